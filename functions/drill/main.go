@@ -6,17 +6,14 @@ import (
 	"os"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/rs/zerolog"
 
-	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/awslambda"
 )
 
 func main() {
-	log := report.NewLogger(os.Stdout, time.Now)
-	report.TakeStandard(log)
-	h, err := newHandler(os.Getenv, time.Now, log, os.Stdout)
-	if err != nil {
-		log.Fatal().Err(err).Msg("start")
-	}
-	lambda.Start(h.handle)
+	awslambda.Start(time.Now, func(log zerolog.Logger) (any, error) {
+		h, err := newHandler(os.Getenv, time.Now, log, os.Stdout)
+		return h.handle, err
+	})
 }

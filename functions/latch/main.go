@@ -7,26 +7,22 @@ import (
 	"os"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/rs/zerolog"
 
+	"github.com/gitlatch/gitlatch/internal/awslambda"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/report"
 )
 
 func main() {
-	log := report.NewLogger(os.Stdout, time.Now)
-	report.TakeStandard(log)
-	c, err := config.FromEnvironment(os.Getenv)
-	if err != nil {
-		log.Fatal().Err(err).Msg("start")
-	}
-	if c.Fleet != "" {
-		lambda.Start(newWorker(c, os.Getenv, time.Now, log, os.Stdout).handle)
-		return
-	}
-	h, err := newHandler(c, os.Getenv, time.Now, log, os.Stdout)
-	if err != nil {
-		log.Fatal().Err(err).Msg("start")
-	}
-	lambda.Start(h.handle)
+	awslambda.Start(time.Now, func(log zerolog.Logger) (any, error) {
+		c, err := config.FromEnvironment(os.Getenv)
+		switch {
+		case err != nil:
+			return nil, err
+		case c.Fleet != "":
+			return newWorker(c, os.Getenv, time.Now, log, os.Stdout).handle, nil
+		}
+		h, err := newHandler(c, os.Getenv, time.Now, log, os.Stdout)
+		return h.handle, err
+	})
 }

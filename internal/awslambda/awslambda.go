@@ -1,5 +1,5 @@
-// Package awslambda contains the parts that all Lambda functions share: they read their
-// event, end before their timeout, and name the owner of a lease.
+// Package awslambda contains the parts that all Lambda functions share: they start, read
+// their event, end before their timeout, and name the owner of a lease.
 package awslambda
 
 import (
@@ -9,12 +9,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/rs/zerolog"
 
+	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/site"
 )
+
+// Start opens the handler of a function, which open returns, and runs it for each event
+// until Lambda ends the process. If the handler cannot be opened, the process ends.
+func Start(clock func() time.Time, open func(log zerolog.Logger) (handle any, err error)) {
+	log := report.NewLogger(os.Stdout, clock)
+	report.TakeStandard(log)
+	handle, err := open(log)
+	if err != nil {
+		log.Fatal().Err(err).Msg("start")
+	}
+	lambda.Start(handle)
+}
 
 // Event reads an event and refuses unknown fields: a misspelled dryRun must not lead to a
 // commit. An empty payload is the zero value. An error shows want, an example of an event.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/grammar"
+	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
@@ -105,23 +106,23 @@ func (a amended) Table(out io.Writer, _ term.Style) error {
 
 // run asks what is to change, once the site is open, and changes it.
 func (a *amending) run(ctx context.Context, env Env, args []string,
-	what func(context.Context, *opened, *amended) (tick.Amendment, error)) (err error) {
-	o, err := a.open(env, a.dryRun)
+	what func(context.Context, site.Parts, *amended) (tick.Amendment, error)) (err error) {
+	c, parts, err := a.open(ctx, env, a.dryRun)
 	if err != nil {
 		return err
 	}
-	defer closed(&err, o)
-	done := amended{Document: term.DocumentOf("Amendment"), Site: o.config.Site, DryRun: a.dryRun}
-	if done.Workloads, err = a.find(ctx, o, args); err != nil {
+	defer closed(&err, parts)
+	done := amended{Document: term.DocumentOf("Amendment"), Site: c.Site, DryRun: a.dryRun}
+	if done.Workloads, err = a.find(ctx, c.Site, parts.Store, args); err != nil {
 		return err
 	}
-	change, err := what(ctx, o, &done)
+	change, err := what(ctx, parts, &done)
 	if err != nil {
 		return err
 	}
 	change.Workloads = done.Workloads
 	if !a.dryRun {
-		if err := tick.Amend(ctx, o.parts.Store, o.config.Site, o.parts.Owner, o.parts.Clock(), site.Lease(o.config), change); err != nil {
+		if err := tick.Amend(ctx, parts.Store, c.Site, parts.Owner, parts.Clock(), site.Lease(c), change); err != nil {
 			return err
 		}
 	}
@@ -129,12 +130,12 @@ func (a *amending) run(ctx context.Context, env Env, args []string,
 }
 
 // adopt asks workloads back in, or takes the cluster for the site's own.
-func (a *amending) adopt(ctx context.Context, o *opened, done *amended) (tick.Amendment, error) {
+func (a *amending) adopt(ctx context.Context, parts site.Parts, done *amended) (tick.Amendment, error) {
 	if len(done.Workloads) > 0 {
 		done.line = "latched from the next tick on"
 		return tick.Amendment{Latch: true}, nil
 	}
-	fleet, err := o.parts.Sampler.Sample(ctx, nil)
+	fleet, err := parts.Sampler.Sample(ctx, nil)
 	if err == nil && fleet.Cluster == "" {
 		err = errors.New("adopt: the UID of namespace kube-system could not be read, so there is nothing to tell this cluster by")
 	}
@@ -143,8 +144,8 @@ func (a *amending) adopt(ctx context.Context, o *opened, done *amended) (tick.Am
 }
 
 // holding holds what is named until an instant; one that has passed ends a hold.
-func holding(at, now time.Time) func(context.Context, *opened, *amended) (tick.Amendment, error) {
-	return func(_ context.Context, _ *opened, done *amended) (tick.Amendment, error) {
+func holding(at, now time.Time) func(context.Context, site.Parts, *amended) (tick.Amendment, error) {
+	return func(_ context.Context, _ site.Parts, done *amended) (tick.Amendment, error) {
 		done.HeldUntil, done.line = at.UTC(), "held until "+at.UTC().Format(time.RFC3339)
 		if !at.After(now) {
 			done.line = "no longer held"
@@ -168,17 +169,17 @@ func instant(until grammar.Moment, now time.Time) (time.Time, error) {
 }
 
 // find returns the workloads that a person names among the site's latches.
-func (a *amending) find(ctx context.Context, o *opened, args []string) ([]workload.ID, error) {
+func (a *amending) find(ctx context.Context, site string, store latch.Store, args []string) ([]workload.ID, error) {
 	named, err := a.read(args)
 	if err != nil || len(named) == 0 {
 		return nil, err
 	}
-	latches, err := o.parts.Store.Latches(ctx, o.config.Site)
+	latches, err := store.Latches(ctx, site)
 	if err != nil {
 		return nil, err
 	}
 	if len(latches) == 0 {
-		return nil, fmt.Errorf("site %s: its state knows no workloads yet; run gitlatch tick first", o.config.Site)
+		return nil, fmt.Errorf("site %s: its state knows no workloads yet; run gitlatch tick first", site)
 	}
 	return findAll(named, slices.SortedFunc(maps.Keys(latches), workload.Compare))
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/backtest/read"
-	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/term/tty"
 )
 
@@ -28,7 +26,7 @@ func readPast(env Env, files []string, show *tty.Progress) (*backtest.Past, erro
 }
 
 func readFile(env Env, name string, past *backtest.Past, show *tty.Progress) (err error) {
-	in := &counted{name: "standard input", from: env.stdin(), show: show}
+	in := &counted{name: "standard input", from: env.In, show: show}
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
@@ -43,36 +41,24 @@ func readFile(env Env, name string, past *backtest.Past, show *tty.Progress) (er
 	return read.Source(in.name, in, past)
 }
 
-// counted shows how far a file was read.
+// counted shows how far a file was read, at each megabyte.
 type counted struct {
 	name      string
 	from      io.Reader
-	done, all int64
-	said      int64 // megabytes
+	done, all int64 // bytes; all is 0 if it is not known
 	show      *tty.Progress
 }
 
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.from.Read(p)
+	before := c.done >> 20
 	c.done += int64(n)
-	if m := c.done >> 20; m > c.said || errors.Is(err, io.EOF) {
-		c.said = m
-		if c.all > 0 {
-			c.show.Say("read %s: %d %% of %s", c.name, 100*c.done/c.all, size(c.all))
-		} else {
-			c.show.Say("read %s: %s", c.name, size(c.done))
-		}
+	switch now := c.done >> 20; {
+	case now == before:
+	case c.all > 0:
+		c.show.Say("read %s: %d %% of %d MB", c.name, 100*c.done/c.all, c.all>>20)
+	default:
+		c.show.Say("read %s: %d MB", c.name, now)
 	}
 	return n, err
-}
-
-// size is so many bytes as a person says it.
-func size(bytes int64) string {
-	switch {
-	case bytes >= 1<<20:
-		return fmt.Sprintf("%d MB", bytes>>20)
-	case bytes >= 1<<10:
-		return fmt.Sprintf("%d KB", bytes>>10)
-	}
-	return term.Count(int(bytes), "byte")
 }

@@ -21,7 +21,7 @@ import (
 
 // Env is the world that a command runs in.
 type Env struct {
-	In       io.Reader // nil is empty
+	In       io.Reader
 	Out, Err io.Writer // Out may be a terminal
 	Getenv   func(string) string
 	Clock    func() time.Time

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -40,44 +42,36 @@ type declaredSide struct {
 
 // readRepository reads the site at its branch, with what is proposed to it, or
 // at another ref.
-func (s *declaredSide) readRepository(ctx context.Context) (err error) {
-	branch := ledger.ProposalBranch(s.config.Site)
+func (s *declaredSide) readRepository(ctx context.Context) error {
 	switch {
-	case s.ref == "":
-		tip, others, err := s.repository.Heads(ctx, branch)
-		if err != nil {
-			return err
-		}
-		if err := s.readAt(ctx, tip); err != nil || others[0] == "" {
-			return err
-		}
-		return s.readProposal(ctx, branch, tip, others[0])
-	case repo.CheckCommit(s.ref) == nil:
+	case s.ref != "" && s.ref == s.config.Repository.Branch:
+		return s.readTip(ctx)
+	case s.ref != "" && repo.CheckCommit(s.ref) == nil:
 		if err := s.readAt(ctx, s.ref); err != nil {
 			return fmt.Errorf("--ref: %w", err)
 		}
 		return nil
-	case s.ref == s.config.Repository.Branch:
-		return s.readTip(ctx)
-	default:
-		var others []string
-		if _, others, err = s.repository.Heads(ctx, s.ref); err == nil {
-			s.at = others[0]
-		}
 	}
-	if err == nil && s.at == "" {
-		err = fmt.Errorf("--ref: the repository has no branch %q: give one that it has, or the whole id of a commit", s.ref)
+	branch := cmp.Or(s.ref, ledger.ProposalBranch(s.config.Site))
+	tip, others, err := s.repository.Heads(ctx, branch)
+	switch {
+	case err != nil:
+		return err
+	case s.ref != "" && others[0] == "":
+		return fmt.Errorf("--ref: the repository has no branch %q: give one that it has, or the whole id of a commit", s.ref)
+	case s.ref != "":
+		return s.readAt(ctx, others[0])
 	}
-	if err != nil {
+	if err := s.readAt(ctx, tip); err != nil || others[0] == "" {
 		return err
 	}
-	return s.readAt(ctx, s.at)
+	return s.readProposal(ctx, branch, tip, others[0])
 }
 
 // declaredBy opens the repository of a site, and reads its branch.
 func declaredBy(ctx context.Context, env Env, c config.Config) (s declaredSide, err error) {
 	s.config = c
-	if s.repository, _, err = openRepository(ctx, opener(env, c, true)); err != nil {
+	if s.repository, _, err = opener(env, c, true).Repository(ctx); err != nil {
 		return s, err
 	}
 	defer closed(&err, site.Parts{Repository: s.repository})
@@ -149,12 +143,6 @@ func (s *declaredSide) take(directory repo.Object, source []byte) (err error) {
 	return err
 }
 
-// How many commits are looked through for the one that a proposal stands on.
-const (
-	ownCommits  = 20
-	baseCommits = 500
-)
-
 // readProposal reads what the site's open proposal changes: how its branch
 // differs from the commit of the base that it stands on.
 func (s *declaredSide) readProposal(ctx context.Context, branch, tip, head string) error {
@@ -175,7 +163,7 @@ func (s *declaredSide) readProposal(ctx context.Context, branch, tip, head strin
 		return err
 	}
 	if base == "" {
-		return fmt.Errorf("branch %s: shares no commit with the last %d of the site's branch: rebase or delete it", branch, baseCommits)
+		return fmt.Errorf("branch %s: no commit near it is on the site's branch: rebase or delete it", branch)
 	}
 	before, _, err := ledger.TreeAt(ctx, s.repository, base, s.config.Site)
 	if err != nil {
@@ -192,30 +180,21 @@ func (s *declaredSide) readProposal(ctx context.Context, branch, tip, head strin
 	return nil
 }
 
-// standsOn is the nearest commit of the base that a branch descends from; ""
-// where none is near.
+// standsOn is the nearest commit of the base that a branch descends from; "" if there is
+// none, or the branch has too many commits of its own.
 func (s *declaredSide) standsOn(ctx context.Context, tip, head string) (string, error) {
-	own, _, err := s.repository.History(ctx, head, tip, ownCommits)
-	if err != nil {
+	window, err := s.repository.Between(ctx, tip, head)
+	if err != nil || window.Cut {
 		return "", err
 	}
-	if n := len(own); n > 0 && own[n-1].ID == tip {
-		return tip, nil
+	own := each.By(window.Commits, func(c repo.LogEntry) string { return c.ID })
+	for len(own[head].Parents) > 0 {
+		head = own[head].Parents[0]
 	}
-	base, _, err := s.repository.History(ctx, tip, "", baseCommits)
-	if err != nil {
-		return "", err
+	if _, orphan := own[head]; orphan {
+		return "", nil
 	}
-	of := map[string]bool{}
-	for _, c := range base {
-		of[c.ID] = true
-	}
-	for _, c := range own {
-		if of[c.ID] {
-			return c.ID, nil
-		}
-	}
-	return "", nil
+	return head, nil
 }
 
 // changed are the entries that a proposal changes and that are not so already.

@@ -104,14 +104,14 @@ func propose(t *testing.T, r *repomem.Repository, parent string, when time.Time,
 	}
 }
 
-// A proposal that stands on nothing near is not guessed at.
+// A proposal is not guessed at that has more commits of its own than a window holds.
 func TestAProposalWithoutABaseIsTrouble(t *testing.T) {
 	t.Parallel()
 	r := repomem.New(map[string]string{"a": "1"})
 	first, _, _ := r.Heads(t.Context())
 	propose(t, r, first, time.Unix(1, 0), map[string]int32{"web": 200})
 	r.Rewrite(r.Edit("second", time.Unix(2, 0), map[string][]byte{"a": []byte("2")}))
-	for n := range ownCommits {
+	for n := range 2100 {
 		r.Push(ledger.ProposalBranch("prod"), "more", time.Unix(3, 0), map[string][]byte{"b": fmt.Append(nil, n)})
 	}
 	side := declaredSide{config: config.Config{Site: "prod", Repository: config.Repository{PolicyFile: "gitlatch.yaml"}, Period: 5 * time.Minute}, repository: r}

@@ -34,7 +34,7 @@ scratch repository.`,
 			case "real":
 				config, err := kubeconfig.Load(kubeconfig.Choice{})
 				if err != nil {
-					return fmt.Errorf("%w; set KUBECONFIG, or choose with kubectl config use-context", err)
+					return err
 				}
 				return demo.Once(ctx, env.Out, config, dir, tty.StyleFor(env.Out, env.Getenv), env.Clock)
 			}

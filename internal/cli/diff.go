@@ -88,11 +88,11 @@ func (d *comparison) look(ctx context.Context, env Env, c config.Config) (found 
 	open := opener(env, c, true)
 	sampler, err := open.Cluster(ctx)
 	if err != nil {
-		return found, chooseCluster(c, err)
+		return found, err
 	}
 	side := declaredSide{config: c, ref: d.ref}
 	if d.tree == "" {
-		if side.repository, side.proposals, err = openRepository(ctx, open); err != nil {
+		if side.repository, side.proposals, err = open.Repository(ctx); err != nil {
 			return found, err
 		}
 		defer closed(&err, site.Parts{Repository: side.repository})
@@ -121,7 +121,7 @@ func named(r diff.Report, targets []grammar.Target) (diff.Report, error) {
 	ids := slices.Compact(each.Of(r.Rows, func(row diff.Row) workload.ID { return row.ID }))
 	var wanted []workload.ID
 	for _, t := range targets {
-		meant, err := find(t, ids)
+		meant, err := find("the site has", t, ids)
 		if err != nil && !(t.All() && r.Tree.Broken[t.Namespace] != nil) {
 			return r, err
 		}

@@ -12,8 +12,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
-	"github.com/gitlatch/gitlatch/internal/kube"
-	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -78,12 +76,12 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 	}
 	from := opener(env, c, true)
 	from.ReadOnly = !d.write || d.dryRun
-	r, _, err := openRepository(ctx, from)
+	r, _, err := from.Repository(ctx)
 	if err != nil {
 		return err
 	}
 	defer closed(&err, site.Parts{Repository: r})
-	seen, tip, err := d.look(ctx, env, c, r)
+	seen, err := d.look(ctx, env, from, r)
 	if err != nil {
 		return err
 	}
@@ -92,7 +90,7 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 		return err
 	}
 	if d.write {
-		if err := d.record(ctx, env, r, tip, report, seen); err != nil {
+		if err := d.record(ctx, env, r, report, seen); err != nil {
 			return err
 		}
 	} else if n := report.Uncovered(); n > 0 {
@@ -101,51 +99,40 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 	return unless(len(report.Findings)+len(report.Unread) == 0)
 }
 
-// look reads all that is examined, and the commit that it was read at.
-func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Repository) (seen doctor.Case, tip string, err error) {
-	found, err := kubeconfig.Load(kubeconfig.Choice{Path: c.Cluster.Kubeconfig, Context: c.Cluster.Context})
+// look reads all that is examined.
+func (d *checkup) look(ctx context.Context, env Env, of *site.Opener, r repo.Repository) (seen doctor.Case, err error) {
+	c := of.Config
+	sampler, err := of.Cluster(ctx)
 	if err != nil {
-		return seen, "", chooseCluster(c, err)
+		return seen, err
 	}
-	sampler, err := kube.New(found, kube.Options{Site: c.Site, Clock: env.Clock})
+	from, here, err := open.Objects(ctx, of)
 	if err != nil {
-		return seen, "", err
-	}
-	objects, err := kube.NewObjects(found)
-	if err != nil {
-		return seen, "", err
+		return seen, err
 	}
 	git := declaredSide{config: c, repository: r}
 	if err := git.readTip(ctx); err != nil {
-		return seen, "", err
+		return seen, err
 	}
 	git.tell(env)
-	tip = git.at
-	seen.Site = c.Site
-	seen.Set = git.set
-	seen.Tree = git.tree
-	seen.Policy = c.Repository.PolicyFile
+	here.Repository = cmp.Or(d.url, here.Repository)
+	here.Tip = git.at
+	seen = doctor.Case{Site: c.Site, Set: git.set, Tree: git.tree, Policy: c.Repository.PolicyFile, Here: here}
 	if seen.Fleet, err = sampler.Sample(ctx, seen.Set.Kinds); err != nil {
-		return seen, "", err
-	}
-	seen.Here = doctor.Here{Servers: []string{objects.Server()},
-		Repository: cmp.Or(d.url, c.Repository.Address()), Branch: c.Repository.Branch, Tip: tip}
-	var from doctor.Lister
-	if from, seen.Here, err = open.Hub(ctx, opener(env, c, true), objects, seen.Here); err != nil {
-		return seen, "", err
+		return seen, err
 	}
 	seen.Cluster = doctor.ReadCluster(ctx, from, seen.Kinds())
-	seen.Overlays, err = doctor.ReadOverlays(ctx, r, tip, seen.Cluster.Builds(d.paths...))
+	seen.Overlays, err = doctor.ReadOverlays(ctx, r, git.at, seen.Cluster.Builds(d.paths...))
 	if err != nil || len(seen.Set.InPlace) == 0 {
-		return seen, tip, err
+		return seen, err
 	}
-	files, err := inplace.Read(ctx, r, tip, nil, seen.Set.InPlace)
+	files, err := inplace.Read(ctx, r, git.at, nil, seen.Set.InPlace)
 	seen.InPlace = inplace.Look(seen.Set.InPlace, files, seen.Set.Kinds)
-	return seen, tip, err
+	return seen, err
 }
 
 // record commits the evidence, where it is not what git has.
-func (d *checkup) record(ctx context.Context, env Env, r repo.Repository, tip string, found doctor.Report, seen doctor.Case) error {
+func (d *checkup) record(ctx context.Context, env Env, r repo.Repository, found doctor.Report, seen doctor.Case) error {
 	path, before := checkpoint.EvidencePath(found.Site), seen.Tree.Evidence
 	switch {
 	case len(found.Unread) > 0:
@@ -164,7 +151,7 @@ func (d *checkup) record(ctx context.Context, env Env, r repo.Repository, tip st
 		_, err := fmt.Fprintf(env.Err, "would commit %s:\n%s", path, found.Evidence.Format())
 		return err
 	}
-	id, err := r.Commit(ctx, repo.Commit{Parent: tip, Files: map[string][]byte{path: found.Evidence.Format()},
+	id, err := r.Commit(ctx, repo.Commit{Parent: seen.Here.Tip, Files: map[string][]byte{path: found.Evidence.Format()},
 		Message: doctor.EvidenceMessage(found.Site, before, found.Evidence), When: env.Clock()})
 	if errors.Is(err, repo.ErrMoved) {
 		return errors.New("--write: another moved the branch meanwhile; run doctor again")

@@ -10,13 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/backoff"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
 	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/page"
 	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -99,14 +100,14 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 	if err != nil {
 		return err
 	}
-	o, err := d.openWaiting(ctx, env, c)
+	from := opener(env, c, d.reads())
+	from.Group, from.Rights = open.Group, open.Rights
+	parts, err := d.openWaiting(ctx, env, from)
 	if err != nil {
 		return err
 	}
-	defer closed(&err, o)
-	from := opener(env, c, d.reads())
-	from.Group, from.Rights = open.Group, open.Rights
-	r, err := open.Open(ctx, from, o.parts)
+	defer closed(&err, parts)
+	r, err := open.Open(ctx, from, parts)
 	if err != nil {
 		return err
 	}
@@ -136,17 +137,15 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 
 // openWaiting opens the parts of the site, and waits while another process has
 // the state file open.
-func (d *drilling) openWaiting(ctx context.Context, env Env, c config.Config) (*opened, error) {
+func (d *drilling) openWaiting(ctx context.Context, env Env, from *site.Opener) (site.Parts, error) {
 	for start := env.Clock(); ; {
-		o, err := openSite(env, c, d.reads())
+		parts, err := openBy(ctx, env, from)
 		var busy *bolt.BusyError
 		if !errors.As(err, &busy) || env.Clock().Sub(start) >= d.wait {
-			return o, err
+			return parts, err
 		}
-		select {
-		case <-time.After(time.Second):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		if err := backoff.Sleep(ctx, time.Second); err != nil {
+			return parts, err
 		}
 	}
 }

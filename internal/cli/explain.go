@@ -17,6 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
+	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -61,28 +62,27 @@ type explanation struct {
 	PausedUntil time.Time `json:"pausedUntil,omitzero"` // the end of a user's pause of the workload
 	GraceUntil  time.Time `json:"graceUntil,omitzero"`  // the end of its edit grace period
 
-	id workload.ID
-	of tick.Report
+	id     workload.ID
+	of     tick.Report
+	sample workload.Sample // zero if the workload is absent
+	latch  latch.Latch
 }
 
 // newExplanation returns what a report says of one workload.
 func newExplanation(r tick.Report, id workload.ID) explanation {
-	e := explanation{Document: term.DocumentOf("Explanation"), Site: r.Site, At: r.At, id: id, of: r}
+	e := explanation{Document: term.DocumentOf("Explanation"), Site: r.Site, At: r.At, id: id, of: r, latch: r.Latches.Get(id)}
 	for _, w := range report.New(r).Workloads {
 		if w.Named == term.NamedBy(id) {
 			e.Workload = w
 		}
 	}
-	l := r.Latches.Get(id)
-	e.FrozenFor = l.Freeze.Reason
-	e.PausedUntil = l.PausedUntil
-	e.GraceUntil = l.GraceUntil
-	for _, s := range r.Samples {
-		p, _, latched := r.Set.Choose(s)
-		if s.ID != id || !latched || s.Scale == nil || l.Declared.Replicas == 0 {
-			continue
-		}
-		above, at := policy.Thresholds(p, l.Declared, *s.Scale)
+	e.sample = each.By(r.Samples, func(s workload.Sample) workload.ID { return s.ID })[id]
+	e.FrozenFor = e.latch.Freeze.Reason
+	e.PausedUntil = e.latch.PausedUntil
+	e.GraceUntil = e.latch.GraceUntil
+	p, _, latched := r.Set.Choose(e.sample)
+	if latched && e.sample.Scale != nil && e.latch.Declared.Replicas > 0 {
+		above, at := policy.Thresholds(p, e.latch.Declared, *e.sample.Scale)
 		e.RaiseAbove, e.LowerAt = count(above), count(at)
 	}
 	return e
@@ -101,12 +101,12 @@ func (e *explaining) run(ctx context.Context, env Env, text string) (err error) 
 	if err != nil {
 		return err
 	}
-	o, err := e.open(env, true)
+	c, parts, err := e.open(ctx, env, true)
 	if err != nil {
 		return err
 	}
-	defer closed(&err, o)
-	t := o.tick()
+	defer closed(&err, parts)
+	t := site.Tick(c, parts)
 	t.DryRun = true
 	r, err := t.Run(ctx)
 	if err != nil {
@@ -121,113 +121,102 @@ func (e *explaining) run(ctx context.Context, env Env, text string) (err error) 
 
 // Table is a line a topic, folded below itself.
 func (e explanation) Table(out io.Writer, s term.Style) error {
-	r, id := e.of, e.id
-	var topics [][2]string
-	line := func(topic, format string, args ...any) {
-		topics = append(topics, [2]string{topic, fmt.Sprintf(format, args...)})
+	var lines term.Topics
+	lines.Add("workload", "%s at %s", e.id, e.At.Format(time.RFC3339))
+	if e.sample.ID == e.id {
+		e.explainSample(&lines)
+		e.explainEvidence(&lines)
 	}
-
-	line("workload", "%s at %s", id, r.At.Format(time.RFC3339))
-	l, latched := r.Latches.Lookup(id)
-	var sample workload.Sample
-	for _, s := range r.Samples {
-		if s.ID == id {
-			sample = s
-			explainSample(line, r.Set, s, l)
-			explainEvidence(line, r, s)
+	e.explainLatch(&lines)
+	e.explainRollout(&lines)
+	for _, m := range e.of.InPlace {
+		if m.ID == e.id {
+			lines.Add("in place", "%s %s", m.Where(), m.Describe())
 		}
 	}
-	if latched {
-		explainLatch(line, l, r.At)
-		explainRollout(line, r.Set, sample, l, r.At)
-	}
-	for _, m := range r.InPlace {
-		if m.ID == id {
-			line("in place", "%s %s", m.Where(), m.Describe())
+	for _, d := range e.of.Decisions {
+		if d.ID == e.id {
+			explainDecision(&lines, d, e.of.Stop)
 		}
 	}
-	for _, d := range r.Decisions {
-		if d.ID == id {
-			explainDecision(line, d, r.Stop)
-		}
+	if e.of.Stop.Reason != policy.ReasonNone {
+		lines.Add("site", "%s", e.of.Stop.Text)
 	}
-	if r.Stop.Reason != policy.ReasonNone {
-		line("site", "%s", r.Stop.Text)
-	}
-	if r.Observe {
-		line("site", "mode is observe: nothing is written to git")
+	if e.of.Observe {
+		lines.Add("site", "mode is observe: nothing is written to git")
 	}
 	p := term.NewPage(s)
-	p.Topics(topics)
+	p.Topics(lines)
 	return p.Print(out)
 }
 
-func explainSample(line func(string, string, ...any), set policy.Set, s workload.Sample, l latch.Latch) {
+func (e explanation) explainSample(lines *term.Topics) {
+	s := e.sample
 	if s.Scale == nil {
-		line("runs", "unknown: %s", s.Unknown)
+		lines.Add("runs", "unknown: %s", s.Unknown)
 		return
 	}
-	line("runs", "%s, %d of them ready", term.Count(s.Scale.Desired, "pod"), s.Scale.Ready)
+	lines.Add("runs", "%s, %d of them ready", term.Count(s.Scale.Desired, "pod"), s.Scale.Ready)
 	switch {
 	case s.Scale.Unstated:
-		line("driven by", "nothing that shows: no autoscaler targets it, and its manifest states no count, so that Kubernetes put in 1")
+		lines.Add("driven by", "nothing that shows: no autoscaler targets it, and its manifest states no count, so that Kubernetes put in 1")
 	case s.Scale.Driver == workload.DrivenByNothing:
-		line("driven by", "nothing: only its manifest states the count")
+		lines.Add("driven by", "nothing: only its manifest states the count")
 	default:
-		line("driven by", "%s, bounds %s", s.Scale.Driver, policy.Bounds{Min: s.Scale.Min, Max: s.Scale.Max})
+		lines.Add("driven by", "%s, bounds %s", s.Scale.Driver, policy.Bounds{Min: s.Scale.Min, Max: s.Scale.Max})
 	}
 	if s.Scale.Brake.On != "" {
-		line("brake", "%s", s.Scale.Brake)
+		lines.Add("brake", "%s", s.Scale.Brake)
 	}
-	p, skip, latched := set.Choose(s)
+	p, skip, latched := e.of.Set.Choose(s)
 	if s.Policy != "" && s.Policy != p.Name {
-		line("annotated", "its annotation %s is ignored: no policy %q has a match that covers namespace %s", kube.AnnotationPolicy, sanitize.Line(s.Policy), s.ID.Namespace)
+		lines.Add("annotated", "its annotation %s is ignored: no policy %q has a match that covers namespace %s", kube.AnnotationPolicy, sanitize.Line(s.Policy), s.ID.Namespace)
 	}
 	if !latched {
-		line("policy", "does not latch it: %s", skip.Text)
+		lines.Add("policy", "does not latch it: %s", skip.Text)
 		if s.Scale.Unstated && skip.Reason == policy.ReasonUndriven {
-			line("", "whatever else scales it shows once the count is not 1, and it is latched from then on; undriven: true in the policy latches it now")
+			lines.Add("", "whatever else scales it shows once the count is not 1, and it is latched from then on; undriven: true in the policy latches it now")
 		}
 		return
 	}
-	line("policy", "%s: series %s, round %s, hold %s up and %s down, margin %.3g %%", p.Name, p.Series, p.Round, term.Count(p.HoldUp, "sample"), policy.Span(p.HoldDown), 100*p.Margin)
-	if l.Declared.Replicas == 0 {
-		line("declared", "nothing yet")
+	lines.Add("policy", "%s: series %s, round %s, hold %s up and %s down, margin %.3g %%", p.Name, p.Series, p.Round, term.Count(p.HoldUp, "sample"), policy.Span(p.HoldDown), 100*p.Margin)
+	declared := e.latch.Declared
+	if declared.Replicas == 0 {
+		lines.Add("declared", "nothing yet")
 		return
 	}
-	line("declared", "%d, bounds %s", l.Declared.Replicas, policy.Bounds{Min: l.Declared.Min, Max: l.Declared.Max})
-	raiseAbove, lowerAt := policy.Thresholds(p, l.Declared, *s.Scale)
-	if raiseAbove == math.MaxInt32 {
-		line("raised", "never: it is at its upper bound")
+	lines.Add("declared", "%d, bounds %s", declared.Replicas, policy.Bounds{Min: declared.Min, Max: declared.Max})
+	if e.RaiseAbove == nil {
+		lines.Add("raised", "never: it is at its upper bound")
 	} else {
-		line("raised", "above %s, %s", term.Count(raiseAbove, "pod"), held(p.HoldUp))
+		lines.Add("raised", "above %s, %s", term.Count(*e.RaiseAbove, "pod"), held(p.HoldUp))
 	}
 	switch {
-	case lowerAt == 0:
-		line("lowered", "never: it is at its floor")
+	case e.LowerAt == nil:
+		lines.Add("lowered", "never: it is at its floor")
 	case p.HoldDown == 0:
-		line("lowered", "at %s or fewer, %s", term.Count(lowerAt, "pod"), held(p.HoldUp))
+		lines.Add("lowered", "at %s or fewer, %s", term.Count(*e.LowerAt, "pod"), held(p.HoldUp))
 	default:
-		line("lowered", "at %s or fewer, after %s of it", term.Count(lowerAt, "pod"), policy.Span(p.HoldDown))
+		lines.Add("lowered", "at %s or fewer, after %s of it", term.Count(*e.LowerAt, "pod"), policy.Span(p.HoldDown))
 	}
 }
 
 // explainEvidence says what keeps a level inert, of a workload that has one or
 // would get one.
-func explainEvidence(line func(string, string, ...any), r tick.Report, s workload.Sample) {
-	p, _, latched := r.Set.Choose(s)
-	if !latched || s.Scale == nil || p.Scale != policy.ModeLatch {
+func (e explanation) explainEvidence(lines *term.Topics) {
+	p, _, latched := e.of.Set.Choose(e.sample)
+	if !latched || e.sample.Scale == nil || p.Scale != policy.ModeLatch {
 		return
 	}
-	file := checkpoint.EvidencePath(r.Site)
-	covered, what, ok := r.Evidence.Line(s.ID)
+	file := checkpoint.EvidencePath(e.Site)
+	covered, what, ok := e.of.Evidence.Line(e.id)
 	switch {
 	case ok:
-		line("inert", "%s (line %s of %s)", what, covered, file)
+		lines.Add("inert", "%s (line %s of %s)", what, covered, file)
 	case p.AcceptRisk:
-		line("inert", "by nothing that %s says; its policy accepts that", file)
+		lines.Add("inert", "by nothing that %s says; its policy accepts that", file)
 	default:
-		line("inert", "by nothing that %s says, so that no level of it is written: gitlatch doctor shows what is missing, doctor --write commits what it finds; acceptRisk: true in its policy does without, and what applies it may then set the live count", file)
+		lines.Add("inert", "by nothing that %s says, so that no level of it is written: gitlatch doctor shows what is missing, doctor --write commits what it finds; acceptRisk: true in its policy does without, and what applies it may then set the live count", file)
 	}
 }
 
@@ -239,30 +228,31 @@ func held(samples int) string {
 	return fmt.Sprintf("once %d samples in a row are", samples)
 }
 
-func explainLatch(line func(string, string, ...any), l latch.Latch, now time.Time) {
+func (e explanation) explainLatch(lines *term.Topics) {
+	l := e.latch
 	if len(l.Up.Levels) > 0 {
-		line("timer", "levels asked for in a row: %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(l.Up.Levels), "[]"), " ", ", "))
+		lines.Add("timer", "levels asked for in a row: %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(l.Up.Levels), "[]"), " ", ", "))
 	}
 	if l.Down.Running() {
-		line("timer", "%s observed at or under the threshold since %s, their peak at level %d",
-			policy.Span(l.Down.Elapsed(now)), l.Down.Since.UTC().Format(time.RFC3339), l.Down.Level)
+		lines.Add("timer", "%s observed at or under the threshold since %s, their peak at level %d",
+			policy.Span(l.Down.Elapsed(e.At)), l.Down.Since.UTC().Format(time.RFC3339), l.Down.Level)
 	}
 	if len(l.Up.Levels) > 0 || l.Down.Running() {
-		line("", "this look counts in that as a tick would, and is not kept")
+		lines.Add("", "this look counts in that as a tick would, and is not kept")
 	}
 	if l.Freeze.Reason != "" {
-		line("frozen", "since %s: %s", l.Freeze.Since.UTC().Format(time.RFC3339), l.Freeze.Reason)
+		lines.Add("frozen", "since %s: %s", l.Freeze.Since.UTC().Format(time.RFC3339), l.Freeze.Reason)
 	}
 	if l.Missing.Running() {
-		line("missing", "for %s", policy.Span(l.Missing.Elapsed(now)))
+		lines.Add("missing", "for %s", policy.Span(l.Missing.Elapsed(e.At)))
 	}
 }
 
 // explainRollout says what is declared of a rollout, and which stopwatches run.
-func explainRollout(line func(string, string, ...any), set policy.Set, s workload.Sample, l latch.Latch, now time.Time) {
-	p := set.ChooseRollout(s)
-	r := l.Declared.Rollout
-	t := l.Rollout()
+func (e explanation) explainRollout(lines *term.Topics) {
+	p := e.of.Set.ChooseRollout(e.sample)
+	r := e.latch.Declared.Rollout
+	t := e.latch.Rollout()
 	for _, watch := range []struct {
 		of   latch.Stopwatch
 		text string
@@ -272,14 +262,14 @@ func explainRollout(line func(string, string, ...any), set policy.Set, s workloa
 		{t.Healthy, "healthy for %s"},
 	} {
 		if watch.of.Running() {
-			line("timer", watch.text, policy.Span(watch.of.Elapsed(now)))
+			lines.Add("timer", watch.text, policy.Span(watch.of.Elapsed(e.At)))
 		}
 	}
 	if r == (checkpoint.Rollout{}) {
 		return
 	}
-	line("rollout", "from %s to %s, declared at %d %%, %s: a rebuild should begin with %s", template(r.From), template(r.To), r.Milestone, r.Phase, r.Returned().Hash)
-	line("", "%s from the second healthy sample in a row at %d %% or above; %s when it fails or goes back; nothing once it is over", r.To.Hash, p.Cut, r.From.Hash)
+	lines.Add("rollout", "from %s to %s, declared at %d %%, %s: a rebuild should begin with %s", template(r.From), template(r.To), r.Milestone, r.Phase, r.Returned().Hash)
+	lines.Add("", "%s from the second healthy sample in a row at %d %% or above; %s when it fails or goes back; nothing once it is over", r.To.Hash, p.Cut, r.From.Hash)
 }
 
 // template is a template as a person tells it from another.
@@ -290,7 +280,7 @@ func template(t checkpoint.Template) string {
 	return fmt.Sprintf("%s (%s)", t.Hash, t.Images)
 }
 
-func explainDecision(line func(string, string, ...any), d policy.Decision, stop policy.Stop) {
+func explainDecision(lines *term.Topics, d policy.Decision, stop policy.Stop) {
 	reason := ""
 	if d.Reason != policy.ReasonNone {
 		reason = " (" + string(d.Reason) + ")"
@@ -299,25 +289,25 @@ func explainDecision(line func(string, string, ...any), d policy.Decision, stop 
 	if d.Reading == policy.ReadingRollout {
 		what = "rollout"
 	}
-	line(what, "%s%s: %s", d.Verdict, reason, d.Text)
+	lines.Add(what, "%s%s: %s", d.Verdict, reason, d.Text)
 	switch {
 	case d.Reason == policy.ReasonYield:
-		line("", "gitlatch adopt %s ends that now", d.ID.Short())
+		lines.Add("", "gitlatch adopt %s ends that now", d.ID.Short())
 	case d.Reason == policy.ReasonHold && stop.Reason == policy.ReasonHold:
-		line("", "gitlatch hold --until now ends that now")
+		lines.Add("", "gitlatch hold --until now ends that now")
 	case d.Reason == policy.ReasonHold:
-		line("", "gitlatch hold %s --until now ends that now", d.ID.Short())
+		lines.Add("", "gitlatch hold %s --until now ends that now", d.ID.Short())
 	}
 	switch {
 	case !d.To.IsZero() && d.Reading == policy.ReadingScale:
-		line("would declare", "%d", d.To.Replicas)
+		lines.Add("would declare", "%d", d.To.Replicas)
 	case d.To.Rollout != (checkpoint.Rollout{}):
-		line("would declare", "%d %% of its rollout: a rebuild should begin with %s", d.To.Rollout.Milestone, d.To.Rollout.Returned().Hash)
+		lines.Add("would declare", "%d %% of its rollout: a rebuild should begin with %s", d.To.Rollout.Milestone, d.To.Rollout.Returned().Hash)
 	}
 	if d.Mismatch != nil {
-		line("bounds", "live ones are %s; accept them by editing the record", d.Mismatch)
+		lines.Add("bounds", "live ones are %s; accept them by editing the record", d.Mismatch)
 	}
 	if d.Capped {
-		line("capped", "git's max is below the need")
+		lines.Add("capped", "git's max is below the need")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -32,7 +34,11 @@ func TestExplainSaysWhatIsKnownOfARollout(t *testing.T) {
 			": db-2 from the second healthy sample in a row at 50 % or above; db-1 when it fails or goes back; nothing once it is over\n"},
 	} {
 		var b strings.Builder
-		explainRollout(func(topic, format string, args ...any) { fmt.Fprintf(&b, topic+": "+format+"\n", args...) }, policy.DefaultSet(), workload.Sample{}, c.of, noon)
+		var lines term.Topics
+		explanation{At: noon, of: tick.Report{Set: policy.DefaultSet()}, latch: c.of}.explainRollout(&lines)
+		for _, l := range lines {
+			fmt.Fprintf(&b, "%s: %s\n", l[0], l[1])
+		}
 		if got := b.String(); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
 		}
@@ -53,8 +59,11 @@ func TestExplainNamesTheWayOutOfAPauseAndAnEdit(t *testing.T) {
 		{policy.ReasonUnready, policy.ReasonNone, ""},
 	} {
 		var b strings.Builder
-		line := func(_, format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-		explainDecision(line, policy.Decision{ID: web, Verdict: policy.Frozen, Reason: c.reason}, policy.Stop{Reason: c.site})
+		var lines term.Topics
+		explainDecision(&lines, policy.Decision{ID: web, Verdict: policy.Frozen, Reason: c.reason}, policy.Stop{Reason: c.site})
+		for _, l := range lines {
+			fmt.Fprintln(&b, l[1])
+		}
 		if _, got, _ := strings.Cut(b.String(), "\n"); got != c.want {
 			t.Errorf("%s: %q, want %q", c.reason, got, c.want)
 		}

@@ -69,13 +69,7 @@ func (t *targets) workloads(known []workload.ID) []string {
 	if t.namespace == "" {
 		return slices.Compact(each.Of(known, workload.ID.Short))
 	}
-	var inside []string
-	for _, id := range known {
-		if id.Namespace == t.namespace {
-			inside = append(inside, id.Name)
-		}
-	}
-	return slices.Compact(inside)
+	return slices.Compact(each.Of(inside(t.namespace, known), func(id workload.ID) string { return id.Name }))
 }
 
 // read reads the targets that a command line names.
@@ -104,13 +98,9 @@ func (t *targets) one(arg string) (grammar.Target, error) {
 	return all[0], nil
 }
 
-// find returns the workloads of a site that a target means.
-func find(t grammar.Target, among []workload.ID) ([]workload.ID, error) {
-	return findIn("the site has", t, among)
-}
-
-// findIn is find in something else that has workloads: "the files have".
-func findIn(place string, t grammar.Target, among []workload.ID) ([]workload.ID, error) {
+// find returns the workloads that a target means, among those of a place: "the site has",
+// "the files have".
+func find(place string, t grammar.Target, among []workload.ID) ([]workload.ID, error) {
 	var meant []workload.ID
 	for _, id := range among {
 		if t.Covers(id) && !slices.Contains(meant, id) {
@@ -119,7 +109,8 @@ func findIn(place string, t grammar.Target, among []workload.ID) ([]workload.ID,
 	}
 	switch {
 	case len(meant) == 0 && t.All():
-		return nil, fmt.Errorf("namespace %q: %s nothing in it%s", t, place, cmp.Or(listed("; did you mean ", called(t.Namespace, among)), listed("; it is in ", namespaces(among))))
+		called := each.Where(among, func(id workload.ID) bool { return id.Name == t.Namespace })
+		return nil, fmt.Errorf("namespace %q: %s nothing in it%s", t, place, cmp.Or(listed("; did you mean ", each.Of(called, workload.ID.Short)), listed("; it is in ", namespaces(among))))
 	case len(meant) == 0:
 		return nil, fmt.Errorf("workload %q: %s none by this name%s", t, place, nearest(t, among))
 	case len(meant) > 1 && !t.All():
@@ -128,10 +119,10 @@ func findIn(place string, t grammar.Target, among []workload.ID) ([]workload.ID,
 	return meant, nil
 }
 
-// findAll is find for several.
+// findAll returns the workloads of the site that several targets mean.
 func findAll(all []grammar.Target, among []workload.ID) (meant []workload.ID, err error) {
 	for _, t := range all {
-		ids, err := find(t, among)
+		ids, err := find("the site has", t, among)
 		if err != nil {
 			return nil, err
 		}
@@ -140,9 +131,9 @@ func findAll(all []grammar.Target, among []workload.ID) (meant []workload.ID, er
 	return meant, nil
 }
 
-// findOne is findIn for a single workload.
+// findOne is find for a single workload.
 func findOne(place string, t grammar.Target, among []workload.ID) (workload.ID, error) {
-	meant, err := findIn(place, t, among)
+	meant, err := find(place, t, among)
 	switch {
 	case err != nil:
 		return workload.ID{}, err
@@ -150,16 +141,6 @@ func findOne(place string, t grammar.Target, among []workload.ID) (workload.ID, 
 		return workload.ID{}, fmt.Errorf("name one workload of namespace %s%s", t, listed(": ", each.Of(meant, workload.ID.Short)))
 	}
 	return meant[0], nil
-}
-
-// called are the workloads of a name, in whichever namespace.
-func called(name string, among []workload.ID) (ids []string) {
-	for _, id := range among {
-		if id.Name == name {
-			ids = append(ids, id.Short())
-		}
-	}
-	return ids
 }
 
 // namespaces are those of some workloads, sorted.
@@ -171,18 +152,15 @@ func namespaces(of []workload.ID) []string {
 	return slices.Sorted(maps.Keys(known))
 }
 
+// inside are the workloads in a namespace.
+func inside(namespace string, among []workload.ID) []workload.ID {
+	return each.Where(among, func(id workload.ID) bool { return id.Namespace == namespace })
+}
+
 // nearest lists what else is in the namespace, for the misspelt.
 func nearest(t grammar.Target, among []workload.ID) string {
-	var names []string
-	for _, one := range among {
-		if one.Namespace == t.Namespace {
-			names = append(names, one.Short())
-		}
-	}
-	if len(names) == 0 {
-		return ", nor any in namespace " + t.Namespace
-	}
-	return listed("; there are ", names)
+	names := each.Of(inside(t.Namespace, among), workload.ID.Short)
+	return cmp.Or(listed("; there are ", names), ", nor any in namespace "+t.Namespace)
 }
 
 // listed is a list of at most ten, behind what leads to it; "" is an empty one.

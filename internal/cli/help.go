@@ -95,9 +95,9 @@ func index(p *term.Page) {
 	for _, g := range docs.Groups() {
 		p.Line("")
 		p.Line("%s", p.Style.Heading(g.Title))
-		var lines [][2]string
+		var lines term.Topics
 		for _, t := range g.Topics {
-			lines = append(lines, [2]string{"  " + t.Name, t.Title})
+			lines.Add("  "+t.Name, "%s", t.Title)
 		}
 		p.Topics(lines)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -13,6 +14,7 @@ var hints = []struct {
 	about func(error) bool
 	text  string
 }{
+	{is[*kubeconfig.Error], "choose a cluster with KUBECONFIG and \"kubectl config use-context\", or with --kubeconfig and --context"},
 	{in(kube.ErrUnreachable), "if another cluster is meant, choose it with --kubeconfig and --context"},
 	{in(kube.ErrUnauthorized), "log in again, or choose other credentials with --kubeconfig and --context"},
 	{is[*workload.UnreadError], "nothing is lowered until all is read; the rights that takes are in infra/rbac, and for kinds of the policy what gitlatch render rights prints"},

@@ -79,47 +79,47 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 	}
 	from := opener(env, c, true)
 	from.ReadOnly = i.dryRun
-	o, err := openBy(env, from)
+	parts, err := openBy(ctx, env, from)
 	if err != nil {
 		return err
 	}
-	defer closed(&err, o)
-	git := declaredSide{config: o.config, repository: o.parts.Repository}
+	defer closed(&err, parts)
+	git := declaredSide{config: c, repository: parts.Repository}
 	if err := git.readTip(ctx); err != nil {
 		return err
 	}
-	fleet, err := o.parts.Sampler.Sample(ctx, git.set.Kinds)
+	fleet, err := parts.Sampler.Sample(ctx, git.set.Kinds)
 	if err != nil {
 		return err
 	}
 	namespaces := latchable(git.set, fleet)
-	files := checkpoint.Begin(git.tree, checkpoint.Site{Name: o.config.Site, Cluster: fleet.Cluster, Kinds: fleet.Kinds}, namespaces)
+	files := checkpoint.Begin(git.tree, checkpoint.Site{Name: c.Site, Cluster: fleet.Cluster, Kinds: fleet.Kinds}, namespaces)
 	git.tell(env)
 	switch {
 	case git.source == nil:
-		files[o.config.Repository.PolicyFile] = config.ExamplePolicy(o.config.Period)
+		files[c.Repository.PolicyFile] = config.ExamplePolicy(c.Period)
 	case git.gone != "":
-		files[o.config.Repository.PolicyFile] = git.source
+		files[c.Repository.PolicyFile] = git.source
 	}
 	for _, unread := range fleet.Unread {
 		fmt.Fprintf(env.Err, "not read: %s; namespaces that only that would show are left out\n", unread)
 	}
-	b := begun{Document: term.DocumentOf("Beginning"), Site: o.config.Site, DryRun: i.dryRun, Files: map[string]string{}}
+	b := begun{Document: term.DocumentOf("Beginning"), Site: c.Site, DryRun: i.dryRun, Files: map[string]string{}}
 	for name, content := range files {
 		b.Files[name] = string(content)
 	}
 	if len(files) == 0 || i.dryRun {
 		return i.output.write(env, b)
 	}
-	b.Commit, err = o.parts.Repository.Commit(ctx, repo.Commit{Parent: git.at,
-		Files: files, Message: firstMessage(o.config.Site, files), When: env.Clock()})
+	b.Commit, err = parts.Repository.Commit(ctx, repo.Commit{Parent: git.at,
+		Files: files, Message: firstMessage(c.Site, files), When: env.Clock()})
 	if errors.Is(err, repo.ErrMoved) {
 		return errors.New("init: another moved the branch meanwhile; run it again")
 	}
 	if err != nil {
 		return fmt.Errorf("init: %w", err)
 	}
-	b.next = i.next(b.Commit, o.config, files, namespaces, git.set.Latch)
+	b.next = i.next(b.Commit, c, files, namespaces, git.set.Latch)
 	return i.output.write(env, b)
 }
 

@@ -74,7 +74,7 @@ func (l *lookBack) run(ctx context.Context, env Env, text string) (err error) {
 	if err != nil {
 		return err
 	}
-	r, _, err := openRepository(ctx, opener(env, c, true))
+	r, _, err := opener(env, c, true).Repository(ctx)
 	if err != nil {
 		return err
 	}

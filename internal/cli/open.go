@@ -17,9 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
-	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/site"
-	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -122,63 +120,25 @@ func (e Env) read(file string) (name string, data []byte, err error) {
 		data, err = os.ReadFile(file)
 		return file, data, err
 	}
-	data, err = io.ReadAll(e.stdin())
+	data, err = io.ReadAll(e.In)
 	return "standard input", data, err
 }
 
-func (e Env) stdin() io.Reader {
-	if e.In == nil {
-		return strings.NewReader("")
-	}
-	return e.In
-}
-
-// opened is a site whose parts are open. Close gives them back.
-type opened struct {
-	config config.Config
-	parts  site.Parts
-}
-
-// Close closes what was opened.
-func (o *opened) Close() error { return o.parts.Close() }
-
-func (o *opened) tick() *tick.Tick { return site.Tick(o.config, o.parts) }
-
 // open opens all parts of the site that the flags name.
-func (f *flags) open(env Env, reading bool) (*opened, error) {
-	c, err := f.config()
+func (f *flags) open(ctx context.Context, env Env, reading bool) (c config.Config, parts site.Parts, err error) {
+	c, err = f.config()
 	if err != nil {
-		return nil, err
+		return c, parts, err
 	}
-	return openSite(env, c, reading)
+	parts, err = openBy(ctx, env, opener(env, c, reading))
+	return c, parts, err
 }
 
-// openSite opens all parts of a site. With reading the state file is not made
-// where it is not there yet.
-func openSite(env Env, c config.Config, reading bool) (*opened, error) {
-	return openBy(env, opener(env, c, reading))
-}
-
-func openBy(env Env, from *site.Opener) (*opened, error) {
-	o := &opened{config: from.Config, parts: site.Parts{Clock: env.Clock, Owner: owner(env)}}
-	if err := o.open(context.Background(), from); err != nil {
-		return nil, errors.Join(err, o.Close())
-	}
-	return o, nil
-}
-
-func (o *opened) open(ctx context.Context, from *site.Opener) (err error) {
-	if o.parts.Sampler, err = from.Sampler(ctx); err != nil {
-		return chooseCluster(o.config, err)
-	}
-	if o.parts.Store, err = from.Store(ctx); err != nil {
-		return err
-	}
-	if o.parts.Alerts, err = from.Alerts(ctx); err != nil {
-		return err
-	}
-	o.parts.Repository, o.parts.Proposals, err = openRepository(ctx, from)
-	return err
+// openBy opens all parts of a site for this run.
+func openBy(ctx context.Context, env Env, from *site.Opener) (site.Parts, error) {
+	parts, err := from.Open(ctx)
+	parts.Owner = owner(env)
+	return parts, err
 }
 
 // opener returns what opens the parts of a site. With reading a state file is
@@ -187,23 +147,6 @@ func opener(env Env, c config.Config, reading bool) *site.Opener {
 	return &site.Opener{Config: c, Getenv: env.Getenv, Clock: env.Clock, ReadOnly: reading, Bolt: func(path string) (latch.Store, error) {
 		return openFile(path, reading)
 	}}
-}
-
-// chooseCluster says how to choose another cluster than the one that could not be
-// opened, where flags can.
-func chooseCluster(c config.Config, err error) error {
-	if c.Cluster.EKS != (config.EKS{}) {
-		return err
-	}
-	return fmt.Errorf("%w; choose a cluster with --kubeconfig and --context, or set KUBECONFIG", err)
-}
-
-func openRepository(ctx context.Context, from *site.Opener) (repo.Repository, repo.Proposals, error) {
-	r, proposals, err := from.Repository(ctx)
-	if err != nil {
-		return nil, nil, fmt.Errorf("open the repository of site %s: %w", from.Config.Site, err)
-	}
-	return r, proposals, nil
 }
 
 func openFile(path string, reading bool) (latch.Store, error) {

@@ -111,7 +111,7 @@ func (f *flags) declared(env Env) (declaredSide, error) {
 func (f *flags) declaredOf(env Env, c config.Config) (git declaredSide, err error) {
 	git.config = c
 	err = within(context.Background(), longest, func(ctx context.Context) (err error) {
-		if git.repository, _, err = openRepository(ctx, opener(env, c, true)); err != nil {
+		if git.repository, _, err = opener(env, c, true).Repository(ctx); err != nil {
 			return err
 		}
 		defer closed(&err, site.Parts{Repository: git.repository})

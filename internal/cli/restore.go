@@ -129,7 +129,7 @@ func (r *restoring) run(ctx context.Context, env Env, do func(context.Context, *
 	}
 	s, err := open.Open(ctx, opener(env, c, true))
 	if err != nil {
-		return chooseCluster(c, err)
+		return err
 	}
 	report, err := do(ctx, s)
 	err = s.Explain(ctx, err)

@@ -3,9 +3,9 @@ package cli
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,7 +35,12 @@ func (s *source) fill(place *ways.Place, c config.Config) error {
 	if s.url == "" && strings.HasPrefix(c.Repository.Address(), "https://") {
 		place.Repository = c.Repository.Address()
 	}
-	return errors.Join(wrongURL(place.Repository), wrongName(place.Name), wrongPath(place.Path))
+	name, bare := place.Name, strings.TrimSuffix(strings.TrimPrefix(place.Path, "./"), "/") // people write ./ and /, as both tools take them
+	wrong := wrongs{wrongURL(place.Repository)}
+	wrong.unless(len(validation.IsDNS1123Subdomain(name)) == 0 && len(name) <= validation.LabelValueMaxLength, // both tools make a label of it
+		"--name: must be a DNS name: lower case letters, digits, dashes and dots, at most %d; got %q", validation.LabelValueMaxLength, name)
+	wrong.unless(place.Path == "./" || fs.ValidPath(bare), "--path: must be a folder from the root of the repository, such as clusters/prod, got %q", place.Path)
+	return errors.Join(wrong...)
 }
 
 // wrongURL says what is wrong with a URL that people will commit.
@@ -44,38 +49,15 @@ func wrongURL(text string) error {
 		return errors.New("--url: say by which URL the cluster reaches the repository; the configuration names none that it could")
 	}
 	u, err := url.Parse(text)
-	switch {
-	case err != nil, u.Host == "", u.Path == "", u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "ssh":
+	if err != nil || u.Host == "" || u.Path == "" || !slices.Contains([]string{"https", "http", "ssh"}, u.Scheme) {
 		return errors.New("--url: must be a whole https, http or ssh URL, such as https://git.example.com/team/site.git")
-	case u.User != nil && (u.Scheme != "ssh" || hasPassword(u)):
+	}
+	_, password := u.User.Password()
+	switch {
+	case u.User != nil && (u.Scheme != "ssh" || password): // the user of an ssh URL is no secret
 		return errors.New("--url: must hold no password or token, since what is printed is committed: give the tool a Secret in the cluster")
 	case u.RawQuery != "" || u.Fragment != "":
 		return errors.New("--url: must hold no query and no fragment, where tokens hide: what is printed is committed")
-	}
-	return nil
-}
-
-// hasPassword reports whether there is one beside the user, who in an ssh URL is
-// no secret.
-func hasPassword(u *url.URL) bool {
-	_, has := u.User.Password()
-	return has
-}
-
-// wrongName says what is wrong with the name of the tool's object. Both tools
-// make a label of it.
-func wrongName(name string) error {
-	if len(validation.IsDNS1123Subdomain(name)) > 0 || len(name) > validation.LabelValueMaxLength {
-		return fmt.Errorf("--name: must be a DNS name: lower case letters, digits, dashes and dots, at most %d; got %q", validation.LabelValueMaxLength, name)
-	}
-	return nil
-}
-
-// wrongPath says what is wrong with a folder of the repository. People write it
-// with ./ before it and / after it, as both tools take it.
-func wrongPath(path string) error {
-	if bare := strings.TrimSuffix(strings.TrimPrefix(path, "./"), "/"); path != "./" && !fs.ValidPath(bare) {
-		return fmt.Errorf("--path: must be a folder from the root of the repository, such as clusters/prod, got %q", path)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/build"
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/site"
@@ -106,16 +107,12 @@ func (a *asking) run(ctx context.Context, env Env) error {
 	s := status{Document: term.DocumentOf("Status"), Build: env.Build, Sites: []siteStatus{}}
 	sites := []*site.Opener{from}
 	if c.Fleet != "" {
-		s.Fleet, sites = c.Site, nil
+		s.Fleet = c.Site
 		members, err := (&site.Roster{Opener: from}).Read(ctx)
 		if err != nil {
 			return err
 		}
-		for _, m := range members {
-			one := from.Of(m)
-			one.Bolt = from.Bolt
-			sites = append(sites, one)
-		}
+		sites = each.Of(members, from.Of)
 	}
 	for _, one := range sites {
 		of, err := readStatus(ctx, one, env.Clock())

@@ -41,7 +41,9 @@ func (s status) Table(out io.Writer, style term.Style) error {
 	p := term.NewPage(style)
 	if s.Fleet == "" {
 		for _, one := range s.Sites {
-			p.Topics(append(one.topics(), [2]string{"gitlatch", s.Build.String()}))
+			topics := one.topics()
+			topics.Add("gitlatch", "%s", s.Build)
+			p.Topics(topics)
 		}
 		return p.Print(out)
 	}
@@ -55,46 +57,42 @@ func (s status) Table(out io.Writer, style term.Style) error {
 }
 
 // topics are what is said of a single site.
-func (s siteStatus) topics() [][2]string {
+func (s siteStatus) topics() (all term.Topics) {
 	if s.LastTick.IsZero() {
-		return [][2]string{{"site", s.Site}, {"last tick", "none yet: run gitlatch tick"}}
+		return term.Topics{{"site", s.Site}, {"last tick", "none yet: run gitlatch tick"}}
 	}
-	var all [][2]string
-	add := func(topic, format string, args ...any) {
-		all = append(all, [2]string{topic, fmt.Sprintf(format, args...)})
-	}
-	add("site", "%s, mode %s", s.Site, s.mode())
-	add("cluster", "%s", s.Cluster)
-	add("last tick", "%s", instantOf(s.LastTick))
+	all.Add("site", "%s, mode %s", s.Site, s.mode())
+	all.Add("cluster", "%s", s.Cluster)
+	all.Add("last tick", "%s", instantOf(s.LastTick))
 	if s.Late {
-		add("", "no tick came for three periods")
+		all.Add("", "no tick came for three periods")
 	}
 	verb := "latched"
 	if s.Mode == "observe" {
 		verb = "observed"
 	}
-	add("workloads", "%d %s, %d of them frozen, %d opted out", s.Workloads-s.OptedOut, verb, s.Frozen, s.OptedOut)
-	add("budget", "%s left now; %d more come in a day", term.Count(s.CommitsLeft, "commit"), s.CommitsPerDay)
+	all.Add("workloads", "%d %s, %d of them frozen, %d opted out", s.Workloads-s.OptedOut, verb, s.Frozen, s.OptedOut)
+	all.Add("budget", "%s left now; %d more come in a day", term.Count(s.CommitsLeft, "commit"), s.CommitsPerDay)
 	if !s.PausedUntil.IsZero() {
-		add("paused", "the site until %s", instantOf(s.PausedUntil))
+		all.Add("paused", "the site until %s", instantOf(s.PausedUntil))
 	}
 	for _, one := range s.Paused {
-		add("paused", "%s until %s", one.Workload, instantOf(one.Until))
+		all.Add("paused", "%s until %s", one.Workload, instantOf(one.Until))
 	}
 	for _, one := range s.EditGrace {
-		add("edit grace", "%s until %s", one.Workload, instantOf(one.Until))
+		all.Add("edit grace", "%s until %s", one.Workload, instantOf(one.Until))
 	}
 	if p := s.Proposal; p != nil {
-		add("proposal", "%s, open since %s", strings.TrimSpace(p.URL+" branch "+p.Branch), instantOf(p.Opened))
+		all.Add("proposal", "%s, open since %s", strings.TrimSpace(p.URL+" branch "+p.Branch), instantOf(p.Opened))
 	}
 	if !s.Unpublished.IsZero() {
-		add("waiting", "a level change since %s", instantOf(s.Unpublished))
+		all.Add("waiting", "a level change since %s", instantOf(s.Unpublished))
 	}
 	for _, a := range s.Alerts {
-		add("alert", "%s %s since %s: %s", a.Kind, a.Subject, instantOf(a.Since), a.Text)
+		all.Add("alert", "%s %s since %s: %s", a.Kind, a.Subject, instantOf(a.Since), a.Text)
 	}
 	if s.Unsent > 0 {
-		add("unsent", "%s not known to have been sent", term.Count(s.Unsent, "message"))
+		all.Add("unsent", "%s not known to have been sent", term.Count(s.Unsent, "message"))
 	}
 	return all
 }

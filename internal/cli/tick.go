@@ -13,6 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
@@ -39,12 +40,12 @@ names.`,
 			if metrics != "" && dryRun {
 				return errors.New("--metrics-file: a dry run writes nothing; give one of --metrics-file and --dry-run")
 			}
-			site, err := f.config()
+			of, err := f.config()
 			if err != nil {
 				return err
 			}
-			return within(c.Context(), turn(site), func(ctx context.Context) error {
-				return f.tick(ctx, env, site, o, metrics, dryRun)
+			return within(c.Context(), site.Lease(of), func(ctx context.Context) error {
+				return f.tick(ctx, env, of, o, metrics, dryRun)
 			})
 		},
 	}
@@ -55,25 +56,26 @@ names.`,
 	return c
 }
 
-func (f *flags) tick(ctx context.Context, env Env, site config.Config,
+func (f *flags) tick(ctx context.Context, env Env, c config.Config,
 	form output[report.Document], metrics string, dryRun bool) (err error) {
-	first := f.file == "" && !dryRun && isNew(site.State.Bolt)
-	o, err := openSite(env, site, dryRun)
+	_, absent := os.Stat(c.State.Bolt)
+	first := f.file == "" && !dryRun && errors.Is(absent, fs.ErrNotExist)
+	parts, err := openBy(ctx, env, opener(env, c, dryRun))
 	var busy *bolt.BusyError
 	if errors.As(err, &busy) && !dryRun {
-		if err := hangs(busy, site.Period, env.Clock()); err != nil {
+		if err := hangs(busy, c.Period, env.Clock()); err != nil {
 			return err
 		}
-		return form.write(env, report.New(heldBy(busy, site.Site, env.Clock())))
+		return form.write(env, report.New(heldBy(busy, c.Site, env.Clock())))
 	}
 	if err != nil {
 		return err
 	}
-	defer closed(&err, o)
+	defer closed(&err, parts)
 	if first {
-		fmt.Fprintf(env.Err, "site %s keeps its state in %s; --config FILE names others\n", site.Site, site.State.Bolt)
+		fmt.Fprintf(env.Err, "site %s keeps its state in %s; --config FILE names others\n", c.Site, c.State.Bolt)
 	}
-	t := o.tick()
+	t := site.Tick(c, parts)
 	t.DryRun = dryRun
 	r, err := t.Run(ctx)
 	if err != nil {
@@ -106,9 +108,4 @@ func hangs(busy *bolt.BusyError, period time.Duration, now time.Time) error {
 		return fmt.Errorf("%w; it was last written %s ago, so that whoever has it open hangs: end that process", busy, since.Round(time.Second))
 	}
 	return nil
-}
-
-func isNew(file string) bool {
-	_, err := os.Stat(file)
-	return errors.Is(err, fs.ErrNotExist)
 }

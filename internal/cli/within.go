@@ -9,9 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/site"
 )
 
 // longest is how long a command may take that asks a cluster, a repository or the
@@ -60,7 +57,3 @@ func timed(limit time.Duration, run func(ctx context.Context, args []string) err
 		return within(c.Context(), limit, func(ctx context.Context) error { return run(ctx, args) })
 	}
 }
-
-// turn is how long a tick may take: as long as it holds the lease, since the next
-// one is due soon after.
-func turn(c config.Config) time.Duration { return site.Lease(c) }

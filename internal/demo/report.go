@@ -127,10 +127,11 @@ func (d *day) charts(s term.Style) string {
 
 // plot is the chart of the i-th workload over the day.
 func (d *day) plot(i int, title string) term.Plot {
+	since := d.trace.WarmUp // midnight
 	return term.Plot{
-		Title: title, From: d.trace.WarmUp, To: d.trace.Length, Midnight: d.trace.WarmUp,
-		Scale: each.Of(d.trace.Changes[i], func(c traces.Change) term.Point { return term.Point{At: c.At, Value: float64(c.Desired)} }),
-		Level: each.Of(d.history[i], func(s Step) term.Point { return term.Point{At: s.At, Value: float64(s.Level)} }),
+		Title: title, To: d.trace.Length - since,
+		Scale: each.Of(d.trace.Changes[i], func(c traces.Change) term.Point { return term.Point{At: c.At - since, Value: float64(c.Desired)} }),
+		Level: each.Of(d.history[i], func(s Step) term.Point { return term.Point{At: s.At - since, Value: float64(s.Level)} }),
 	}
 }
 

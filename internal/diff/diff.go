@@ -157,10 +157,7 @@ func Compare(c Case) Report {
 	decided := policy.Round(c.site())
 	r := Report{Case: c, Observe: !c.Set.Latch, Stop: decided.Stop}
 	entries := c.Tree.Entries()
-	samples := map[workload.ID]workload.Sample{}
-	for _, s := range c.Fleet.Samples {
-		samples[s.ID] = s
-	}
+	samples := each.By(c.Fleet.Samples, func(s workload.Sample) workload.ID { return s.ID })
 	for _, d := range decided.Decisions {
 		s, seen := samples[d.ID]
 		row := rowOf(d, s, entries[d.ID])

@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -68,7 +67,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 func (r Row) reading() reading {
 	d := reading{
 		Named: term.NamedBy(r.ID), Reading: "scale", State: r.State, Differs: r.Differs(), Reason: r.Reason, Text: r.Text, Policy: r.Policy,
-		Declared: r.says(r.Declared), LowerAt: r.LowerAt, Mismatch: r.Mismatch, Capped: r.Capped, Unproven: r.Unproven,
+		Declared: r.Reading.Of(r.Declared), LowerAt: r.LowerAt, Mismatch: r.Mismatch, Capped: r.Capped, Unproven: r.Unproven,
 	}
 	s := r.Sample
 	switch {
@@ -83,26 +82,15 @@ func (r Row) reading() reading {
 	if r.RaiseAbove > 0 && r.RaiseAbove < math.MaxInt32 {
 		d.RaiseAbove = &r.RaiseAbove
 	}
-	if to := r.says(r.Proposed); r.Proposes {
+	if to := r.Reading.Of(r.Proposed); r.Proposes {
 		d.Proposed = &to
 	}
 	ends := r.State == Pending && r.Reading == policy.ReadingRollout // with no entry
 	if changes := r.State == Pending || r.State == Waiting; ends || changes && !r.To.IsZero() {
-		to := r.says(r.To)
+		to := r.Reading.Of(r.To)
 		d.To = &to
 	}
 	return d
-}
-
-// says is what an entry says of the reading of a row; nil is nothing.
-func (r Row) says(e checkpoint.Entry) *int32 {
-	switch {
-	case r.Reading == policy.ReadingScale && e.Replicas > 0:
-		return &e.Replicas
-	case r.Reading == policy.ReadingRollout && e.Rollout != checkpoint.Rollout{}:
-		return &e.Rollout.Milestone
-	}
-	return nil
 }
 
 // flies reports whether the pods of a rollout's target were counted.

@@ -94,7 +94,7 @@ func (r Row) live() string {
 
 // level is what an entry says of the reading of a row.
 func (r Row) level(e checkpoint.Entry) string {
-	text := term.Some(r.says(e))
+	text := term.Some(r.Reading.Of(e))
 	if r.Reading == policy.ReadingRollout && text != "-" {
 		text += " %"
 	}

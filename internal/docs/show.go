@@ -44,7 +44,7 @@ func (t Topic) Show(p *term.Page) {
 		case strings.HasPrefix(line, "#"):
 			p.Line("%s", p.Style.Heading(strings.TrimLeft(line, "# ")))
 		case marker != "":
-			p.Topics([][2]string{{strings.TrimSpace(marker), plain(line[len(marker):])}})
+			p.Topics(term.Topics{{strings.TrimSpace(marker), plain(line[len(marker):])}})
 		default:
 			p.Say("", "%s", plain(line))
 		}

@@ -1,5 +1,5 @@
 // Package each says in a line what is made of each element of a list, which of them
-// has a key, or of how many something is true.
+// has a key, and of which or of how many something is true.
 package each
 
 // Of is what is made of each element, in their order. It is never nil.
@@ -19,6 +19,16 @@ func Count[T any](all []T, is func(T) bool) (n int) {
 		}
 	}
 	return n
+}
+
+// Where are the elements that something is true of, in their order.
+func Where[T any](all []T, is func(T) bool) (those []T) {
+	for _, one := range all {
+		if is(one) {
+			those = append(those, one)
+		}
+	}
+	return those
 }
 
 // By is each element by its key, of those that share one the last.

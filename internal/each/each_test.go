@@ -27,6 +27,13 @@ func TestCountIsOfWhatIsTrue(t *testing.T) {
 	}
 }
 
+func TestWhereIsWhatIsTrueInOrder(t *testing.T) {
+	t.Parallel()
+	if got := each.Where([]int{3, 1, 2, 5, 4}, func(n int) bool { return n > 2 }); !slices.Equal(got, []int{3, 5, 4}) {
+		t.Errorf("where: %v", got)
+	}
+}
+
 func TestByKeyTheLastCounts(t *testing.T) {
 	t.Parallel()
 	by := each.By([]string{"one", "two", "three", "four"}, func(s string) int { return len(s) })

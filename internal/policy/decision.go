@@ -127,6 +127,18 @@ const (
 	ReadingRollout Reading = "rollout"
 )
 
+// Of returns the reading's number in an entry: a level in pods, or a milestone in percent.
+// nil is none.
+func (r Reading) Of(e checkpoint.Entry) *int32 {
+	switch {
+	case r == ReadingScale && e.Replicas > 0:
+		return &e.Replicas
+	case r == ReadingRollout && e.Rollout != checkpoint.Rollout{}:
+		return &e.Rollout.Milestone
+	}
+	return nil
+}
+
 // A Verdict is the kind of a decision.
 type Verdict string
 

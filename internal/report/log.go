@@ -35,11 +35,11 @@ func Log(log zerolog.Logger, r tick.Report, took time.Duration, failed error) {
 		for _, d := range r.Commit.Changes {
 			line := log.Info().Str("workload", d.ID.String()).Str("commit", commit).Str("why", d.Text).Bool("urgent", d.Urgent)
 			if d.Reading == policy.ReadingRollout {
-				line = number(number(line, "fromMilestone", milestone(d.From)), "toMilestone", milestone(d.To))
+				line = number(number(line, "fromMilestone", d.Reading.Of(d.From)), "toMilestone", d.Reading.Of(d.To))
 				line.Int32("available", d.Count).Msg("rollout")
 				continue
 			}
-			line = number(number(line, "from", level(d.From)), "to", level(d.To))
+			line = number(number(line, "from", d.Reading.Of(d.From)), "to", d.Reading.Of(d.To))
 			line.Int32("replicas", d.Count).Bool("surge", d.Surge).Msg("crossing")
 		}
 	}

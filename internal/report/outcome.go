@@ -67,9 +67,9 @@ var blocks = map[policy.Reason]string{
 func (d Document) uncommitted() []string {
 	var levels, rollouts changes
 	for _, w := range d.Workloads {
-		levels.add(w.Verdict, w.Reason, w.Proposed)
-		if r := w.Rollout; r != nil {
-			rollouts.add(r.Verdict, r.Reason, r.Proposed)
+		levels.add(w.Decided)
+		if w.Rollout != nil {
+			rollouts.add(w.Rollout.Decided)
 		}
 	}
 	return slices.Concat(levels.texts("level change"), rollouts.texts("rollout change"))
@@ -81,16 +81,16 @@ type changes struct {
 	reasons                           map[string]int // of the blocked ones
 }
 
-func (c *changes) add(verdict, reason string, proposed bool) {
-	why, blocked := blocks[policy.Reason(reason)]
-	switch v := policy.Verdict(verdict); {
-	case proposed:
+func (c *changes) add(d Decided) {
+	why, blocked := blocks[d.Reason]
+	switch {
+	case d.Proposed:
 		c.proposed++
-	case v == policy.Cross:
+	case d.Verdict == policy.Cross:
 		c.failed++
-	case policy.Reason(reason) == policy.ReasonRides:
+	case d.Reason == policy.ReasonRides:
 		c.riding++
-	case blocked && (v == policy.Pending || v == policy.Review):
+	case blocked && (d.Verdict == policy.Pending || d.Verdict == policy.Review):
 		if c.reasons == nil {
 			c.reasons = map[string]int{}
 		}

@@ -3,13 +3,12 @@
 package report
 
 import (
-	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
@@ -61,20 +60,10 @@ type Workload struct {
 	Max      int32  `json:"max,omitempty"`
 	InFlight *bool  `json:"rolloutInFlight"`
 
-	Policy   string `json:"policy,omitempty"`
-	Declared *int32 `json:"declared"` // before the tick
-	Verdict  string `json:"verdict"`  // quiet, pending, cross, freeze, review or skip
-	Reason   string `json:"reason,omitempty"`
-	Text     string `json:"text"`
-	To       *int32 `json:"to"` // what a crossing declares, or would
-
-	Urgent   bool           `json:"urgent,omitempty"`
+	Decided
 	Surge    bool           `json:"surge,omitempty"`
 	Capped   bool           `json:"cappedByGit,omitempty"`
 	Mismatch *policy.Bounds `json:"liveBoundsDiffer,omitempty"`
-
-	// Proposed is true if the open proposal contains the change.
-	Proposed bool `json:"proposed,omitempty"`
 
 	// Rollout is what was decided of a rollout in flight, or of one that git
 	// still declares; left out where there is neither.
@@ -90,15 +79,21 @@ type Rollout struct {
 	Failure   string `json:"failure,omitempty"` // the condition by which it failed
 	Halted    string `json:"halted,omitempty"`  // what keeps it where it is by somebody's wish
 
-	Policy   string `json:"policy,omitempty"`
-	Declared *int32 `json:"declared"`          // before the tick
-	Returns  string `json:"returns,omitempty"` // with which template a rebuild should begin, as declared: from or to
-	Verdict  string `json:"verdict"`           // as of a workload
-	Reason   string `json:"reason,omitempty"`
-	Text     string `json:"text"`
-	To       *int32 `json:"to"` // what a crossing declares, or would; null also where it declares none any more
-	Urgent   bool   `json:"urgent,omitempty"`
-	Proposed bool   `json:"proposed,omitempty"` // true if the open proposal contains the change
+	Returns string `json:"returns,omitempty"` // with which template a rebuild should begin, as declared: from or to
+	Decided
+}
+
+// Decided is the decision about one reading of a workload. Declared and To are pods or
+// percent; null is no entry.
+type Decided struct {
+	Policy   string         `json:"policy,omitempty"`
+	Declared *int32         `json:"declared"` // before the tick
+	Verdict  policy.Verdict `json:"verdict"`
+	Reason   policy.Reason  `json:"reason,omitempty"`
+	Text     string         `json:"text"`
+	To       *int32         `json:"to"` // the level after a level change, if it were made
+	Urgent   bool           `json:"urgent,omitempty"`
+	Proposed bool           `json:"proposed,omitempty"` // true if the open proposal contains the change
 }
 
 // Condition is one thing that people should know of: a kind of the
@@ -152,50 +147,50 @@ func of(r tick.Report, told func(Workload) bool) Document {
 		samples[s.ID] = &r.Samples[i]
 	}
 	rollouts := map[workload.ID]*Rollout{}
-	for _, decision := range r.Decisions {
-		if decision.Reading == policy.ReadingRollout {
-			rollouts[decision.ID] = newRollout(decision, samples[decision.ID])
+	for _, one := range r.Decisions {
+		if !ofScale(one) {
+			rollouts[one.ID] = newRollout(one, newDecided(one, r.Latches.Get(one.ID)), samples[one.ID])
 		}
 	}
-	for _, decision := range r.Decisions {
-		if !ofScale(decision) {
+	for _, one := range r.Decisions {
+		if !ofScale(one) {
 			continue
 		}
-		w := newWorkload(decision, samples[decision.ID])
-		w.Rollout = rollouts[decision.ID]
-		if w.Rollout != nil {
-			w.Rollout.Proposed = isProposed(w.Rollout.Verdict, r.Latches.Get(decision.ID))
-		}
-		w.Proposed = isProposed(w.Verdict, r.Latches.Get(decision.ID))
+		w := newWorkload(one, newDecided(one, r.Latches.Get(one.ID)), samples[one.ID])
+		w.Rollout = rollouts[one.ID]
 		if told(w) {
 			d.Workloads = append(d.Workloads, w)
 		}
 	}
 	if c := r.Commit; c != nil {
-		subject, _, _ := strings.Cut(c.Message, "\n")
-		d.Commit = &Commit{c.ID, subject, c.Message, len(c.Changes)}
+		d.Commit = &Commit{c.ID, ledger.Subject(c.Message), c.Message, len(c.Changes)}
 	}
 	if p := r.Proposal; p != nil {
-		subject, _, _ := strings.Cut(p.Message, "\n")
-		d.Proposal = &Proposal{p.URL, subject, len(p.Changes)}
+		d.Proposal = &Proposal{p.URL, ledger.Subject(p.Message), len(p.Changes)}
 	}
 	return d
 }
 
 // told reports whether there is anything to say of a workload's scale.
 func (w Workload) told() bool {
-	return w.Verdict != string(policy.Skip) && (w.Verdict != string(policy.Quiet) || w.Mismatch != nil)
+	return w.Verdict != policy.Skip && (w.Verdict != policy.Quiet || w.Mismatch != nil)
 }
 
 // told reports whether there is anything to say of a rollout.
-func (r Rollout) told() bool { return r.Verdict != string(policy.Quiet) }
+func (r Rollout) told() bool { return r.Verdict != policy.Quiet }
 
-func newRollout(d policy.Decision, s *workload.Sample) *Rollout {
-	r := &Rollout{
-		Policy: d.Policy, Declared: milestone(d.From), To: milestone(d.To),
-		Verdict: string(d.Verdict), Reason: string(d.Reason), Text: d.Text, Urgent: d.Urgent,
-		Returns: string(d.From.Rollout.Returns),
+// newDecided returns the decision about a workload with a latch.
+func newDecided(d policy.Decision, l latch.Latch) Decided {
+	_, open := l.Change()
+	return Decided{
+		Policy: d.Policy, Declared: d.Reading.Of(d.From), To: d.Reading.Of(d.To),
+		Verdict: d.Verdict, Reason: d.Reason, Text: d.Text, Urgent: d.Urgent,
+		Proposed: open && (d.Verdict == policy.Cross || d.Verdict == policy.Review),
 	}
+}
+
+func newRollout(d policy.Decision, made Decided, s *workload.Sample) *Rollout {
+	r := &Rollout{Decided: made, Returns: string(d.From.Rollout.Returns)}
 	if s != nil && s.Rollout != nil && len(s.Rollout.Templates) > 0 {
 		target := s.Rollout.Templates[0]
 		r.Target = target.Hash
@@ -206,13 +201,8 @@ func newRollout(d policy.Decision, s *workload.Sample) *Rollout {
 	return r
 }
 
-func newWorkload(d policy.Decision, s *workload.Sample) Workload {
-	w := Workload{
-		Named:  term.NamedBy(d.ID),
-		Policy: d.Policy, Declared: level(d.From), To: level(d.To),
-		Verdict: string(d.Verdict), Reason: string(d.Reason), Text: d.Text,
-		Urgent: d.Urgent, Surge: d.Surge, Capped: d.Capped, Mismatch: d.Mismatch,
-	}
+func newWorkload(d policy.Decision, made Decided, s *workload.Sample) Workload {
+	w := Workload{Named: term.NamedBy(d.ID), Decided: made, Surge: d.Surge, Capped: d.Capped, Mismatch: d.Mismatch}
 	if s == nil {
 		return w
 	}
@@ -226,25 +216,4 @@ func newWorkload(d policy.Decision, s *workload.Sample) Workload {
 		w.InFlight = &s.Rollout.InFlight
 	}
 	return w
-}
-
-// isProposed reports whether a change that was decided is in the open proposal.
-func isProposed(verdict string, l latch.Latch) bool {
-	_, open := l.Change()
-	return open && (verdict == string(policy.Cross) || verdict == string(policy.Review))
-}
-
-func level(e checkpoint.Entry) *int32 {
-	if e.Replicas == 0 {
-		return nil
-	}
-	return &e.Replicas
-}
-
-// milestone is that of the rollout that an entry declares; nil is none.
-func milestone(e checkpoint.Entry) *int32 {
-	if e.Rollout == (checkpoint.Rollout{}) {
-		return nil
-	}
-	return &e.Rollout.Milestone
 }

@@ -61,10 +61,10 @@ func (d Document) rows() [][]string {
 	rows := [][]string{{"WORKLOAD", "REPLICAS", "IN GIT", "DECISION", "WHY"}}
 	for _, w := range d.Workloads {
 		if w.told() {
-			rows = append(rows, []string{term.Name(w.ID()), term.Some(w.Replicas), term.Some(w.Declared), w.decision(), w.why()})
+			rows = append(rows, []string{term.Name(w.ID()), term.Some(w.Replicas), term.Some(w.Declared), w.decision(term.Some), w.why()})
 		}
 		if r := w.Rollout; r != nil && r.told() {
-			rows = append(rows, []string{term.Name(w.ID()) + " rollout", r.pods(), part(r.Declared), r.decision(), r.Text})
+			rows = append(rows, []string{term.Name(w.ID()) + " rollout", r.pods(), part(r.Declared), r.decision(part), r.Text})
 		}
 	}
 	return rows
@@ -97,9 +97,9 @@ func (d Document) leftOut() string {
 	for _, w := range d.Workloads {
 		switch {
 		case w.told():
-		case w.Verdict == string(policy.Skip):
+		case w.Verdict == policy.Skip:
 			skips++
-			skipped[w.Reason]++
+			skipped[string(w.Reason)]++
 		default:
 			quiet++
 		}
@@ -122,11 +122,15 @@ func commonest(counts map[string]int) []string {
 	return each.Of(reasons, func(reason string) string { return fmt.Sprintf("%s %d", reason, counts[reason]) })
 }
 
-func (w Workload) decision() string {
-	if w.Verdict == "cross" && w.To != nil {
-		return "cross to " + term.Some(w.To)
+// decision is the verdict, with the level after a level change.
+func (d Decided) decision(level func(*int32) string) string {
+	switch {
+	case d.Verdict != policy.Cross:
+		return string(d.Verdict)
+	case d.To == nil:
+		return "cross to none"
 	}
-	return w.Verdict
+	return "cross to " + level(d.To)
 }
 
 func (w Workload) why() string {
@@ -154,14 +158,4 @@ func part(n *int32) string {
 		return "-"
 	}
 	return term.Some(n) + " %"
-}
-
-func (r Rollout) decision() string {
-	switch {
-	case r.Verdict != "cross":
-		return r.Verdict
-	case r.To == nil:
-		return "cross to none"
-	}
-	return "cross to " + part(r.To)
 }

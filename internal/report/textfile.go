@@ -80,7 +80,7 @@ type text struct {
 }
 
 func (t *text) head(name, kind, help string) {
-	fmt.Fprintf(t, "# HELP %s %s\n# TYPE %s %s\n", name, helpEscapes.Replace(help), name, kind)
+	fmt.Fprintf(t, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
 
 // series writes the value of a series by its labels, each a name and a value.
@@ -91,15 +91,10 @@ func (t *text) series(name string, value float64, labels ...string) {
 func labelled(name string, labels []string) string {
 	var pairs []string
 	for pair := range slices.Chunk(labels, 2) {
-		pairs = append(pairs, pair[0]+`="`+labelEscapes.Replace(pair[1])+`"`)
+		pairs = append(pairs, pair[0]+"="+strconv.Quote(pair[1]))
 	}
 	return name + "{" + strings.Join(pairs, ",") + "}"
 }
-
-var (
-	labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
-	helpEscapes  = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
-)
 
 // was returns what the text before says of a series; 0 where it says nothing that
 // could be counted on from.

@@ -60,23 +60,27 @@ type Opener struct {
 // Members share AWS's configuration and its connections, a state in memory, and
 // the login to GitHub, whose App is granted so many tokens an hour. They are not
 // opened by several goroutines at once.
-func (o *Opener) Of(m config.Member) *Opener {
-	return &Opener{Config: o.Config.Of(m), Getenv: o.Getenv, Clock: o.Clock, ReadOnly: o.ReadOnly, fleet: o}
-}
+func (o *Opener) Of(m config.Member) *Opener { return o.with(o.Config.Of(m)) }
 
 // At returns the opener of the same site with another cluster in the place of its
 // own.
 func (o *Opener) At(c config.Cluster) *Opener {
 	of := o.Config
 	of.Cluster = c
-	return &Opener{Config: of, Getenv: o.Getenv, Clock: o.Clock, Group: o.Group, Rights: o.Rights, ReadOnly: o.ReadOnly, fleet: o}
+	return o.with(of)
+}
+
+// with returns the opener of another configuration, which shares what can be shared.
+func (o *Opener) with(c config.Config) *Opener {
+	return &Opener{Config: c, Getenv: o.Getenv, Clock: o.Clock, Group: o.Group, Rights: o.Rights, ReadOnly: o.ReadOnly, Bolt: o.Bolt, fleet: o}
 }
 
 // Forget has members log in anew, as after one failed whose secret may have been
 // rotated.
 func (o *Opener) Forget() { o.login = nil }
 
-// Open opens all parts of the site but its Owner, which is the run's.
+// Open opens all parts of the site but its Owner, which is the run's. The cluster comes
+// first: without one there is no file of state to make.
 func (o *Opener) Open(ctx context.Context) (Parts, error) {
 	p := Parts{Clock: o.Clock}
 	if err := o.open(ctx, &p); err != nil {
@@ -86,11 +90,11 @@ func (o *Opener) Open(ctx context.Context) (Parts, error) {
 }
 
 func (o *Opener) open(ctx context.Context, p *Parts) (err error) {
-	if p.Store, err = o.Store(ctx); err != nil {
-		return err
-	}
 	if p.Sampler, err = o.Sampler(ctx); err != nil {
 		return fmt.Errorf("cluster: %w", err)
+	}
+	if p.Store, err = o.Store(ctx); err != nil {
+		return err
 	}
 	if p.Alerts, err = o.Alerts(ctx); err != nil {
 		return err
@@ -203,25 +207,17 @@ func (o *Opener) Alerts(ctx context.Context) (tick.Alerts, error) {
 	return hook, nil
 }
 
-// AtTip reads a path at the tip of the branch. An object with the id in known comes
-// without its files.
-func (o *Opener) AtTip(ctx context.Context, path, known string) (_ repo.Object, err error) {
-	r, _, err := o.Repository(ctx)
-	if err != nil {
-		return repo.Object{}, err
-	}
-	defer func() { err = errors.Join(err, Parts{Repository: r}.Close()) }()
-	tip, _, err := r.Heads(ctx)
-	if err != nil {
-		return repo.Object{}, err
-	}
-	found, err := r.Read(ctx, tip, map[string]string{path: known}, path)
-	return found[path], err
-}
-
 // Repository opens the repository, and what proposes to its people; nil on a
 // host that has no proposals.
 func (o *Opener) Repository(ctx context.Context) (repo.Repository, repo.Proposals, error) {
+	r, proposals, err := o.repository(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the repository of site %s: %w", o.Config.Site, err)
+	}
+	return r, proposals, nil
+}
+
+func (o *Opener) repository(ctx context.Context) (repo.Repository, repo.Proposals, error) {
 	switch r := o.Config.Repository; {
 	case r.CodeCommit != (config.CodeCommit{}):
 		return o.codecommit(ctx)

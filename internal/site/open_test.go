@@ -131,9 +131,9 @@ func TestWithoutARegionTheFieldIsNamed(t *testing.T) {
 		t.Error(err)
 	}
 	for field, without := range map[string]string{
-		"cluster: cluster.eks.region":  "name: prod, region: eu-west-1",
-		"state.dynamodb.region":        "table: gitlatch, region: eu-west-1",
-		"repository.codecommit.region": "name: site, region: eu-west-1",
+		"cluster: cluster.eks.region": "name: prod, region: eu-west-1",
+		"state.dynamodb.region":       "table: gitlatch, region: eu-west-1",
+		"open the repository of site prod-eu: repository.codecommit.region": "name: site, region: eu-west-1",
 	} {
 		document := strings.Replace(rest, without, strings.TrimSuffix(without, ", region: eu-west-1"), 1)
 		if _, err := opener(t, document).Open(t.Context()); err == nil || !strings.HasPrefix(err.Error(), field+": no region is configured: name one, or set AWS_REGION") {

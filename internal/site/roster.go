@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gitlatch/gitlatch/internal/config"
@@ -24,12 +25,22 @@ func (r *Roster) Read(ctx context.Context) ([]config.Member, error) {
 	return r.members, err
 }
 
-func (r *Roster) read(ctx context.Context) error {
+func (r *Roster) read(ctx context.Context) (err error) {
 	file := r.Opener.Config.Fleet
-	o, err := r.Opener.AtTip(ctx, file, r.id)
+	from, _, err := r.Opener.Repository(ctx)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, Parts{Repository: from}.Close()) }()
+	tip, _, err := from.Heads(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := from.Read(ctx, tip, map[string]string{file: r.id}, file)
+	if err != nil {
+		return err
+	}
+	o := found[file]
 	switch o.ID {
 	case "":
 		return fmt.Errorf("%s: is not on branch %s: commit a list of kind %s there", file, r.Opener.Config.Repository.Branch, config.KindFleet)

@@ -19,17 +19,15 @@ type Document struct {
 // DocumentOf is the head of a kind of document.
 func DocumentOf(kind string) Document { return Document{Version, kind} }
 
-// Marshal is json.Marshal, but for <, > and &, which stay as people read them. A
-// document that writes itself uses it, since what is escaped once stays so.
+// Marshal returns what JSON writes. A document that writes itself uses it, since what is
+// escaped once stays so.
 func Marshal(document any) ([]byte, error) {
 	var text bytes.Buffer
-	lines := json.NewEncoder(&text)
-	lines.SetEscapeHTML(false)
-	err := lines.Encode(document)
+	err := JSON(&text, document)
 	return bytes.TrimRight(text.Bytes(), "\n"), err
 }
 
-// JSON writes a document as machines and people read it.
+// JSON writes a document as machines and people read it: <, > and & are not escaped.
 func JSON(out io.Writer, document any) error {
 	lines := json.NewEncoder(out)
 	lines.SetIndent("", "  ")

@@ -57,8 +57,16 @@ func (p *Page) Painted(rows [][]string, faint func(row int) bool) {
 	}
 }
 
-// Topics writes pairs of a topic and what is said of it, folded below itself.
-func (p *Page) Topics(topics [][2]string) {
+// Topics are pairs of a topic and a text about it.
+type Topics [][2]string
+
+// Add adds a text about a topic; "" is the topic before it.
+func (t *Topics) Add(topic, format string, args ...any) {
+	*t = append(*t, [2]string{topic, fmt.Sprintf(format, args...)})
+}
+
+// Topics writes topics, each text folded below itself.
+func (p *Page) Topics(topics Topics) {
 	widest := 0
 	for _, t := range topics {
 		widest = max(widest, len(t[0]))

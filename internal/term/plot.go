@@ -12,19 +12,16 @@ type Point struct {
 	Value float64
 }
 
-// A Plot is a line of steps, the level, over an area of steps, the scale,
-// from one instant until another. The axis is logarithmic where the values are
-// far apart.
+// A Plot is a line of steps, the level, over an area of steps, the scale, from 0 until an
+// instant. The axis is logarithmic where the values are far apart.
 type Plot struct {
-	Title    string
-	From, To time.Duration
-	Midnight time.Duration // an instant at which the clock shows 00
-	Scale    []Point       // ascending in time
-	Level    []Point       // ascending in time; nothing is drawn at 0
-	Rows     int           // of the area; 0 is 10
-	// Every is the distance between marks, which count since Midnight what it is at
-	// least one of: days, hours, minutes or else seconds; 0 marks the hours of the
-	// clock.
+	Title string
+	To    time.Duration
+	Scale []Point // ascending in time; the last one before 0 is the value at 0
+	Level []Point // as Scale; nothing is drawn at 0
+	Rows  int     // of the area; 0 is 10
+	// Every is the distance between marks, which count what it is at least one of: days,
+	// hours, minutes or else seconds. 0 marks the hours of a day that starts at 0.
 	Every  time.Duration
 	Linear bool // the axis, however far apart the values are
 }
@@ -93,7 +90,7 @@ func (p Plot) sample(of []Point, columns int, highest bool) []float64 {
 
 // instant is when a column begins.
 func (p Plot) instant(column, columns int) time.Duration {
-	return p.From + (p.To-p.From)*time.Duration(column)/time.Duration(columns)
+	return p.To * time.Duration(column) / time.Duration(columns)
 }
 
 func (p Plot) axis(series ...[]float64) axis {
@@ -159,42 +156,25 @@ func (s Style) line(picture [][]cell, a axis, level []float64) {
 func (p Plot) time(s Style, columns int) string {
 	ruler := []rune(strings.Repeat(s.glyph("─", "-"), columns))
 	text := []rune(strings.Repeat(" ", margin+columns+2))
-	every := p.Every
+	every, format := p.Every, "%2d"
 	if every <= 0 {
-		every = 3 * time.Hour
+		every, format = 3*time.Hour, "%02d"
 	}
-	for at := p.Midnight; at <= p.To; at += every {
-		if at < p.From {
-			continue
+	unit := time.Second
+	for _, longer := range []time.Duration{time.Minute, time.Hour, 24 * time.Hour} {
+		if every >= longer {
+			unit = longer
 		}
-		c := int(int64(columns) * int64(at-p.From) / int64(p.To-p.From))
+	}
+	for at := time.Duration(0); at <= p.To; at += every {
+		c := int(int64(columns) * int64(at) / int64(p.To))
 		if c < columns {
 			ruler[c] = []rune(s.glyph("┬", "+"))[0]
 		}
-		copy(text[max(0, min(margin+c-1, len(text)-2)):], []rune(p.mark(at-p.Midnight)))
+		copy(text[max(0, min(margin+c-1, len(text)-2)):], []rune(fmt.Sprintf(format, at/unit)))
 	}
 	corner := s.glyph("└", "+")
 	return fmt.Sprintf("%s%s\n%s\n", strings.Repeat(" ", margin-1), s.Faint(corner+string(ruler)), s.Faint(strings.TrimRight(string(text), " ")))
-}
-
-// mark is what stands below a mark.
-func (p Plot) mark(at time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case p.Every >= day:
-		return fmt.Sprintf("%2d", at/day)
-	case p.Every >= time.Hour:
-		return fmt.Sprintf("%2d", int(at.Hours()))
-	case p.Every >= time.Minute:
-		return fmt.Sprintf("%2d", int(at.Minutes()))
-	case p.Every > 0:
-		return fmt.Sprintf("%2d", int(at.Seconds()))
-	}
-	hour := int(at.Hours())
-	if hour > 24 {
-		hour %= 24
-	}
-	return fmt.Sprintf("%02d", hour)
 }
 
 // Legend says what a plot shows.

@@ -29,23 +29,11 @@ const MinCoverage = 0.95
 
 // Open returns a drill of the site over the parts of a tick.
 func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, error) {
-	found, cluster, err := o.Client(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("cluster: %w", err)
-	}
-	objects, err := kube.NewObjects(found)
+	from, here, err := Objects(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	reports, err := saved(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	here := doctor.Here{Servers: []string{objects.Server()}, Repository: o.Config.Repository.Address(), Branch: o.Config.Repository.Branch}
-	if cluster != nil {
-		here = here.Called(cluster.ARN())
-	}
-	from, here, err := Hub(ctx, o, objects, here)
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +43,24 @@ func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, erro
 	}
 	r.Teller, _ = parts.Alerts.(run.Teller)
 	return r, nil
+}
+
+// Objects returns a lister of the objects of the site's cluster and of its hub, and the
+// address of the cluster for rules.
+func Objects(ctx context.Context, o *site.Opener) (doctor.Lister, doctor.Here, error) {
+	found, cluster, err := o.Client(ctx)
+	if err != nil {
+		return nil, doctor.Here{}, fmt.Errorf("cluster: %w", err)
+	}
+	objects, err := kube.NewObjects(found)
+	if err != nil {
+		return nil, doctor.Here{}, err
+	}
+	here := doctor.Here{Servers: []string{objects.Server()}, Repository: o.Config.Repository.Address(), Branch: o.Config.Repository.Branch}
+	if cluster != nil {
+		here = here.Called(cluster.ARN())
+	}
+	return Hub(ctx, o, objects, here)
 }
 
 // saved opens the archive of reports; nil saves none.

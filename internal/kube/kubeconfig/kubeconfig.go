@@ -25,39 +25,54 @@ type Choice struct {
 	Context string // "" is the present context
 }
 
+// An Error is why kubeconfig files lead to no cluster.
+type Error struct {
+	Files string
+	Cause error
+}
+
+// Error names the files.
+func (e *Error) Error() string { return fmt.Sprintf("kubeconfig %s: %v", e.Files, e.Cause) }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
 // Load returns the client configuration of the choice. It asks nothing of the
-// cluster.
+// cluster. Its errors are of type Error.
 func Load(c Choice) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.Path
-	where := strings.Join(rules.GetLoadingPrecedence(), string(filepath.ListSeparator))
-	merged, err := rules.Load()
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("kubeconfig %s: no such file", where)
-	case err != nil:
-		return nil, fmt.Errorf("kubeconfig %s: %w", where, err)
-	case len(merged.Contexts) == 0:
-		return nil, fmt.Errorf("kubeconfig %s: %s", where, absence(rules.GetLoadingPrecedence()))
-	}
-	if err := check(merged, c.Context); err != nil {
-		return nil, fmt.Errorf("kubeconfig %s: %w", where, err)
-	}
-	config, err := clientcmd.NewNonInteractiveClientConfig(*merged, c.Context, nil, rules).ClientConfig()
+	config, err := load(rules, c.Context)
 	if err != nil {
-		return nil, fmt.Errorf("kubeconfig %s: %w", where, err)
+		return nil, &Error{strings.Join(rules.GetLoadingPrecedence(), string(filepath.ListSeparator)), err}
 	}
 	return config, nil
 }
 
+func load(rules *clientcmd.ClientConfigLoadingRules, context string) (*rest.Config, error) {
+	merged, err := rules.Load()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errors.New("no such file")
+	case err != nil:
+		return nil, err
+	case len(merged.Contexts) == 0:
+		return nil, absence(rules.GetLoadingPrecedence())
+	}
+	if err := check(merged, context); err != nil {
+		return nil, err
+	}
+	return clientcmd.NewNonInteractiveClientConfig(*merged, context, nil, rules).ClientConfig()
+}
+
 // absence says why files bring no context.
-func absence(files []string) string {
+func absence(files []string) error {
 	for _, file := range files {
 		if _, err := os.Stat(file); err == nil {
-			return "it has no context"
+			return errors.New("it has no context")
 		}
 	}
-	return "no such file"
+	return errors.New("no such file")
 }
 
 // check says which context is missing, and which there are instead.

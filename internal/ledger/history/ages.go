@@ -28,47 +28,28 @@ func Ages(ctx context.Context, r Repository, tip, site string, commits int) (map
 	}
 	now, ages := at.of, map[workload.ID]Age{}
 	for id := tip; len(ages) < len(now); {
-		c, known, err := w.commit(ctx, id)
-		if err != nil {
-			return nil, err
+		c, whole, err := w.step(ctx, id)
+		if err != nil || c.ID == "" {
+			return ages, err
 		}
-		if !known { // the commit after it was the last
-			break
+		age, older := Age{Since: c.When, OrBefore: true}, levels{site: site}
+		if whole {
+			age = Age{Since: c.When, Commit: c.ID}
 		}
-		older := levels{site: site}
-		if len(c.Parents) > 0 {
-			_, known, err := w.commit(ctx, c.Parents[0])
-			if err == nil && known {
-				older = at
-				err = older.read(ctx, r, c.Parents[0])
-			}
-			if err != nil {
+		if whole && len(c.Parents) > 0 {
+			id, older = c.Parents[0], at
+			if err := older.read(ctx, r, id); err != nil {
 				return nil, err
-			}
-			if !known {
-				settleRest(now, ages, Age{Since: c.When, OrBefore: true})
-				break
 			}
 		}
 		for one, level := range now {
 			if _, settled := ages[one]; !settled && older.of[one] != level {
-				ages[one] = Age{Since: c.When, Commit: c.ID}
+				ages[one] = age
 			}
 		}
-		if len(c.Parents) == 0 {
-			break
-		}
-		id, at = c.Parents[0], older
+		at = older
 	}
 	return ages, nil
-}
-
-func settleRest(now map[workload.ID]int32, ages map[workload.ID]Age, of Age) {
-	for one := range now {
-		if _, settled := ages[one]; !settled {
-			ages[one] = of
-		}
-	}
 }
 
 // levels are those that a commit declares.

@@ -70,20 +70,16 @@ func Of(ctx context.Context, r Repository, tip string, q Query) (log Log, err er
 		return log, err
 	}
 	for id := tip; ; {
-		c, known, err := w.commit(ctx, id)
-		if err != nil || !known {
+		c, whole, err := w.step(ctx, id)
+		if err == nil && c.ID != "" && c.When.Before(q.Since) {
+			return log, nil
+		}
+		if err != nil || !whole {
 			log.Cut = true
 			return log, err
 		}
-		if !q.Since.IsZero() && c.When.Before(q.Since) {
-			return log, nil
-		}
 		before := state{}
 		if len(c.Parents) > 0 {
-			if _, known, err = w.commit(ctx, c.Parents[0]); err != nil || !known {
-				log.Cut = true
-				return log, err
-			}
 			if before, err = w.state(ctx, c.Parents[0]); err != nil {
 				return log, err
 			}
@@ -145,6 +141,16 @@ func (w *walk) commit(ctx context.Context, id string) (repo.LogEntry, bool, erro
 			w.commits[c.ID] = c
 		}
 	}
+}
+
+// step returns a commit of the branch. whole is true if it and the commit before it are
+// within what is looked through.
+func (w *walk) step(ctx context.Context, id string) (c repo.LogEntry, whole bool, err error) {
+	c, whole, err = w.commit(ctx, id)
+	if whole && len(c.Parents) > 0 {
+		_, whole, err = w.commit(ctx, c.Parents[0])
+	}
+	return c, whole, err
 }
 
 // state reads what a commit's record says.

@@ -69,7 +69,7 @@ func (s *Site) Restore() *restore.Restore {
 func (s *Site) Declared(ctx context.Context) (tree checkpoint.Tree, err error) {
 	r, _, err := s.opener.Repository(ctx)
 	if err != nil {
-		return checkpoint.Tree{}, fmt.Errorf("open the repository of site %s: %w", s.opener.Config.Site, err)
+		return checkpoint.Tree{}, err
 	}
 	if c, ok := r.(io.Closer); ok {
 		defer func() { err = errors.Join(err, c.Close()) }()
