@@ -31,7 +31,7 @@ func ParsePolicy(name string, data []byte, period time.Duration) (policy.Set, er
 	if err := r.Err(); err != nil {
 		return policy.Set{}, err
 	}
-	doc.set.Latch = doc.mode == modeLatch
+	doc.set.Latch = doc.mode == ModeLatch
 	for _, rule := range doc.rules {
 		doc.set.Rules = append(doc.set.Rules, *rule)
 	}
@@ -41,10 +41,14 @@ func ParsePolicy(name string, data []byte, period time.Duration) (policy.Set, er
 // defaultName is what reports call the policy of what no other matches.
 const defaultName = "default"
 
+// The modes of a site. A site that observes writes nothing to git.
 const (
-	modeObserve = "observe"
-	modeLatch   = "latch"
+	ModeObserve = "observe"
+	ModeLatch   = "latch"
 )
+
+// Modes returns all modes, the default first.
+func Modes() []string { return []string{ModeObserve, ModeLatch} }
 
 // A policyDocument is a policy file while it is read.
 type policyDocument struct {
@@ -57,7 +61,7 @@ type policyDocument struct {
 
 func newPolicyDocument(file string, period time.Duration) *policyDocument {
 	set := DefaultPolicy(period)
-	return &policyDocument{mode: modeObserve, base: set.Default, set: set, file: file}
+	return &policyDocument{mode: ModeObserve, base: set.Default, set: set, file: file}
 }
 
 // fields is the table of a Policy document. A preset is read before what stands
@@ -65,7 +69,7 @@ func newPolicyDocument(file string, period time.Duration) *policyDocument {
 func (d *policyDocument) fields() strict.Object {
 	return strict.Fields(
 		strict.Optional("mode", "observe computes and reports, latch also writes to git",
-			strict.Into(&d.mode, strict.Word(modeObserve, modeLatch))),
+			strict.Into(&d.mode, strict.Word(Modes()...))),
 		strict.Optional("preset", "what policies start from that name no preset of their own",
 			preset(&d.base, &d.set.Default)),
 		strict.Optional("kinds", "the kinds with a scale subresource to sample beside those that gitlatch knows", kindList(&d.set.Kinds)),
