@@ -66,7 +66,7 @@ func (s *stack) dryRun(t *testing.T) {
 		if web := s.of(t, d, "web"); !d.DryRun || web.Declared != nil || d.Flush.Commit != "" || len(d.Flush.Levels) == 0 || len(d.Links) != 0 {
 			t.Errorf("%s: answer %+v", payload, d)
 		}
-		if strings.Contains(logs, `"DrillsLow":`) != measured {
+		if strings.Contains(logs, `"DrillBelowTarget":`) != measured {
 			t.Errorf("%s: logs %s", payload, logs)
 		}
 	}
@@ -81,7 +81,7 @@ func (s *stack) drills(t *testing.T) {
 	if len(d.Problems)+len(d.Unread) > 0 || d.Passed || d.Flush.Commit == "" || *web.Declared != 20 || *web.RebuiltAt != 20 || *stray.RebuiltAt != 1 || stray.Missing != 3 {
 		t.Errorf("web %+v, stray %+v, problems %q, unread %q", web, stray, d.Problems, d.Unread)
 	}
-	if !strings.Contains(logs, `"DrillsLow":1`) || !strings.Contains(logs, `"message":"drill"`) || !strings.Contains(logs, s.name+`/deployment/stray`) {
+	if !strings.Contains(logs, `"DrillBelowTarget":1`) || !strings.Contains(logs, `"message":"drill"`) || !strings.Contains(logs, s.name+`/deployment/stray`) {
 		t.Errorf("logs %s", logs)
 	}
 	if len(d.Links) != 2 || d.Links[1].Form != "html" || !strings.HasPrefix(d.Links[0].URI, "s3://"+bucket+"/gitlatch/drills/"+s.name+"/") || !strings.Contains(d.Links[0].URL, "X-Amz-Signature=") {
@@ -98,7 +98,7 @@ func (s *stack) twice(t *testing.T) {
 	if d.Fleet.Unknown > 0 { // the other site's, in the same cluster
 		low = 1
 	}
-	if d.Flush.Commit != "" || d.Last == nil || len(d.Last.Changes) != 0 || d.Passed != (low == 0) || !strings.Contains(logs, fmt.Sprintf(`"DrillsLow":%d`, low)) {
+	if d.Flush.Commit != "" || d.Last == nil || len(d.Last.Changes) != 0 || d.Passed != (low == 0) || !strings.Contains(logs, fmt.Sprintf(`"DrillBelowTarget":%d`, low)) {
 		t.Errorf("flush %+v, last %+v, passed %v", d.Flush, d.Last, d.Passed)
 	}
 	s.told(t)

@@ -47,7 +47,7 @@ type Tree struct {
 	Site    Site              // zero where there is no site.yaml
 	Records map[string]Record // by namespace, those that could be read
 	Broken  map[string]error  // by namespace, what is wrong with the others
-	// Evidence is what inert.yaml says, and Unproven what is wrong with it.
+	// Evidence is what protection.yaml says, and Unproven what is wrong with it.
 	Evidence Evidence
 	Unproven error
 
@@ -59,7 +59,7 @@ type Tree struct {
 // repository. Files that belong to no record are left alone. A broken record
 // costs only its namespace. The error is about site.yaml: it is of a newer
 // format, of another site or cannot be read; then nothing beside it may be
-// relied on or written. A broken inert.yaml costs the evidence alone.
+// relied on or written. A broken protection.yaml costs the evidence alone.
 func ParseTree(site string, files map[string][]byte) (Tree, error) {
 	t := Tree{Records: map[string]Record{}, Broken: map[string]error{}, name: site, files: files}
 	if data, ok := files[SitePath(site)]; ok {
@@ -104,7 +104,7 @@ func (t Tree) With(files map[string][]byte) (Tree, error) {
 
 // Break notes that a file or folder of the site cannot be read as what it is.
 // It costs its namespace, as a broken record does. Where it belongs to none it
-// is left alone, but for inert.yaml, which it costs, and for site.yaml, whose
+// is left alone, but for protection.yaml, which it costs, and for site.yaml, whose
 // error comes back.
 func (t *Tree) Break(file string, why error) error {
 	switch file {

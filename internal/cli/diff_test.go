@@ -97,7 +97,7 @@ func TestDiffOfWhatWaitsIsNoDifference(t *testing.T) {
 	t.Parallel()
 	w := quiet(t)
 	w.set("shop/deployment/web", 300)
-	if got := w.run("diff"); got.status != 0 || got.err != "" || !strings.Contains(got.out, "shop/web  300   2000      waiting  300 is at or under 909: 500 after 26h of it\n") {
+	if got := w.run("diff"); got.status != 0 || got.err != "" || !strings.Contains(got.out, "shop/web  300   2000    waiting  300 is at or under 909: 500 after 26h of it\n") {
 		t.Errorf("%+v", got)
 	}
 	if got := w.run("diff", "-o", "github"); got.status != 0 || strings.Contains(got.out, "::warning") || !strings.Contains(got.out, "::notice") || !strings.Contains(got.out, "prod-eu: 0 of 6 differ") {

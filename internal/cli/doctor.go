@@ -52,7 +52,7 @@ it could not look.`,
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "folder of the repository to build besides those that the cluster names; may be given again")
 	c.Flags().StringVar(&d.url, "url", "", "URL of the repository as the cluster reaches it; without it that of --config")
 	c.Flags().StringVar(&d.hub, "gitops-context", "", "context of the kubeconfig for the cluster that Argo CD runs in, where that is another one, a hub")
-	c.Flags().BoolVar(&d.write, "write", false, "commit what keeps checkpoints inert as the site's inert.yaml")
+	c.Flags().BoolVar(&d.write, "write", false, "commit what keeps checkpoints inert as the site's protection.yaml")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --write: print the file, and commit nothing")
 	d.output.register(c, doctor.Report.Table, nil)
 	return c

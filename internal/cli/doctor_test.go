@@ -73,7 +73,7 @@ func TestDoctorIsContentWithWhatIsAsItShouldBe(t *testing.T) {
 	w := tended(t)
 	before := w.hash(t)
 	got := w.run("doctor")
-	if got.status != 0 || !strings.HasPrefix(got.err, "checkpoints/prod-eu/inert.yaml does not cover 3 workloads kept inert") {
+	if got.status != 0 || !strings.HasPrefix(got.err, "checkpoints/prod-eu/protection.yaml does not cover 3 workloads kept inert") {
 		t.Errorf("%+v", got)
 	}
 	golden(t, "doctor-good.txt", got.out)
@@ -88,7 +88,7 @@ func TestDoctorSaysWhatToMend(t *testing.T) {
 	w.api.objects["kustomizations"] = strings.Replace(kustomizations, "kind: Deployment}", "kind: Deployment, name: web}", 1)
 	w.api.objects["resourcequotas"] = "kind: ResourceQuotaList\nitems: [{metadata: {name: small, namespace: shop}, spec: {hard: {pods: \"100\"}}}]\n"
 	got := w.run("doctor")
-	if got.status != 1 || !strings.HasPrefix(got.err, "checkpoints/prod-eu/inert.yaml does not cover ") || strings.Count(got.err, "\n") != 1 {
+	if got.status != 1 || !strings.HasPrefix(got.err, "checkpoints/prod-eu/protection.yaml does not cover ") || strings.Count(got.err, "\n") != 1 {
 		t.Errorf("%+v", got)
 	}
 	golden(t, "doctor-findings.txt", got.out)
@@ -163,14 +163,14 @@ func TestDoctorWritesTheEvidenceThatATickAsksFor(t *testing.T) {
 	tip := w.origin.Tip("main")
 	// batch runs in shop as well, and no tool applies it: no rule covers all of shop.
 	if got := w.run("doctor", "--write", "--dry-run"); got.status != 0 || w.origin.Tip("main") != tip ||
-		!strings.Contains(got.err, "would commit checkpoints/prod-eu/inert.yaml:") ||
+		!strings.Contains(got.err, "would commit checkpoints/prod-eu/protection.yaml:") ||
 		!strings.Contains(got.err, `"shop/deployment/web": "flux: Kustomization flux-system/shop ignores /spec/replicas"`) {
 		t.Errorf("dry run: %+v", got)
 	}
-	if got := w.run("doctor"); !strings.Contains(got.err, "checkpoints/prod-eu/inert.yaml does not cover") {
+	if got := w.run("doctor"); !strings.Contains(got.err, "checkpoints/prod-eu/protection.yaml does not cover") {
 		t.Errorf("the file is not there, and it says %s", got.err)
 	}
-	if got := w.run("doctor", "--write"); got.status != 0 || w.origin.Tip("main") == tip || strings.Contains(got.err, "does not cover") || !strings.Contains(got.err, "commit "+w.origin.Tip("main")+": checkpoints/prod-eu/inert.yaml") {
+	if got := w.run("doctor", "--write"); got.status != 0 || w.origin.Tip("main") == tip || strings.Contains(got.err, "does not cover") || !strings.Contains(got.err, "commit "+w.origin.Tip("main")+": checkpoints/prod-eu/protection.yaml") {
 		t.Errorf("write: %+v", got)
 	}
 	tip = w.origin.Tip("main")
@@ -186,8 +186,8 @@ func TestDoctorWritesTheEvidenceThatATickAsksFor(t *testing.T) {
 	if got := w.run("doctor", "--write"); got.status != 1 || w.origin.Tip("main") == tip {
 		t.Errorf("without the rule: %+v", got)
 	}
-	if got := w.files(t)["checkpoints/prod-eu/inert.yaml"]; !strings.HasSuffix(got, "evidence: {}\n") {
-		t.Errorf("inert.yaml says\n%s", got)
+	if got := w.files(t)["checkpoints/prod-eu/protection.yaml"]; !strings.HasSuffix(got, "evidence: {}\n") {
+		t.Errorf("protection.yaml says\n%s", got)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestDoctorHasNothingToWriteWhereNothingIsKnown(t *testing.T) {
 	tip := w.origin.Tip("main")
 	for _, args := range [][]string{{"--write"}, {"--write", "--dry-run"}} {
 		got := w.run(append([]string{"doctor"}, args...)...)
-		if got.status != 1 || w.origin.Tip("main") != tip || got.err != "nothing is known to keep a checkpoint inert: checkpoints/prod-eu/inert.yaml is not there, and is not written\n" {
+		if got.status != 1 || w.origin.Tip("main") != tip || got.err != "nothing is known to keep a checkpoint inert: checkpoints/prod-eu/protection.yaml is not there, and is not written\n" {
 			t.Errorf("%v: %+v", args, got)
 		}
 	}
@@ -290,7 +290,7 @@ func TestDoctorAcceptsALineThatAUserWrote(t *testing.T) {
 	if got := w.run(look...); got.status != 1 || !strings.Contains(got.out, "no-applier: shop/api, shop/cart, shop/web") {
 		t.Fatalf("without a line: %+v", got)
 	}
-	w.origin.Push(t, "main", map[string]string{"checkpoints/prod-eu/inert.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Evidence\nevidence:\n  \"shop/deployment/*\": \"kapp: its rebase rule keeps the live replicas\"\n"}, "kapp")
+	w.origin.Push(t, "main", map[string]string{"checkpoints/prod-eu/protection.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Evidence\nevidence:\n  \"shop/deployment/*\": \"kapp: its rebase rule keeps the live replicas\"\n"}, "kapp")
 	for range 3 {
 		w.tick()
 	}
@@ -298,7 +298,7 @@ func TestDoctorAcceptsALineThatAUserWrote(t *testing.T) {
 		t.Errorf("a tick writes no level: %s", record)
 	}
 	got := w.run(look...)
-	if got.status != 0 || got.err != "" || !strings.Contains(got.out, "your line in inert.yaml") || !strings.Contains(got.out, "3 of 3 workloads kept inert") {
+	if got.status != 0 || got.err != "" || !strings.Contains(got.out, "your line in protection.yaml") || !strings.Contains(got.out, "3 of 3 workloads kept inert") {
 		t.Errorf("with a line: %+v", got)
 	}
 	if got := w.run(append(look, "--write")...); got.status != 0 || !strings.Contains(got.err, "says so already") {

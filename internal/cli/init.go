@@ -25,18 +25,23 @@ func newInit(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Commit what a new site begins with: a policy, and Components",
-		Long: `Looks at the cluster once and commits what a site begins with. That is its
-site.yaml, and a policy file that observes, explains each field and shows every
-default. Each namespace with workloads that the policy latches also gets a
-Component that changes nothing yet, so that builds can include it.
+		Long: `Samples the cluster once and commits the first files of a site: its site.yaml,
+and a policy file that explains each field and shows every default. A new site
+observes: it writes no levels. "--mode latch" lets it write levels from the
+start. Each namespace with workloads that the policy latches also gets an empty
+Component, which builds can include.
 
-What is there already stays as it is: run again, it adds what has come to lack.`,
-		Example: "  gitlatch init --dry-run -c prod-eu.yaml\n  gitlatch init -c prod-eu.yaml",
-		Args:    arguments(cobra.NoArgs, "no arguments"),
-		RunE:    timed(longest, func(ctx context.Context, _ []string) error { return i.run(ctx, env) }),
+init changes no existing file. Run it again to add missing files.`,
+		Example: `  gitlatch init --dry-run -c prod-eu.yaml
+  gitlatch init -c prod-eu.yaml
+  gitlatch init --mode latch --repository fleet.git`,
+		Args: arguments(cobra.NoArgs, "no arguments"),
+		RunE: timed(longest, func(ctx context.Context, _ []string) error { return i.run(ctx, env) }),
 	}
 	i.register(c, env)
 	c.Flags().BoolVar(&i.dryRun, "dry-run", false, "print the files, and commit nothing")
+	c.Flags().StringVar(&i.mode, "mode", config.ModeObserve, "mode of a new policy file: observe or latch")
+	offer(c, "mode", config.Modes())
 	i.output.register(c, begun.Table, nil)
 	return c
 }
@@ -45,6 +50,7 @@ What is there already stays as it is: run again, it adds what has come to lack.`
 type beginning struct {
 	flags
 	dryRun bool
+	mode   string
 	output output[begun]
 }
 
@@ -73,6 +79,9 @@ func (b begun) Table(out io.Writer, _ term.Style) error {
 }
 
 func (i *beginning) run(ctx context.Context, env Env) (err error) {
+	if !slices.Contains(config.Modes(), i.mode) {
+		return fmt.Errorf("--mode: must be one of %s, got %q", strings.Join(config.Modes(), ", "), i.mode)
+	}
 	c, err := i.config()
 	if err != nil {
 		return err
@@ -95,9 +104,13 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 	namespaces := latchable(git.set, fleet)
 	files := checkpoint.Begin(git.tree, checkpoint.Site{Name: c.Site, Cluster: fleet.Cluster, Kinds: fleet.Kinds}, namespaces)
 	git.tell(env)
+	latches := git.set.Latch
 	switch {
 	case git.source == nil:
-		files[c.Repository.PolicyFile] = config.ExamplePolicy(c.Period)
+		files[c.Repository.PolicyFile] = config.ExamplePolicy(c.Period, i.mode)
+		latches = i.mode == config.ModeLatch
+	case i.mode == config.ModeLatch && !latches:
+		return fmt.Errorf("--mode: the site has a policy file already; set \"mode: latch\" in %s", c.Repository.PolicyFile)
 	case git.gone != "":
 		files[c.Repository.PolicyFile] = git.source
 	}
@@ -119,7 +132,7 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 	if err != nil {
 		return fmt.Errorf("init: %w", err)
 	}
-	b.next = i.next(b.Commit, c, files, namespaces, git.set.Latch)
+	b.next = i.next(b.Commit, c, files, namespaces, latches)
 	return i.output.write(env, b)
 }
 

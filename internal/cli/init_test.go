@@ -75,6 +75,39 @@ func TestInitCommitsWhatASiteBeginsWith(t *testing.T) {
 	}
 }
 
+// With --mode latch, the first ticks write levels. A policy file that exists keeps its
+// mode, and init says where to set another one.
+func TestInitWritesAPolicyInAMode(t *testing.T) {
+	t.Parallel()
+	w := bare(t)
+	tip := w.origin.Tip("main")
+	if got := w.run("init", "--mode", "watch"); got.status != 2 || w.origin.Tip("main") != tip ||
+		!strings.Contains(got.err, `--mode: must be one of observe, latch, got "watch"`) {
+		t.Errorf("unknown mode: %+v", got)
+	}
+	if got := w.run("init", "--mode", "latch"); got.status != 0 || strings.Contains(got.out, "only observes") || !strings.Contains(got.out, "commits the level changes") {
+		t.Errorf("latch: %+v", got)
+	}
+	policy := w.files(t)["gitlatch.yaml"]
+	if !strings.Contains(policy, "\nmode: latch\n") || strings.Contains(policy, "\nmode: observe\n") {
+		t.Errorf("the policy is\n%s", policy)
+	}
+	tip = w.origin.Tip("main")
+	if got := w.run("init", "--mode", "latch"); got.status != 0 || w.origin.Tip("main") != tip || !strings.Contains(got.out, "nothing to do") {
+		t.Errorf("again: %+v", got)
+	}
+
+	w = bare(t)
+	if got := w.run("init"); got.status != 0 {
+		t.Fatalf("%+v", got)
+	}
+	tip = w.origin.Tip("main")
+	if got := w.run("init", "--mode", "latch"); got.status != 2 || w.origin.Tip("main") != tip ||
+		!strings.Contains(got.err, `--mode: the site has a policy file already; set "mode: latch" in gitlatch.yaml`) {
+		t.Errorf("a site that observes: %+v", got)
+	}
+}
+
 func TestInitWritesNothingOver(t *testing.T) {
 	t.Parallel()
 	w := settled(t)

@@ -28,7 +28,7 @@ func TestATickWritesItsMetrics(t *testing.T) {
 		}
 	}
 	heartbeat := func(at time.Time) string {
-		return fmt.Sprintf(`gitlatch_heartbeat_timestamp_seconds{site="prod-eu"} %d`, at.Unix())
+		return fmt.Sprintf(`gitlatch_last_tick_timestamp_seconds{site="prod-eu"} %d`, at.Unix())
 	}
 	for range 3 {
 		if got := w.tick("--metrics-file", file); got.status != 0 || got.err != "" {
@@ -58,7 +58,7 @@ func TestATickWritesItsMetrics(t *testing.T) {
 	if got := w.run("tick", "--metrics-file", file); got.status != 1 {
 		t.Errorf("unread: %+v", got)
 	}
-	has(heartbeat(w.now), `gitlatch_unread{site="prod-eu"} 1`, `gitlatch_commits_total{site="prod-eu"} 1`)
+	has(heartbeat(w.now), `gitlatch_unlisted_resources{site="prod-eu"} 1`, `gitlatch_commits_total{site="prod-eu"} 1`)
 
 	got := w.tick("--metrics-file", w.path("nowhere/gitlatch.prom"))
 	if got.status != 2 || !strings.Contains(got.err, "write metrics to "+w.path("nowhere/gitlatch.prom")) || !strings.Contains(got.out, "no commit: statefulsets could not be listed") {
@@ -76,7 +76,7 @@ func TestADrillWritesItsMetrics(t *testing.T) {
 	}
 	text, err := os.ReadFile(file)
 	must(t, err)
-	for _, name := range []string{"gitlatch_drill_coverage", "gitlatch_drills_low"} {
+	for _, name := range []string{"gitlatch_drill_coverage_ratio", "gitlatch_drill_below_target"} {
 		if !strings.Contains(string(text), "\n"+name+`{site="prod-eu"} `) {
 			t.Errorf("no %s in\n%s", name, text)
 		}

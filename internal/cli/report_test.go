@@ -207,7 +207,7 @@ func TestExplainSaysWhichLineKeepsItInert(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.tick()
-	const file = "checkpoints/prod-eu/inert.yaml"
+	const file = "checkpoints/prod-eu/protection.yaml"
 	evidence := func(covered string) map[string]string {
 		return map[string]string{file: "apiVersion: gitlatch.dev/v1alpha1\nkind: Evidence\nevidence:\n  \"" + covered + "\": \"by hand, Ana\"\n"}
 	}

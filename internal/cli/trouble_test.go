@@ -122,7 +122,7 @@ func TestTheRestGoesOn(t *testing.T) {
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "100"`}},
 		{"a record edited into nonsense", func(t *testing.T, w *world) { w.replace(t, shop, `deployment.web: "100"`, `deployment.web: "lots"`) },
 			[]string{shop + `:17: data["deployment.web"]: must be a whole number of at least 1, got "lots"`, "fix " + shop + " on the branch; until then gitlatch uses the last agreed version"},
-			[]string{"shop/web                175       100       freeze", "the checkpoint file of its namespace is broken"},
+			[]string{"shop/web                175       100     freeze", "the checkpoint file of its namespace is broken"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "lots"`}},
 		{"a record with a conflict in it", func(t *testing.T, w *world) { w.replace(t, shop, "data:\n", "<<<<<<< HEAD\ndata:\n=======\n") },
 			[]string{shop + ":7: is not YAML: ", "fix " + shop + " on the branch"}, nil,
@@ -267,7 +267,7 @@ func TestACorruptStateFile(t *testing.T) {
 			must(t, err)
 			w.write(t, "state/latch.db", string(spoil(content)))
 			before := w.hash(t)
-			for _, args := range [][]string{{"tick"}, {"tick", "--dry-run"}, {"explain", "shop/web"}, {"adopt"}, {"hold", "--until", "3h"}} {
+			for _, args := range [][]string{{"tick"}, {"tick", "--dry-run"}, {"explain", "shop/web"}, {"adopt"}, {"pause", "--until", "3h"}} {
 				w.fails(t, w.run(args...), file, "state cannot be read", "move it away and run again", "read back from git")
 			}
 			if w.hash(t) != before {

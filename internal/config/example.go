@@ -11,11 +11,12 @@ import (
 //go:embed example/gitlatch.yaml
 var examplePolicy []byte
 
-// ExamplePolicy is a document of kind Policy that observes, explains each field
-// and shows every default. Less its comments' marks it says the same.
-func ExamplePolicy(period time.Duration) []byte {
+// ExamplePolicy returns a document of kind Policy in a mode. It explains each field and
+// shows every default in a comment, so that it means the same without the comment marks.
+func ExamplePolicy(period time.Duration, mode string) []byte {
 	within := func(p time.Duration) []byte {
 		return []byte("within: " + policy.Span(DefaultPolicy(p).Guards.DropWithin) + "\n")
 	}
-	return bytes.Replace(examplePolicy, within(0), within(period), 1)
+	example := bytes.Replace(examplePolicy, within(0), within(period), 1)
+	return bytes.Replace(example, []byte("\nmode: "+ModeObserve+"\n"), []byte("\nmode: "+mode+"\n"), 1)
 }

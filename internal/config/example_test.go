@@ -31,7 +31,7 @@ func TestTheExampleIsThatOfTheTable(t *testing.T) {
 func TestTheExampleSaysWhatGoesWithoutSaying(t *testing.T) {
 	t.Parallel()
 	for _, period := range []time.Duration{time.Minute, 5 * time.Minute, time.Hour} {
-		example := string(ExamplePolicy(period))
+		example := string(ExamplePolicy(period, ModeObserve))
 		set, err := ParsePolicy("gitlatch.yaml", []byte(example), period)
 		if err != nil || !reflect.DeepEqual(set, DefaultPolicy(period)) {
 			t.Errorf("as it stands it is %+v, %v", set, err)
@@ -58,9 +58,21 @@ func TestTheExampleSaysWhatGoesWithoutSaying(t *testing.T) {
 	}
 }
 
+func TestTheExampleHasTheModeThatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	for _, mode := range Modes() {
+		set, err := ParsePolicy("gitlatch.yaml", ExamplePolicy(5*time.Minute, mode), 5*time.Minute)
+		want := DefaultPolicy(5 * time.Minute)
+		want.Latch = mode == ModeLatch
+		if err != nil || !reflect.DeepEqual(set, want) {
+			t.Errorf("%s: %+v, %v", mode, set, err)
+		}
+	}
+}
+
 func TestTheExampleExplainsEachField(t *testing.T) {
 	t.Parallel()
-	example := string(ExamplePolicy(5 * time.Minute))
+	example := string(ExamplePolicy(5*time.Minute, ModeObserve))
 	var walk func(fields []strict.Field)
 	walk = func(fields []strict.Field) {
 		for _, f := range fields {

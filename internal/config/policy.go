@@ -29,7 +29,7 @@ func ParsePolicy(name string, data []byte, period time.Duration) (policy.Set, er
 	if err := read(name, data, document(KindPolicy, doc.fields())); err != nil {
 		return policy.Set{}, err
 	}
-	doc.set.Latch = doc.mode == modeLatch
+	doc.set.Latch = doc.mode == ModeLatch
 	for _, rule := range doc.rules {
 		doc.set.Rules = append(doc.set.Rules, *rule)
 	}
@@ -39,10 +39,14 @@ func ParsePolicy(name string, data []byte, period time.Duration) (policy.Set, er
 // defaultName is what reports call the policy of what no other matches.
 const defaultName = "default"
 
+// The modes of a site. A site that observes writes nothing to git.
 const (
-	modeObserve = "observe"
-	modeLatch   = "latch"
+	ModeObserve = "observe"
+	ModeLatch   = "latch"
 )
+
+// Modes returns all modes, the default first.
+func Modes() []string { return []string{ModeObserve, ModeLatch} }
 
 // A policyDocument is a policy file while it is read.
 type policyDocument struct {
@@ -55,7 +59,7 @@ type policyDocument struct {
 
 func newPolicyDocument(file string, period time.Duration) *policyDocument {
 	set := DefaultPolicy(period)
-	return &policyDocument{mode: modeObserve, base: set.Default, set: set, file: file}
+	return &policyDocument{mode: ModeObserve, base: set.Default, set: set, file: file}
 }
 
 // fields is the table of a Policy document. A preset is read before what stands
@@ -63,7 +67,7 @@ func newPolicyDocument(file string, period time.Duration) *policyDocument {
 func (d *policyDocument) fields() strict.Object {
 	return strict.Fields(
 		strict.Optional("mode", "mode of the site: observe only reports, latch also commits level changes to git",
-			strict.Into(&d.mode, strict.Word(modeObserve, modeLatch))),
+			strict.Into(&d.mode, strict.Word(Modes()...))),
 		strict.Optional("preset", "preset of each policy that does not name its own",
 			preset(&d.base, &d.set.Default)),
 		strict.Optional("kinds", "kinds of your own with a scale subresource, which gitlatch samples in addition to the built-in kinds", kindList(&d.set.Kinds)),

@@ -154,7 +154,7 @@ func (d *day) lookAround(s term.Style) string {
 	config := filepath.Base(configPath(dir))
 	return s.Heading("Repository and state are left for you to look into") + "\n" +
 		"  cd " + filepath.Clean(dir) + "\n" +
-		"  gitlatch log tickets/seats --number 3 -c " + config + "\n" +
+		"  gitlatch log tickets/seats --limit 3 -c " + config + "\n" +
 		"  gitlatch render record tickets -c " + config + "\n" +
 		"  gitlatch status -c " + config + "\n" +
 		"  git clone " + repository + " fleet && kubectl kustomize fleet/apps/tickets\n" +

@@ -56,7 +56,7 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 // rows are a line a row; why is folded below itself. What is proposed has a column
 // where anything is.
 func rows(of []Row) [][]string {
-	rows, proposed := [][]string{{"WORKLOAD", "LIVE", "DECLARED", "PROPOSED", "STATE", "WHY"}}, false
+	rows, proposed := [][]string{{"WORKLOAD", "LIVE", "IN GIT", "PROPOSED", "STATE", "WHY"}}, false
 	for _, r := range of {
 		row := []string{r.name(), r.live(), r.level(r.Declared), "-", string(r.State), r.why()}
 		if r.Proposes {

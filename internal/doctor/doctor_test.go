@@ -140,7 +140,7 @@ func TestADaemonSetNeedsNothingThatKeepsItInert(t *testing.T) {
 		if len(r.Findings) > 0 || len(r.Workloads) != 2 || r.Workloads[0].Inert.Line() != "" || len(r.Evidence) != 1 {
 			t.Errorf("%s: %s", rule, tell(r))
 		}
-		if _, err := checkpoint.ParseEvidence("inert.yaml", r.Evidence.Format()); err != nil {
+		if _, err := checkpoint.ParseEvidence("protection.yaml", r.Evidence.Format()); err != nil {
 			t.Errorf("%s: %v", rule, err)
 		}
 	}

@@ -20,7 +20,7 @@ const (
 // says is how a line about an object of the tool begins.
 func (t Tool) says(object string) string { return string(t) + ": " + object }
 
-// writes reports whether a line of inert.yaml is one that doctor writes, rather
+// writes reports whether a line of protection.yaml is one that doctor writes, rather
 // than a person's in their own words.
 func writes(line string) bool {
 	return slices.ContainsFunc([]Tool{Flux, ArgoCD, Admission}, func(t Tool) bool { return strings.HasPrefix(line, t.says("")) })
@@ -36,7 +36,7 @@ type Keeper struct {
 // Keepers are all that keep one checkpoint inert; none is that nothing is known to.
 type Keepers []Keeper
 
-// Line is what inert.yaml says of them; "" of none.
+// Line is what protection.yaml says of them; "" of none.
 func (k Keepers) Line() string {
 	return strings.Join(each.Of(k, func(k Keeper) string { return k.Tool.says(k.Name) + " " + k.How }), "; ")
 }

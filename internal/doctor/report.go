@@ -15,7 +15,7 @@ type Report struct {
 	Workloads []Workload        `json:"workloads"` // latched or declared, in the order of workload.Compare
 	Findings  []Finding         `json:"findings"`  // the worst first, and by what they are about
 	Unread    []workload.Unread `json:"-"`         // what is not judged
-	// Evidence is what inert.yaml should say.
+	// Evidence is what protection.yaml should say.
 	Evidence checkpoint.Evidence `json:"evidence"`
 	// Room is how many pods the ResourceQuotas let run in a namespace, where its
 	// checkpoints ask for more: of pods that ask for unlike amounts of what is short,
@@ -35,10 +35,10 @@ type Workload struct {
 	By     string `json:"rebuiltBy,omitzero"`
 	Paused bool   `json:"-"`
 	// Inert are what keeps its checkpoint from acting on the live cluster. Evident is
-	// true where inert.yaml says so.
+	// true where protection.yaml says so.
 	Inert   Keepers `json:"-"`
 	Evident bool    `json:"evident"`
-	// UserLine is the line of inert.yaml that a user wrote, if it alone protects the
+	// UserLine is the line of protection.yaml that a user wrote, if it alone protects the
 	// live replica count; "" is none.
 	UserLine string `json:"-"`
 	// Acts are the findings by which its checkpoint acts on the live cluster.

@@ -35,7 +35,7 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	return p.Print(out)
 }
 
-// Uncovered counts the workloads of which something was found that inert.yaml does
+// Uncovered counts the workloads of which something was found that protection.yaml does
 // not say.
 func (r Report) Uncovered() int {
 	return each.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 && !w.Evident })
@@ -70,22 +70,22 @@ func (r Report) summary() string {
 		r.Site, found, inert, term.Count(len(r.Workloads), "workload"), there, declared)
 }
 
-// rows are a line a workload; what keeps it inert is folded below itself.
+// rows has one line for each workload. A long name of a rule folds in its column.
 func (r Report) rows() [][]string {
-	rows := [][]string{{"WORKLOAD", "LIVE", "DECLARED", "REBUILT AT", "INERT BY"}}
+	rows := [][]string{{"WORKLOAD", "LIVE", "IN GIT", "REBUILT AT", "PROTECTED BY"}}
 	for _, w := range r.Workloads {
-		inert := cmp.Or(w.Inert.Names(), "nothing known")
+		rule := cmp.Or(w.Inert.Names(), "no rule found")
 		if w.UserLine != "" {
-			inert = "your line in " + path.Base(checkpoint.EvidencePath(r.Site))
+			rule = "your line in " + path.Base(checkpoint.EvidencePath(r.Site))
 		}
 		if w.Returns != "" {
-			inert += "; a rollout returns to " + w.Returns
+			rule += "; a rollout returns to " + w.Returns
 		}
 		start := "unknown"
 		if n := w.RebuiltAt(); n != nil {
 			start = term.Some(n)
 		}
-		rows = append(rows, []string{term.Name(w.ID), term.Positive(w.Live), term.Positive(w.Level), start, inert})
+		rows = append(rows, []string{term.Name(w.ID), term.Positive(w.Live), term.Positive(w.Level), start, rule})
 	}
 	return rows
 }

@@ -57,7 +57,7 @@ func (e *examination) ignored(s subject) bool {
 	return known
 }
 
-// userLine is the line of inert.yaml that a user wrote and that covers a workload;
+// userLine is the line of protection.yaml that a user wrote and that covers a workload;
 // "" is none.
 func (e *examination) userLine(id workload.ID) string {
 	_, line, _ := e.Tree.Evidence.Line(id)

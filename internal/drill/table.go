@@ -35,7 +35,7 @@ type sheet struct {
 
 // rows is a line for each workload that lacks anything, or for all.
 func (p *sheet) rows(all bool) {
-	rows := [][]string{{"WORKLOAD", "NEED", "DECLARED", "REBUILT AT", "COVERED", "SINCE", "CAUSE"}}
+	rows := [][]string{{"WORKLOAD", "NEED", "IN GIT", "REBUILT AT", "COVERED", "SINCE", "CAUSE"}}
 	unscored := 0
 	for _, w := range p.Workloads {
 		if w.Coverage == nil && w.Unknown == "" && !w.StartUnknown { // what is unknown has a part of its own

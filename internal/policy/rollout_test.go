@@ -185,7 +185,7 @@ func TestARolloutWithAnUnknownTemplateStandsStill(t *testing.T) {
 	t.Parallel()
 	v1, v2, unknown := workload.Template{Hash: "v1", Desired: 9, Available: 9}, workload.Template{Hash: "v2", Desired: 1, Available: 1}, workload.Template{Desired: 1}
 	for want, cases := range map[string][][]workload.Template{
-		"the target template of its rollout is unknown": {nil, {unknown}, {unknown, v1}, {unknown, v1, v2}},
+		"the target template of its rollout is unknown":     {nil, {unknown}, {unknown, v1}, {unknown, v1, v2}},
 		"the template that its rollout replaces is unknown": {{v2}, {v2, unknown}, {v2, v1, unknown}},
 	} {
 		for _, templates := range cases {

@@ -10,10 +10,11 @@ import (
 // DrillMetrics are all that a drill emits, in this order.
 func DrillMetrics() []Metric[drill.Document] {
 	return []Metric[drill.Document]{
-		{"DrillCoverage", "Percent", "how much of the pods needed a rebuild would start with, in percent", state,
-			func(d drill.Document) float64 { return 100 * *d.Fleet.Coverage },
+		{"DrillCoverage", "gitlatch_drill_coverage_ratio", percent, "share of the needed pods that a rebuild starts with, from 0 to 1", state,
+			func(d drill.Document) float64 { return *d.Fleet.Coverage },
 			func(d drill.Document) bool { return d.Fleet.Coverage != nil && d.Fleet.Unknown == 0 }},
-		{"DrillsLow", "Count", "1 for a drill below the coverage that was asked for, not read, or not known", state,
+		{"DrillBelowTarget", "gitlatch_drill_below_target", "Count",
+			"1 if the coverage of the drill was below its target or unknown, otherwise 0", state,
 			func(d drill.Document) float64 {
 				if d.Passed {
 					return 0

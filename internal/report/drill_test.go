@@ -26,8 +26,23 @@ func TestACoverageThatIsNotKnownIsNoMetric(t *testing.T) {
 		if err := report.WriteDrillMetrics(&line, drill.Document{Site: "prod", Fleet: c.fleet}, time.Unix(0, 0)); err != nil {
 			t.Fatal(err)
 		}
-		if got := line.String(); strings.Count(got, `"DrillCoverage"`) != c.count || !strings.Contains(got, `"DrillsLow":1`) {
+		if got := line.String(); strings.Count(got, `"DrillCoverage"`) != c.count || !strings.Contains(got, `"DrillBelowTarget":1`) {
 			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// CloudWatch gets a percentage, and Prometheus gets the ratio.
+func TestCloudWatchGetsTheCoverageInPercent(t *testing.T) {
+	t.Parallel()
+	var line bytes.Buffer
+	d := drill.Document{Site: "prod", Fleet: drill.Fleet{Coverage: new(.975)}}
+	if err := report.WriteDrillMetrics(&line, d, time.Unix(0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"DrillCoverage":97.5`, `{"Name":"DrillCoverage","Unit":"Percent"}`} {
+		if !strings.Contains(line.String(), want) {
+			t.Errorf("no %s in %s", want, &line)
 		}
 	}
 }

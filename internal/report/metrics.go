@@ -15,13 +15,16 @@ import (
 const (
 	Namespace = "gitlatch"
 	dimension = "site"
+	// percent is the unit of a ratio in CloudWatch. Prometheus gets the ratio.
+	percent = "Percent"
 )
 
-// A Metric is a number that a tick or a drill gives, by what it reported.
+// A Metric is a number of the report R of a tick or a drill.
 type Metric[R any] struct {
-	Name string
-	Unit string // as CloudWatch spells it
-	Help string // a phrase
+	Name   string // in CloudWatch
+	Series string // in Prometheus
+	Unit   string // of CloudWatch
+	Help   string // a phrase, for Prometheus
 	sense
 	of func(R) float64
 	// known is whether a report has the number; nil is always.
@@ -42,20 +45,33 @@ const (
 // go by these names.
 func Metrics() []Metric[tick.Report] {
 	return []Metric[tick.Report]{
-		{"Heartbeat", "Count", "ticks that came to their end", sign, func(tick.Report) float64 { return 1 }, nil},
-		{"Workloads", "Count", "workloads seen", state, func(r tick.Report) float64 { return float64(each.Count(r.Decisions, ofScale)) }, nil},
-		{"Crossings", "Count", "thresholds passed for their hold", event, func(r tick.Report) float64 { return float64(Counts(r.Decisions)[policy.Cross]) }, nil},
-		{"Frozen", "Count", "workloads whose timers stand still", state, func(r tick.Report) float64 {
-			return float64(each.Count(r.Decisions, func(d policy.Decision) bool { return ofScale(d) && d.Verdict == policy.Frozen }))
-		}, nil},
-		{"Commits", "Count", "commits made", event, commits, nil},
-		{"PushFailures", "Count", "times that crossings could not be published", event, pushFailures, nil},
-		{"Unread", "Count", "parts of the cluster that could not be read", state, func(r tick.Report) float64 { return float64(len(r.Unread)) }, nil},
-		{"UnderDeclaredPods", "Count", "pods that a rebuild now would lack", state, underDeclared, nil},
-		{"CheckpointAgeSeconds", "Seconds", "for how long the oldest crossing waits to be published; 0 is none", state, checkpointAge, nil},
-		{"ObservedEntries", "Count", "entries in git that no tick updates, since the site observes", state, entries, observes},
+		{"Heartbeat", "gitlatch_last_tick_timestamp_seconds", "Count", "time of the last completed tick", sign, heartbeat, nil},
+		{"Workloads", "gitlatch_workloads", "Count", "workloads that the tick sampled", state, workloads, nil},
+		{"LevelChanges", "gitlatch_level_changes_total", "Count", "level changes that a tick decided", event, levelChanges, nil},
+		{"FrozenWorkloads", "gitlatch_frozen_workloads", "Count", "workloads with a freeze", state, frozen, nil},
+		{"Commits", "gitlatch_commits_total", "Count", "commits by gitlatch", event, commits, nil},
+		{"PushFailures", "gitlatch_push_failures_total", "Count", "failures to publish level changes", event, pushFailures, nil},
+		{"UnlistedResources", "gitlatch_unlisted_resources", "Count", "kinds of objects that could not be listed", state, unlisted, nil},
+		{"MissingPods", "gitlatch_missing_pods", "Count", "pods that a rebuild would lack now", state, missingPods, nil},
+		{"PendingLevelChangeAgeSeconds", "gitlatch_pending_level_change_age_seconds", "Seconds",
+			"age of the oldest level change that is not published; 0 if every level change is published", state, pendingAge, nil},
+		{"ObservedEntries", "gitlatch_observed_entries", "Count",
+			"entries in git that no tick updates, because the site observes", state, entries, observes},
 	}
 }
+
+// heartbeat is 1 for each completed tick.
+func heartbeat(tick.Report) float64 { return 1 }
+
+func workloads(r tick.Report) float64 { return float64(each.Count(r.Decisions, ofScale)) }
+
+func levelChanges(r tick.Report) float64 { return float64(Counts(r.Decisions)[policy.Cross]) }
+
+func frozen(r tick.Report) float64 {
+	return float64(each.Count(r.Decisions, func(d policy.Decision) bool { return ofScale(d) && d.Verdict == policy.Frozen }))
+}
+
+func unlisted(r tick.Report) float64 { return float64(len(r.Unread)) }
 
 func commits(r tick.Report) float64 {
 	if r.Commit == nil {
@@ -69,10 +85,9 @@ func pushFailures(r tick.Report) float64 {
 	return float64(each.Count(r.Conditions, func(c alert.Condition) bool { return c.Kind == alert.Blocked }))
 }
 
-// underDeclared is how many pods a rebuild would begin with too few: those that
-// latched workloads have beyond what git declares. A site that observes declares
-// nothing and is not measured by it.
-func underDeclared(r tick.Report) (pods float64) {
+// missingPods returns the number of pods of latched workloads above their levels in
+// git. It returns 0 for a site that observes, because such a site has no levels.
+func missingPods(r tick.Report) (pods float64) {
 	if r.Observe {
 		return 0
 	}
@@ -90,9 +105,9 @@ func entries(r tick.Report) float64 { return float64(r.Latches.Entries()) }
 
 func observes(r tick.Report) bool { return r.Observe }
 
-// checkpointAge is how long the oldest crossing waits unpublished, in seconds;
-// 0 where none does.
-func checkpointAge(r tick.Report) float64 {
+// pendingAge returns the age of the oldest level change that is not published, in
+// seconds, or 0 if every level change is published.
+func pendingAge(r tick.Report) float64 {
 	if r.UnpublishedSince.IsZero() {
 		return 0
 	}
@@ -111,12 +126,18 @@ type value struct {
 	is         float64
 }
 
-// valuesOf are those of the metrics that a report has: no number is not the number 0.
+// valuesOf returns the values that CloudWatch gets. It leaves out the metrics that a
+// report does not know, because an unknown number is not 0.
 func valuesOf[R any](metrics []Metric[R], r R) (all []value) {
 	for _, m := range metrics {
-		if m.known == nil || m.known(r) {
-			all = append(all, value{m.Name, m.Unit, m.of(r)})
+		if m.known != nil && !m.known(r) {
+			continue
 		}
+		number := m.of(r)
+		if m.Unit == percent {
+			number *= 100
+		}
+		all = append(all, value{m.Name, m.Unit, number})
 	}
 	return all
 }

@@ -23,11 +23,11 @@ func TestASiteThatObservesLacksNothing(t *testing.T) {
 	t.Parallel()
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 	r := tick.Report{Decisions: []policy.Decision{{ID: web, Verdict: policy.Pending, Count: 180}}}
-	if got := underDeclared(r); got != 180 {
+	if got := missingPods(r); got != 180 {
 		t.Errorf("latching: %v pods are lacking, want 180", got)
 	}
-	if r.Observe = true; underDeclared(r) != 0 {
-		t.Errorf("observing: %v pods are lacking, want none", underDeclared(r))
+	if r.Observe = true; missingPods(r) != 0 {
+		t.Errorf("observing: %v pods are lacking, want none", missingPods(r))
 	}
 }
 
@@ -103,8 +103,8 @@ func TestMetricsAreOneLineOfTheEmbeddedFormat(t *testing.T) {
 		got[m.Name], _ = values[m.Name].(float64)
 	}
 	want := map[string]float64{
-		"Heartbeat": 1, "Workloads": 3, "Crossings": 1, "Frozen": 1, "Commits": 0, "PushFailures": 1,
-		"Unread": 1, "UnderDeclaredPods": 80, "CheckpointAgeSeconds": 5400,
+		"Heartbeat": 1, "Workloads": 3, "LevelChanges": 1, "FrozenWorkloads": 1, "Commits": 0, "PushFailures": 1,
+		"UnlistedResources": 1, "MissingPods": 80, "PendingLevelChangeAgeSeconds": 5400,
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("metrics are %v, want %v", got, want)

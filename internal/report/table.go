@@ -58,7 +58,7 @@ func (d Document) Table(out io.Writer, s term.Style) error {
 // rows are the workloads, a line each and a column a fact. What is why is folded
 // below itself.
 func (d Document) rows() [][]string {
-	rows := [][]string{{"WORKLOAD", "REPLICAS", "DECLARED", "DECISION", "WHY"}}
+	rows := [][]string{{"WORKLOAD", "REPLICAS", "IN GIT", "DECISION", "WHY"}}
 	for _, w := range d.Workloads {
 		if w.told() {
 			rows = append(rows, []string{term.Name(w.ID()), term.Some(w.Replicas), term.Some(w.Declared), w.decision(term.Some), w.why()})

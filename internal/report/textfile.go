@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/atomicfile"
@@ -28,12 +27,12 @@ import (
 // with a file that is not. The heartbeat is the time of the last tick that came
 // to its end: a file that went on saying 1 would hide that nobody ticks.
 //
-// gitlatch_alert says of each kind of alert how many conditions of it are open.
+// gitlatch_open_alerts has the number of open conditions of each kind of alert.
 func WriteTextfile(path string, r tick.Report, now time.Time) error {
 	return collect(path, func(t *text) {
 		pull(t, Metrics(), r, r.Site, now)
-		const name = Namespace + "_alert"
-		t.head(name, "gauge", "conditions that a person should know of, as of the last tick")
+		const name = "gitlatch_open_alerts"
+		t.head(name, "gauge", "open alerts of each kind after the last tick")
 		for _, k := range alert.Kinds() {
 			open := each.Count(r.Conditions, func(c alert.Condition) bool { return c.Kind == k })
 			t.series(name, float64(open), dimension, r.Site, "kind", string(k), "severity", string(k.Severity()))
@@ -61,16 +60,16 @@ func pull[R any](t *text, metrics []Metric[R], r R, site string, now time.Time) 
 		if m.known != nil && !m.known(r) {
 			continue // no number is not the number 0
 		}
-		name, kind := m.pulled()
-		value, help := m.of(r), m.Help
+		kind, value := "gauge", m.of(r)
 		switch m.sense {
 		case event:
-			value += t.was(name, dimension, site)
+			kind = "counter"
+			value += t.was(m.Series, dimension, site)
 		case sign:
-			value, help = float64(now.UnixMilli())/1000, "when the last tick came to its end"
+			value = float64(now.UnixMilli()) / 1000
 		}
-		t.head(name, kind, help)
-		t.series(name, value, dimension, site)
+		t.head(m.Series, kind, m.Help)
+		t.series(m.Series, value, dimension, site)
 	}
 }
 
@@ -95,26 +94,6 @@ func labelled(name string, labels []string) string {
 		pairs = append(pairs, pair[0]+"="+strconv.Quote(pair[1]))
 	}
 	return name + "{" + strings.Join(pairs, ",") + "}"
-}
-
-// pulled returns the name and the type of a metric as Prometheus has them.
-func (m Metric[R]) pulled() (name, kind string) {
-	var b strings.Builder
-	b.WriteString(Namespace)
-	for _, c := range m.Name {
-		if unicode.IsUpper(c) {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(c))
-	}
-	switch m.sense {
-	case event:
-		return b.String() + "_total", "counter"
-	case sign:
-		return b.String() + "_timestamp_seconds", "gauge"
-	default:
-		return b.String(), "gauge"
-	}
 }
 
 // was returns what the text before says of a series; 0 where it says nothing that

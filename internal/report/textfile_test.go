@@ -72,7 +72,7 @@ func scraped(t *testing.T, path string, r tick.Report, now time.Time) map[string
 	}
 	alerts := 0
 	for name, value := range maps.Clone(got) {
-		if strings.HasPrefix(name, "gitlatch_alert,") {
+		if strings.HasPrefix(name, "gitlatch_open_alerts,") {
 			alerts++
 			if value == 0 {
 				delete(got, name)
@@ -97,10 +97,10 @@ func TestATextfileHasStatesAsTheyAreAndEventsCountedOn(t *testing.T) {
 		Commit:     &tick.Commit{},
 	}
 	want := map[string]float64{
-		"gitlatch_heartbeat_timestamp_seconds": float64(noon.Unix()) + .25, "gitlatch_workloads": 1, "gitlatch_crossings_total": 1,
-		"gitlatch_frozen": 0, "gitlatch_commits_total": 1, "gitlatch_push_failures_total": 1, "gitlatch_unread": 1,
-		"gitlatch_under_declared_pods": 180, "gitlatch_checkpoint_age_seconds": 5400,
-		`gitlatch_alert,kind="publishing-blocked",severity="critical"`: 1,
+		"gitlatch_last_tick_timestamp_seconds": float64(noon.Unix()) + .25, "gitlatch_workloads": 1, "gitlatch_level_changes_total": 1,
+		"gitlatch_frozen_workloads": 0, "gitlatch_commits_total": 1, "gitlatch_push_failures_total": 1, "gitlatch_unlisted_resources": 1,
+		"gitlatch_missing_pods": 180, "gitlatch_pending_level_change_age_seconds": 5400,
+		`gitlatch_open_alerts,kind="publishing-blocked",severity="critical"`: 1,
 	}
 	if got := scraped(t, path, busy, noon.Add(250*time.Millisecond)); !maps.Equal(got, want) {
 		t.Errorf("first: %v, want %v", got, want)
@@ -108,9 +108,9 @@ func TestATextfileHasStatesAsTheyAreAndEventsCountedOn(t *testing.T) {
 	scraped(t, path, busy, noon)
 	quiet := tick.Report{Site: "prod-eu", At: noon, Decisions: []policy.Decision{{ID: web, Verdict: policy.Frozen}}}
 	want = map[string]float64{
-		"gitlatch_heartbeat_timestamp_seconds": float64(noon.Unix()) + 300, "gitlatch_workloads": 1, "gitlatch_crossings_total": 2,
-		"gitlatch_frozen": 1, "gitlatch_commits_total": 2, "gitlatch_push_failures_total": 2, "gitlatch_unread": 0,
-		"gitlatch_under_declared_pods": 0, "gitlatch_checkpoint_age_seconds": 0,
+		"gitlatch_last_tick_timestamp_seconds": float64(noon.Unix()) + 300, "gitlatch_workloads": 1, "gitlatch_level_changes_total": 2,
+		"gitlatch_frozen_workloads": 1, "gitlatch_commits_total": 2, "gitlatch_push_failures_total": 2, "gitlatch_unlisted_resources": 0,
+		"gitlatch_missing_pods": 0, "gitlatch_pending_level_change_age_seconds": 0,
 	}
 	if got := scraped(t, path, quiet, noon.Add(5*time.Minute)); !maps.Equal(got, want) {
 		t.Errorf("third: %v, want %v", got, want)
@@ -195,8 +195,8 @@ func TestADrillHasATextfileOfItsOwn(t *testing.T) {
 		fleet drill.Fleet
 		want  map[string]float64
 	}{
-		{drill.Fleet{Coverage: new(.975)}, map[string]float64{"gitlatch_drill_coverage": 97.5, "gitlatch_drills_low": 1}},
-		{drill.Fleet{Nothing: "nothing is asked"}, map[string]float64{"gitlatch_drills_low": 1}},
+		{drill.Fleet{Coverage: new(.975)}, map[string]float64{"gitlatch_drill_coverage_ratio": .975, "gitlatch_drill_below_target": 1}},
+		{drill.Fleet{Nothing: "nothing is asked"}, map[string]float64{"gitlatch_drill_below_target": 1}},
 	} {
 		if err := WriteDrillTextfile(path, drill.Document{Site: "prod-eu", Fleet: c.fleet}, noon); err != nil {
 			t.Fatal(err)
@@ -212,17 +212,15 @@ func TestADrillHasATextfileOfItsOwn(t *testing.T) {
 func TestTheHandbookNamesTheMetricsThatAreWritten(t *testing.T) {
 	t.Parallel()
 	text := docs.Text("metrics")
-	written := map[string]bool{"gitlatch_alert": true}
+	written := map[string]bool{"gitlatch_open_alerts": true}
 	for _, m := range Metrics() {
-		name, _ := m.pulled()
-		written[name] = true
-		if row := fmt.Sprintf("\n| `%s` | `%s` | ", m.Name, name); !strings.Contains(text, row) {
+		written[m.Series] = true
+		if row := fmt.Sprintf("\n| `%s` | `%s` | ", m.Name, m.Series); !strings.Contains(text, row) {
 			t.Errorf("the handbook has no row %s", row)
 		}
 	}
 	for _, m := range DrillMetrics() {
-		name, _ := m.pulled()
-		written[name] = true
+		written[m.Series] = true
 	}
 	named := regexp.MustCompile(`\bgitlatch_[a-z_]+`).FindAllString(text, -1)
 	if len(named) == 0 {

@@ -218,8 +218,7 @@ period: %s
 	m.must(err)
 	hosted := m.host(on)
 	m.open = func() site.Parts {
-		cluster, err := eks.New(m.wrap(s.eks.Config(s.key)), eks.Options{Name: name, Site: m.config.Site, Clock: clock})
-		m.must(err)
+		cluster := eks.New(m.wrap(s.eks.Config(s.key)), eks.Options{Name: name, Site: m.config.Site, Clock: clock})
 		p := site.Parts{
 			Sampler: cluster, Clock: clock,
 			Store:  dynamo.Open(dynamo.Options{Table: m.table, Client: dynamodb.NewFromConfig(m.wrap(s.tables()))}),

@@ -262,7 +262,7 @@ func TestAnUnknownStartIsNotZero(t *testing.T) {
 		t.Errorf("notices %q", d.Notices)
 	}
 	var table strings.Builder
-	if err := d.Table(&table, term.Style{}, false); err != nil || !strings.Contains(table.String(), "shop/other  2     10        unknown     unknown") || !strings.Contains(table.String(), "not-built: shop/other\n  its workloads come from a chart") {
+	if err := d.Table(&table, term.Style{}, false); err != nil || !strings.Contains(table.String(), "shop/other  2     10      unknown     unknown") || !strings.Contains(table.String(), "not-built: shop/other\n  its workloads come from a chart") {
 		t.Errorf("%v\n%s", err, table.String())
 	}
 	l.Doctor.Room["shop"] = 200

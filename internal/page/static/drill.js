@@ -127,7 +127,7 @@ const workloads = () => {
     columns: [
       { title: 'Workload', width: '17%', of: key, show: name },
       { title: 'Coverage', width: '13%', of: w => w.coverage, show: w => shareBar(w.coverage) },
-      amount('Need', w => w.need, '6.5%'), amount('Declared', w => w.declared, '8%'), amount('Starts at', w => w.rebuiltAt, '8%'), amount('Missing', w => known(w.coverage) ? w.missing : null, '7.5%'),
+      amount('Need', w => w.need, '6.5%'), amount('In git', w => w.declared, '8%'), amount('Starts at', w => w.rebuiltAt, '8%'), amount('Missing', w => known(w.coverage) ? w.missing : null, '7.5%'),
       { title: 'Age', width: '7.5%', down: true, of: w => w.checkpoint && w.checkpoint.ageSeconds, show: w => w.checkpoint ? node('span', { title: `${w.checkpoint.orBefore ? 'before' : 'since'} ${stamp(w.checkpoint.since)}` }, age(w)) : node('span', { class: 'quiet' }, 'none') },
       { title: 'To capacity', width: '12.5%', down: true, of: w => length(w.with), show: w => [took(w.with), w.without && node('div', { class: 'quiet' }, 'without: ', took(w.without))] },
       { title: 'Why', width: '20%', more: true, of: w => why(w) || null, show: w => node('span', { class: 'small' }, why(w)) },
@@ -164,7 +164,7 @@ const frozen = () => {
     columns: [
       { title: 'Workload', width: '26%', of: key, show: name },
       { title: 'For', width: '12%', down: true, of: since, show: w => known(since(w)) ? span(since(w)) : node('span', { class: 'quiet' }, 'not known') },
-      amount('Declared', w => w.declared, '11%'), amount('Need', w => w.need, '9%'),
+      amount('In git', w => w.declared, '11%'), amount('Need', w => w.need, '9%'),
       { title: 'Reason', width: '42%', more: true, of: w => w.frozen.reason, show: w => w.frozen.text },
     ],
   })
@@ -200,7 +200,7 @@ const changes = () => {
     columns: [
       { title: 'Workload', width: '30%', of: key, show: c => [name(c), c.what !== 'changed' && [' ', node('span', { class: c.what === 'gone' ? 'mark bad' : 'mark' }, called(whats, c.what) || c.what)]] },
       { title: 'Coverage', width: '22%', of: fell, show: c => fromTo(share(c.then), share(c.now)) },
-      { title: 'Declared', width: '20%', of: c => c.now && c.now.declared, down: true, show: c => fromTo(level(c.then), level(c.now)) },
+      { title: 'In git', width: '20%', of: c => c.now && c.now.declared, down: true, show: c => fromTo(level(c.then), level(c.now)) },
       { title: 'Cause now', width: '28%', of: c => c.now && c.now.cause || null, show: c => c.now && c.now.cause ? spelt(c.now.cause) : node('span', { class: 'quiet' }, 'none') },
     ],
   })

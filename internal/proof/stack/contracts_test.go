@@ -82,8 +82,8 @@ func functions(resources map[string]any) map[string]any {
 }
 
 // alarmed are the metrics that have an alarm, by the template that has it.
-var alarmed = map[string]string{"Heartbeat": source, "UnderDeclaredPods": source,
-	"PushFailures": monitoringSource, "CheckpointAgeSeconds": monitoringSource, "DrillsLow": drillSource}
+var alarmed = map[string]string{"Heartbeat": source, "MissingPods": source,
+	"PushFailures": monitoringSource, "PendingLevelChangeAgeSeconds": monitoringSource, "DrillBelowTarget": drillSource}
 
 // A series is a metric as CloudWatch keeps it: its namespace, its name, and the
 // name and value of each dimension.

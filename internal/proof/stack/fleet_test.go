@@ -252,9 +252,9 @@ func fleetAlarms(d deployment) map[string]alarmCase {
 		// periods.
 		"TurnsWait": {series{"AWS/SQS", "ApproximateAgeOfOldestMessage", "QueueName", d.physical("Turns")},
 			[][]period{{{2041}, {2100}, {3000}}}, [][]period{{{2040}, {2040}, {2040}}, {{1440}, {3000}, {3000}}, {none, none, none}}},
-		"UnderDeclared": {own("UnderDeclaredPods"),
+		"MissingPods": {own("MissingPods"),
 			[][]period{{{21, 0}, {0, 21}, {21}, {90}, {21}, {21}}}, [][]period{{{20}, {90}, {90}, {90}, {90}, {90}}, {none, {90}, {90}, {90}, {90}, {90}}}},
-		"CheckpointOld": {own("CheckpointAgeSeconds"),
+		"LevelChangeOld": {own("PendingLevelChangeAgeSeconds"),
 			[][]period{{{3601, 0}, {0, 3901}}}, [][]period{{{3600}, {3601}}, {{3601}, {0}}, {none, none}}},
 	}
 }

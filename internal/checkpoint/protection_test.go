@@ -56,7 +56,7 @@ func TestBrokenEvidenceCostsNothingElse(t *testing.T) {
 	files := read(t, example.Name)
 	files[EvidencePath(example.Name)] = []byte("<<<<<<< HEAD\n")
 	tree := mustParse(t, files)
-	if tree.Unproven == nil || !strings.HasPrefix(tree.Unproven.Error(), "checkpoints/prod-eu/inert.yaml:1: ") || len(tree.Evidence) > 0 {
+	if tree.Unproven == nil || !strings.HasPrefix(tree.Unproven.Error(), "checkpoints/prod-eu/protection.yaml:1: ") || len(tree.Evidence) > 0 {
 		t.Errorf("read %v, %v", tree.Evidence, tree.Unproven)
 	}
 	if len(tree.Records) == 0 || len(tree.Broken) > 0 {
@@ -64,7 +64,7 @@ func TestBrokenEvidenceCostsNothingElse(t *testing.T) {
 	}
 }
 
-// The handbook shows a file that gitlatch can read.
+// The handbook shows a valid file.
 func TestTheEvidenceOfTheHandbookIsAFile(t *testing.T) {
 	t.Parallel()
 	_, shown, _ := strings.Cut(docs.Text("protection"), "## protection.yaml")

@@ -13,44 +13,44 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Evidence is what keeps checkpoints inert on the live cluster, so that they
-// act at creation alone: by what is covered, "namespace/kind/name" or
-// "namespace/kind/*", the sentence that says what does. Nil covers nothing.
+// Evidence lists the rules that protect live replica counts from the levels in git.
+// The key is a workload, "namespace/kind/name", or all workloads of a kind in a
+// namespace, "namespace/kind/*". The value names the rule. Nil covers no workload.
 type Evidence map[string]string
 
-// anyName stands in a line for all workloads of its namespace and kind.
+// anyName is the name in a key that covers all workloads of a kind in a namespace.
 const anyName = "*"
 
 const (
-	evidenceFile   = "inert.yaml"
+	evidenceFile   = "protection.yaml"
 	evidenceKind   = "Evidence"
-	evidenceHeader = `# What keeps the entries of this site inert on the live cluster, so that they act
-# at creation alone. gitlatch doctor --write keeps it. A workload that no line covers
-# is not written of, unless its policy has acceptRisk.
+	evidenceHeader = `# The rules that protect the live replica counts of this site from the levels in git.
+# gitlatch doctor --write updates this file. gitlatch writes no level of a workload that
+# no line covers, unless its policy sets acceptRisk.
 apiVersion: ` + siteAPI + `
 kind: ` + evidenceKind + `
 `
 )
 
-// EvidencePath is the path of a site's inert.yaml.
+// EvidencePath is the path of a site's protection.yaml.
 func EvidencePath(site string) string { return path.Join(Directory(site), evidenceFile) }
 
-// CoverOne is what a line says that covers one workload.
+// CoverOne returns the key of a line that covers one workload.
 func CoverOne(id workload.ID) string { return id.String() }
 
-// CoverAll is what a line says that covers all of a namespace and kind.
+// CoverAll returns the key of a line that covers all workloads of a kind in a namespace.
 func CoverAll(namespace string, kind workload.Kind) string {
 	return workload.ID{Namespace: namespace, Kind: kind, Name: anyName}.String()
 }
 
-// Covers returns what keeps the checkpoint of a workload inert: the line of its
-// own, or else that of its namespace and kind.
+// Covers returns the rule that protects a workload: the line for the workload, or else
+// the line for its namespace and kind.
 func (e Evidence) Covers(id workload.ID) (what string, ok bool) {
 	_, what, ok = e.Line(id)
 	return what, ok
 }
 
-// Line returns what Covers does, and what the line says that it covers.
+// Line returns the rule that Covers returns, and the key of its line.
 func (e Evidence) Line(id workload.ID) (covered, what string, ok bool) {
 	for _, covered = range []string{CoverOne(id), CoverAll(id.Namespace, id.Kind)} {
 		what, ok = e[covered]
@@ -61,7 +61,7 @@ func (e Evidence) Line(id workload.ID) (covered, what string, ok bool) {
 	return "", "", false
 }
 
-// Format returns the canonical bytes of inert.yaml. Every line must be one that
+// Format returns the canonical bytes of protection.yaml. Every line must be one that
 // ParseEvidence could have read.
 func (e Evidence) Format() []byte {
 	b := []byte(evidenceHeader)
@@ -75,15 +75,15 @@ func (e Evidence) Format() []byte {
 	return b
 }
 
-// ParseEvidence reads inert.yaml, by its path. It takes what Format writes and what
-// a person makes of it. The error is *strict.Errors, each problem with its line, its
-// field and what to do.
+// ParseEvidence reads protection.yaml, by its path. It accepts the bytes of Format and
+// the edits of a user. The error is *strict.Errors. Each problem has its line, its field
+// and a remedy.
 func ParseEvidence(file string, data []byte) (Evidence, error) {
 	found := Evidence{}
 	r := newReader(file)
 	r.Read(data, strict.Document{APIVersion: siteAPI, Kind: evidenceKind, Object: strict.Fields(
-		strict.Optional("evidence", "what keeps workloads inert", strict.Map{
-			Must:  "a mapping such as {shop/deployment/web: what keeps it inert}",
+		strict.Optional("evidence", "the rule that protects each workload", strict.Map{
+			Must:  "a mapping such as {shop/deployment/web: the rule that protects it}",
 			Empty: true,
 			Entry: func(covered string) (strict.Value, error) {
 				return strict.Taken(anyText, func(what string) { found[covered] = what }, wrongText), coverable(covered)
@@ -98,12 +98,12 @@ func ParseEvidence(file string, data []byte) (Evidence, error) {
 
 func wrongText(what string) error {
 	if strings.TrimSpace(what) == "" || strings.ContainsFunc(what, unicode.IsControl) {
-		return fmt.Errorf("must say on one line what keeps it inert, got %s", strict.Quote(what))
+		return fmt.Errorf("must name on one line the rule that protects it, got %s", strict.Quote(what))
 	}
 	return nil
 }
 
-// coverable says what is wrong with what a line is to cover.
+// coverable returns an error if a key covers no workload with replicas.
 func coverable(covered string) error {
 	one := covered
 	if all, ok := strings.CutSuffix(covered, "/"+anyName); ok {
