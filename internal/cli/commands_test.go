@@ -58,7 +58,7 @@ func TestAdoptTakesARebuiltClusterForTheSitesOwn(t *testing.T) {
 	w := settled(t)
 	w.api.uid = "9a41-green"
 	w.now = w.now.Add(time.Hour) // blue is no longer alive
-	if got := w.tick(); !strings.Contains(got.out, "nothing is lowered (other-cluster): cluster 9a41-green is not the site's, 1f0c-blue") {
+	if got := w.tick(); !strings.Contains(got.out, "no level is lowered (other-cluster): cluster 9a41-green is not the site's own cluster 1f0c-blue") {
 		t.Errorf("before: %+v", got)
 	}
 	if got := w.run("adopt"); got != (outcome{0, "site prod-eu: cluster 9a41-green is now its own\n", ""}) {
@@ -77,7 +77,7 @@ func TestAdoptAsksAWorkloadBackIn(t *testing.T) {
 		return strings.Contains(l, "deployment.web")
 	})
 	w.origin.Push(t, "main", map[string]string{record: strings.Join(lines, "")}, "web has its own ways")
-	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "opted-out shop/deployment/web: a person deleted its entry") {
+	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "opted-out shop/deployment/web: a user deleted its entry") {
 		t.Errorf("opted out: %+v", got)
 	}
 	if got := w.run("adopt", "shop/web"); got != (outcome{0, "shop/deployment/web: latched from the next tick on\n", ""}) {
@@ -94,7 +94,7 @@ func TestAnEditIsLeftAloneUntilItIsAdopted(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	w.replace(t, shopRecord, `deployment.web: "100"`, `deployment.web: "150"`)
-	if got := w.tick(); got.status != 0 || !strings.Contains(unfolded(got.out), "declared level 150 adopted; left alone until 2026-03-03T08:15:00Z, or until gitlatch adopt shop/web") {
+	if got := w.tick(); got.status != 0 || !strings.Contains(unfolded(got.out), "declared level 150 accepted; edit grace period until 2026-03-03T08:15:00Z, or until gitlatch adopt shop/web") {
 		t.Errorf("tick: %+v", got)
 	}
 	if got := w.run("status"); !strings.Contains(got.out, "edit grace  shop/deployment/web until 2026-03-03T08:15:00Z\n") || strings.Contains(got.out, "paused") {
@@ -116,7 +116,7 @@ func TestHold(t *testing.T) {
 		t.Errorf("site: %+v", got)
 	}
 	for range 3 {
-		if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "nothing is changed (hold): a user paused the site until 2026-03-02T08:45:00Z") {
+		if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "no level is changed (hold): a user paused the site until 2026-03-02T08:45:00Z") {
 			t.Errorf("held: %+v", got)
 		}
 	}

@@ -104,7 +104,7 @@ func TestTheRestGoesOn(t *testing.T) {
 	}{
 		{"a kind is forbidden", func(_ *testing.T, w *world) { w.api.refuse["statefulsets"] = http.StatusForbidden },
 			[]string{"not read: statefulsets: forbidden: ", "hint: nothing is lowered until all is read", "infra/rbac"},
-			[]string{"nothing is lowered (partial): a part of the cluster could not be listed\n"},
+			[]string{"no level is lowered (partial): a part of the cluster could not be listed\n"},
 			"latch(prod-eu): shop/web 100 -> 200", []string{`statefulset.ledger: "5"`, `deployment.web: "200"`, `deployment.cart: "20"`}},
 		{"autoscalers are forbidden", func(_ *testing.T, w *world) { w.api.refuse["horizontalpodautoscalers"] = http.StatusForbidden },
 			[]string{"not read: horizontalpodautoscalers: forbidden: "},
@@ -134,7 +134,7 @@ func TestTheRestGoesOn(t *testing.T) {
 			[]string{siteDir + "/shop is a symlink", "hint: commit a plain file or folder"}, nil,
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`}},
 		{"the site file is a symlink", func(t *testing.T, w *world) { w.link(t, checkpoint.SitePath("prod-eu"), "../../apps/web.yaml") },
-			[]string{checkpoint.SitePath("prod-eu") + " is a symlink", "nothing is written for the site"}, []string{"no commit: 2 level changes could not be committed"},
+			[]string{checkpoint.SitePath("prod-eu") + " is a symlink", "writes nothing for the site"}, []string{"no commit: 2 level changes could not be committed"},
 			"", []string{`deployment.web: "100"`}},
 		{"a site file that is none", func(t *testing.T, w *world) {
 			w.origin.Push(t, "main", map[string]string{checkpoint.SitePath("prod-eu"): "moved"}, "by hand")
@@ -276,7 +276,7 @@ func TestACorruptStateFile(t *testing.T) {
 
 			must(t, os.Rename(file, w.path("spoilt.db")))
 			tip := w.origin.Tip("main")
-			if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "seeded shop/deployment/web: declared level 100 read back from git") {
+			if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "seeded shop/deployment/web: declared level 100 read from git") {
 				t.Errorf("%+v", got)
 			}
 			if w.declared(t) != declared || w.origin.Tip("main") != tip {

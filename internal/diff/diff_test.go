@@ -192,7 +192,7 @@ func TestWhatIsOnOneSideOnly(t *testing.T) {
 	}
 	delete(c.Tree.Records["shop"].Entries, worker)
 	c.Fleet.Unread = []workload.Unread{{Part: "deployments", Why: "forbidden"}}
-	if got := row(c); !strings.HasPrefix(got, "unknown 20 -> - (unread): not seen") || diff.Compare(c).Differs() {
+	if got := row(c); !strings.HasPrefix(got, "unknown 20 -> - (unread): not in the sample") || diff.Compare(c).Differs() {
 		t.Error(got)
 	}
 	if r := diff.Compare(one(latching(), checkpoint.Entry{})); len(r.Rows) != 0 || r.Differs() {

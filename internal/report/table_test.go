@@ -80,9 +80,9 @@ func TestTheTableFitsATerminal(t *testing.T) {
 shop/web-0  51        50      cross to 100  2 samples in a row round to 100 or
                                             more; the last was 51; live bounds
                                             differ from git's: 2 to 900
-shop/web-1  4         -       freeze        its autoscaler cannot judge:
-                                            ScalingActive is False:
-                                            FailedGetResourceMetric
+shop/web-1  4         -       freeze        its autoscaler cannot compute a
+                                            replica count: ScalingActive is
+                                            False: FailedGetResourceMetric
 no commit: 1 level change could not be committed
 `
 	if got := table(t, r, 80); got != want {
