@@ -38,7 +38,7 @@ func (v Verdict) Table(out io.Writer, s term.Style, drawn workload.ID) error {
 	if v.Best < 0 {
 		p.Line("\n%s %s.", s.Heading("Recommended: none,"), v.Why)
 		if slices.ContainsFunc(v.Results, func(r Result) bool { return r.Declared > 0 }) {
-			p.Say("  ", "A need must last %s after it was declared: give a longer past, or a shorter --lasting.", policy.Span(v.Lasting))
+			p.Say("  ", "A need must last %s after it was declared: give a longer past, or a shorter --min-duration.", policy.Span(v.Lasting))
 		}
 		return p.Print(out)
 	}

@@ -39,26 +39,27 @@ ends the time for which gitlatch leaves their entry alone.` + targetWords,
 	return c
 }
 
-func newHold(env Env) *cobra.Command {
+func newPause(env Env) *cobra.Command {
 	var a amending
 	var until grammar.Moment
 	c := &cobra.Command{
-		Use:   "hold [TARGET...] --until TIME",
-		Short: "Leave the site, or some workloads, alone until a time",
-		Long: `Holds the whole site, or only the workloads named: their timers stand still,
-and nothing of them is committed. --until now ends a hold.` + targetWords,
-		Example: `  gitlatch hold --until 3h -c prod-eu.yaml
-  gitlatch hold shop/web --until 2026-03-02T18:00:00Z -c prod-eu.yaml`,
+		Use:   "pause [TARGET...] --until TIME",
+		Short: "Pause a site or some of its workloads",
+		Long: `Pauses the site, or only the given workloads, until a time. During a pause,
+gitlatch stops their timers and commits nothing for them. It continues to sample
+and to alert. "--until now" ends a pause.` + targetWords,
+		Example: `  gitlatch pause --until 3h -c prod-eu.yaml
+  gitlatch pause shop/web --until 2026-03-02T18:00:00Z -c prod-eu.yaml`,
 		RunE: timed(longest, func(ctx context.Context, args []string) error {
 			at, err := instant(until, env.Clock())
 			if err != nil {
 				return err
 			}
-			return a.run(ctx, env, args, holding(at, env.Clock()))
+			return a.run(ctx, env, args, pausing(at, env.Clock()))
 		}),
 	}
 	a.registerAll(c, env)
-	c.Flags().Var(&until, "until", "a time to come as 2026-03-02T18:00:00Z, or how long from now, as 3h or 2d; now ends a hold")
+	c.Flags().Var(&until, "until", "end of the pause: a time such as 2026-03-02T18:00:00Z, a duration from now such as 3h or 2d, or now")
 	return c
 }
 
@@ -81,12 +82,12 @@ func (a *amending) registerAll(c *cobra.Command, env Env) {
 // An amended is what was changed in the state of a site.
 type amended struct {
 	term.Document
-	Site      string        `json:"site"`
-	DryRun    bool          `json:"dryRun"`
-	Cluster   string        `json:"cluster,omitempty"`   // the one that was adopted
-	HeldUntil time.Time     `json:"heldUntil,omitzero"`  // in the past it ends a hold
-	Workloads []workload.ID `json:"workloads,omitempty"` // none is the site as a whole
-	line      string        // what is said of each
+	Site        string        `json:"site"`
+	DryRun      bool          `json:"dryRun"`
+	Cluster     string        `json:"cluster,omitempty"`    // the one that was adopted
+	PausedUntil time.Time     `json:"pausedUntil,omitzero"` // a time that has passed ends a pause
+	Workloads   []workload.ID `json:"workloads,omitempty"`  // none is the site as a whole
+	line        string        // what is said of each
 }
 
 // Table is a line for each that was changed.
@@ -143,25 +144,26 @@ func (a *amending) adopt(ctx context.Context, parts site.Parts, done *amended) (
 	return tick.Amendment{Cluster: fleet.Cluster, Acknowledge: true}, err
 }
 
-// holding holds what is named until an instant; one that has passed ends a hold.
-func holding(at, now time.Time) func(context.Context, site.Parts, *amended) (tick.Amendment, error) {
+// pausing pauses the site or the workloads until an instant. An instant that has passed
+// ends a pause.
+func pausing(at, now time.Time) func(context.Context, site.Parts, *amended) (tick.Amendment, error) {
 	return func(_ context.Context, _ site.Parts, done *amended) (tick.Amendment, error) {
-		done.HeldUntil, done.line = at.UTC(), "held until "+at.UTC().Format(time.RFC3339)
+		done.PausedUntil, done.line = at.UTC(), "paused until "+at.UTC().Format(time.RFC3339)
 		if !at.After(now) {
-			done.line = "no longer held"
+			done.line = "no longer paused"
 		}
-		return tick.Amendment{HoldUntil: at}, nil
+		return tick.Amendment{PauseUntil: at}, nil
 	}
 }
 
-// instant is until when a hold is asked for. What has passed is none, since a typo
-// must not end a hold; the word now does.
+// instant returns the end of the pause. It refuses a time that has passed, so that a
+// typing error does not end a pause. The word now ends it.
 func instant(until grammar.Moment, now time.Time) (time.Time, error) {
-	const want = "a time to come as 2026-03-02T18:00:00Z, how long from now as 3h, or now to end a hold"
+	const want = "a future time such as 2026-03-02T18:00:00Z, a duration from now such as 3h, or now to end a pause"
 	at := until.After(now)
 	switch {
 	case until.String() == "":
-		return at, errors.New("--until: say until when: " + want)
+		return at, errors.New("--until is required: " + want)
 	case !until.Now() && !at.After(now):
 		return at, fmt.Errorf("--until: must be %s; got %s", want, until.String())
 	}

@@ -69,9 +69,9 @@ observed.
 Without --config, --repository, --policy and --preset all presets are tried.
 
 Coverage is the part of the need that was declared over time, worst that of a
-need which lasted for --lasting, waste what was declared beyond the need. The
-policy with least waste is recommended of those with the worst coverage and the
-commits that --min-coverage and --max-commits ask for.`,
+need which lasted for --min-duration, waste what was declared beyond the need.
+The policy with least waste is recommended of those with the worst coverage and
+the commits that --min-coverage and --max-commits ask for.`,
 		Example: "  gitlatch backtest past.csv\n  gitlatch backtest past.csv --config prod-eu.yaml --policy gitlatch.yaml",
 		Args:    arguments(cobra.MinimumNArgs(1), "one or more files of past scale"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -92,7 +92,7 @@ func (t *trial) register(c *cobra.Command, env Env) {
 	f.StringSliceVar(&t.presets, "preset", nil, "presets to try: "+strings.Join(policy.PresetNames(), ", "))
 	offer(c, "preset", policy.PresetNames())
 	f.Var((*grammar.Span)(&t.period), "period", "time from one tick to the next (default that of --config, or 5m, or the step of the samples where that is longer)")
-	f.Var((*grammar.Span)(&t.lasting), "lasting", "how long a need must last to count as covered worst (default two periods)")
+	f.Var((*grammar.Span)(&t.lasting), "min-duration", "minimum duration of a need that counts as covered worst (default two periods)")
 	f.Var((*grammar.Share)(&t.wants.Coverage), "min-coverage", "worst coverage that a recommendation must have, as 98% or 0.98")
 	f.Float64Var(&t.wants.Commits, "max-commits", t.wants.Commits, "commits a day that a recommendation may make")
 	f.StringVar(&t.workload, "workload", "", "workload to draw (default the one that needed most)")
@@ -199,7 +199,7 @@ func (t *trial) settlePeriod(configured time.Duration, past *backtest.Past) erro
 	default:
 		t.period = asked
 	}
-	if !t.given("lasting") {
+	if !t.given("min-duration") {
 		t.lasting = 2 * t.period
 	}
 	return nil

@@ -186,7 +186,7 @@ func TestBacktestSaysWhatIsWrong(t *testing.T) {
 		{[]string{past, past}, []string{"search/index", "past.csv", "max by"}},
 		{[]string{past, "--workload", "shop/wep"}, []string{`--workload: workload "shop/wep": the files have none by this name; there are shop/web`}},
 		{[]string{past, "--period", "0s"}, []string{"--period: must be whole seconds, above 0 and at most 24h, got 0s"}},
-		{[]string{past, "--lasting", "-1ns"}, []string{"--lasting", "must be a duration such as 5m, 26h or 8d", `"-1ns"`}},
+		{[]string{past, "--min-duration", "-1ns"}, []string{"--min-duration", "must be a duration such as 5m, 26h or 8d", `"-1ns"`}},
 		{[]string{past, "--preset", "cop", "--max-commits", "-1"}, []string{"--preset", "cope", "--max-commits"}},
 		{[]string{past, "-o", "xml"}, []string{"--output", "table, json, yaml, html"}},
 		{[]string{past, "--min-coverage", "80"}, []string{"--min-coverage", "write 80% if that is meant"}},
@@ -223,12 +223,12 @@ func TestBacktestOfAShortPast(t *testing.T) {
 		want  []string
 	}{
 		{1, 0, []string{"1 workload with 1 sample,\nfrom 2026-09-14 07:30 to 2026-09-14 07:30, looked at every 5m.\n", "\n    cope       0.00        0        -      -      0  -\n", "\nRecommended: none, no candidate declared anything.\n"}},
-		{2, 5 * time.Minute, []string{"\n  *  cope       0.00        0        -      -      0  -\n", "\nRecommended: none, no need lasted long enough to judge.\n  A need must last 5m after it was declared: give a longer past, or a shorter\n  --lasting.\n"}},
+		{2, 5 * time.Minute, []string{"\n  *  cope       0.00        0        -      -      0  -\n", "\nRecommended: none, no need lasted long enough to judge.\n  A need must last 5m after it was declared: give a longer past, or a shorter\n  --min-duration.\n"}},
 		{3, 5 * time.Minute, []string{"1 workload with 3 samples, 5m apart,\n", "   minutes since 2026-09-14 07:30\n", "\n         0      1      2      3 "}},
 		{30, 5 * time.Minute, []string{"   hours since 2026-09-14 07:30\n", "\n         0                           1                            2\n"}},
 		{80, time.Hour, []string{"   days since 2026-09-14 07:30\n"}},
 	} {
-		got := run(time.Time{}, "backtest", "--preset", "cope", "--lasting", "5m", file(t, "past.csv", rows(c.n, c.apart)))
+		got := run(time.Time{}, "backtest", "--preset", "cope", "--min-duration", "5m", file(t, "past.csv", rows(c.n, c.apart)))
 		if got.status != 0 || got.err != "" {
 			t.Errorf("%d samples: %+v", c.n, got)
 		}
@@ -249,7 +249,7 @@ func TestHelpShowsDefaultsThatCanBeGiven(t *testing.T) {
 			t.Errorf("help says %q:\n%s", odd, got.out)
 		}
 	}
-	for _, want := range []string{"--lasting duration", "(default two periods)"} {
+	for _, want := range []string{"--min-duration duration", "(default two periods)"} {
 		if !strings.Contains(strings.Join(strings.Fields(got.out), " "), want) {
 			t.Errorf("help does not say %q:\n%s", want, got.out)
 		}

@@ -44,7 +44,7 @@ var groups = []struct {
 	commands []func(Env) *cobra.Command
 }{
 	{"Begin", []func(Env) *cobra.Command{newDemo, newInit, newValidate, newDoctor, newRender, newBacktest, newSchema}},
-	{"Every day", []func(Env) *cobra.Command{newTick, newStatus, newExplain, newDiff, newLog, newHold, newAdopt}},
+	{"Every day", []func(Env) *cobra.Command{newTick, newStatus, newExplain, newDiff, newLog, newPause, newAdopt}},
 	{"Before and after a rebuild", []func(Env) *cobra.Command{newDrill, newRestore}},
 }
 

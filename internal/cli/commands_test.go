@@ -112,7 +112,7 @@ func TestHold(t *testing.T) {
 	w.api.workloads["shop/deployment/web"].desired, w.api.workloads["shop/deployment/web"].ready = 187, 187
 	tip := w.origin.Tip("main")
 
-	if got := w.run("hold", "--until", "30m"); got != (outcome{0, "site prod-eu: held until 2026-03-02T08:45:00Z\n", ""}) {
+	if got := w.run("pause", "--until", "30m"); got != (outcome{0, "site prod-eu: paused until 2026-03-02T08:45:00Z\n", ""}) {
 		t.Errorf("site: %+v", got)
 	}
 	for range 3 {
@@ -121,25 +121,25 @@ func TestHold(t *testing.T) {
 		}
 	}
 	for _, past := range []string{"-1s", "-3h", "0s", "2026-03-02T07:00:00Z"} { // as a typo has it
-		if got := w.run("hold", "--until", past); got.status != 2 || got.out != "" || !strings.Contains(got.err, "or now") {
+		if got := w.run("pause", "--until", past); got.status != 2 || got.out != "" || !strings.Contains(got.err, "or now") {
 			t.Errorf("until %s: %+v", past, got)
 		}
 	}
 	if got := w.tick(); !strings.Contains(got.out, "a user paused the site until 2026-03-02T08:45:00Z") {
 		t.Errorf("a typo ended it: %+v", got)
 	}
-	if got := w.run("hold", "--until", "now"); got != (outcome{0, "site prod-eu: no longer held\n", ""}) {
+	if got := w.run("pause", "--until", "now"); got != (outcome{0, "site prod-eu: no longer paused\n", ""}) {
 		t.Errorf("end: %+v", got)
 	}
-	if got := w.run("hold", "shop/web", "shop/deployment/api", "--until", "2026-03-03T08:00:00Z"); got != (outcome{0,
-		"shop/deployment/web: held until 2026-03-03T08:00:00Z\nshop/deployment/api: held until 2026-03-03T08:00:00Z\n", ""}) {
+	if got := w.run("pause", "shop/web", "shop/deployment/api", "--until", "2026-03-03T08:00:00Z"); got != (outcome{0,
+		"shop/deployment/web: paused until 2026-03-03T08:00:00Z\nshop/deployment/api: paused until 2026-03-03T08:00:00Z\n", ""}) {
 		t.Errorf("workloads: %+v", got)
 	}
 	w.tick()
 	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "a user paused the workload until 2026-03-03T08:00:00Z") {
 		t.Errorf("held: %+v", got)
 	}
-	if got := w.run("explain", "shop/web"); !strings.Contains(unfolded(got.out), "a user paused the workload until 2026-03-03T08:00:00Z gitlatch hold shop/web --until now ends that now") {
+	if got := w.run("explain", "shop/web"); !strings.Contains(unfolded(got.out), "a user paused the workload until 2026-03-03T08:00:00Z gitlatch pause shop/web --until now ends that now") {
 		t.Errorf("explain: %+v", got)
 	}
 	if w.origin.Tip("main") != tip {
@@ -156,7 +156,7 @@ func TestASecondTickEndsQuietlyWhereTheFirstHoldsTheLease(t *testing.T) {
 	if got := w.run("tick"); got != (outcome{0, want, ""}) {
 		t.Errorf("%+v", got)
 	}
-	if got := w.run("hold", "--until", "3h"); got.status != 2 || !strings.Contains(got.err, "lease is held by another run until 2026-03-02T08:16:00Z") {
+	if got := w.run("pause", "--until", "3h"); got.status != 2 || !strings.Contains(got.err, "lease is held by another run until 2026-03-02T08:16:00Z") {
 		t.Errorf("%+v", got)
 	}
 	if w.state(t) != before {
@@ -183,7 +183,7 @@ func TestASecondTickEndsQuietlyWhereTheFirstHasTheStateOpen(t *testing.T) {
 	if got := w.run("tick", "-o", "json"); got.status != 0 || json.Unmarshal([]byte(got.out), &d) != nil || d.Site != "prod-eu" || !strings.Contains(d.Held, file) {
 		t.Errorf("%+v", got)
 	}
-	for _, args := range [][]string{{"hold", "--until", "3h"}, {"explain", "shop/web"}, {"tick", "--dry-run"}} {
+	for _, args := range [][]string{{"pause", "--until", "3h"}, {"explain", "shop/web"}, {"tick", "--dry-run"}} {
 		w.fails(t, w.run(args...), file, "another gitlatch has had it open", "let it end")
 	}
 	must(t, store.Close())
@@ -261,10 +261,10 @@ func TestMisspelt(t *testing.T) {
 		{"render argocd Shop --url https://git.example.com/fleet.git", []string{`namespace "Shop": must be a DNS label`}},
 		{"render admission --url https://git.example.com/fleet.git", []string{"unknown flag: --url", "gitlatch render admission --help"}},
 		{"adopt shop/wep", []string{`"shop/wep"`, "shop/api, shop/cart, shop/web"}},
-		{"hold", []string{"--until: say until when", "3h"}},
-		{"hold --until tomorrow", []string{"must be a time", `"tomorrow"`}},
-		{"hold --until 2026-03-02T08:00:00", []string{"must be a time", "2026-03-02T18:00:00Z"}},
-		{"hold shop/wep --until 3h", []string{`"shop/wep"`, "shop/web"}},
+		{"pause", []string{"--until is required", "3h"}},
+		{"pause --until tomorrow", []string{"must be a time", `"tomorrow"`}},
+		{"pause --until 2026-03-02T08:00:00", []string{"must be a time", "2026-03-02T18:00:00Z"}},
+		{"pause shop/wep --until 3h", []string{`"shop/wep"`, "shop/web"}},
 		{"schema config", []string{"wants one of Config, Policy", `"config"`}},
 		{"render record --context blue", []string{"unknown flag: --context", "gitlatch render record --help"}},
 		{"render component --kubeconfig kubeconfig", []string{"unknown flag: --kubeconfig"}},

@@ -17,7 +17,7 @@ func TestAShellCompletesNames(t *testing.T) {
 	for line, want := range map[string][]string{
 		"diff -c " + config + " ":                 {"pay", "shop", "pay/ledger", "shop/api", "shop/cart", "shop/web"},
 		"restore -c " + config + " -n shop ":      {"api", "cart", "web"},
-		"hold -c " + config + " -n ":              {"pay", "shop"},
+		"pause -c " + config + " -n ":             {"pay", "shop"},
 		"render record -c " + config + " ":        {"pay", "shop"},
 		"tick -o ":                                {"table", "json", "yaml"},
 		"diff -o ":                                {"table", "json", "yaml", "github"},
@@ -74,7 +74,7 @@ func TestHelpIsGroupedAndHasExamples(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	for _, c := range []string{"tick", "status", "explain", "diff", "log", "hold", "adopt", "drill", "restore", "restore release", "demo", "init", "validate", "doctor",
+	for _, c := range []string{"tick", "status", "explain", "diff", "log", "pause", "adopt", "drill", "restore", "restore release", "demo", "init", "validate", "doctor",
 		"render component", "render record", "render argocd", "render flux", "render admission", "render rights", "backtest", "schema", "version"} {
 		help := run(time.Time{}, append(strings.Fields(c), "--help")...).out
 		_, example, _ := strings.Cut(help, "Examples:\n")

@@ -72,7 +72,7 @@ fleet is in a mass drop it exits with 1, since an outage proves nothing.`,
 	c.Flags().BoolVar(&d.all, "all", false, "in the table: list what starts with all that it needs, too")
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "folder of the repository to build besides those that the cluster names; may be given again")
 	c.Flags().StringVar(&d.url, "url", "", "URL of the repository as the cluster reaches it; without it that of --config")
-	c.Flags().Var((*grammar.Span)(&d.wait), "wait", "how long a tick that is under way is waited for")
+	c.Flags().Var((*grammar.Span)(&d.wait), "lock-timeout", "maximum time to wait for a tick that is running")
 	c.Flags().StringVar(&d.metrics, "metrics-file", "", "file for a Prometheus textfile collector, such as gitlatch-drill.prom in its folder; not that of tick")
 	table := func(document drill.Document, out io.Writer, s term.Style) error { return document.Table(out, s, d.all) }
 	d.output.register(c, table, map[string]form[drill.Document]{"html": inHTML(page.Drill)})

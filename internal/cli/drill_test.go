@@ -273,11 +273,11 @@ func TestADrillThatCannotLookSaysSo(t *testing.T) {
 	t.Parallel()
 	w := keeping(t)
 	w.lease(t, "another", w.now.Add(time.Hour))
-	if got := w.run("drill", "--flush", "--wait", "0s"); got.status != 2 || !strings.Contains(got.err, "held by another") || !strings.Contains(got.err, "wait longer") {
+	if got := w.run("drill", "--flush", "--lock-timeout", "0s"); got.status != 2 || !strings.Contains(got.err, "held by another") || !strings.Contains(got.err, "wait longer") {
 		t.Errorf("%+v", got)
 	}
 	w.lease(t, "another", w.now)
-	for flag, want := range map[string]string{"--min-coverage=95": "write 95% if that is meant", "--output=xml": "table, json, yaml, html", "--wait=-1s": "must be a duration"} {
+	for flag, want := range map[string]string{"--min-coverage=95": "write 95% if that is meant", "--output=xml": "table, json, yaml, html", "--lock-timeout=-1s": "must be a duration"} {
 		if got := w.run("drill", "--flush", flag); got.status != 2 || !strings.Contains(got.err, want) {
 			t.Errorf("%s: %+v", flag, got)
 		}

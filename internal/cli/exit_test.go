@@ -43,7 +43,7 @@ func TestAnEmptyFlagIsRefused(t *testing.T) {
 		{"diff", "--tree", ""},
 		{"log", "shop/web", "--since", ""},
 		{"tick", "--metrics-file", ""},
-		{"hold", "--until", ""},
+		{"pause", "--until", ""},
 		{"render", "record", "--config", ""},
 		{"render", "flux", "--path", ""},
 		{"backtest", "past.csv", "--policy", ""},

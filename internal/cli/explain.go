@@ -294,9 +294,9 @@ func explainDecision(lines *term.Topics, d policy.Decision, stop policy.Stop) {
 	case d.Reason == policy.ReasonYield:
 		lines.Add("", "gitlatch adopt %s ends that now", d.ID.Short())
 	case d.Reason == policy.ReasonHold && stop.Reason == policy.ReasonHold:
-		lines.Add("", "gitlatch hold --until now ends that now")
+		lines.Add("", "gitlatch pause --until now ends that now")
 	case d.Reason == policy.ReasonHold:
-		lines.Add("", "gitlatch hold %s --until now ends that now", d.ID.Short())
+		lines.Add("", "gitlatch pause %s --until now ends that now", d.ID.Short())
 	}
 	switch {
 	case !d.To.IsZero() && d.Reading == policy.ReadingScale:

@@ -54,8 +54,8 @@ func TestExplainNamesTheWayOutOfAPauseAndAnEdit(t *testing.T) {
 		want         string
 	}{
 		{policy.ReasonYield, policy.ReasonNone, "gitlatch adopt shop/web ends that now\n"},
-		{policy.ReasonHold, policy.ReasonNone, "gitlatch hold shop/web --until now ends that now\n"},
-		{policy.ReasonHold, policy.ReasonHold, "gitlatch hold --until now ends that now\n"},
+		{policy.ReasonHold, policy.ReasonNone, "gitlatch pause shop/web --until now ends that now\n"},
+		{policy.ReasonHold, policy.ReasonHold, "gitlatch pause --until now ends that now\n"},
 		{policy.ReasonUnready, policy.ReasonNone, ""},
 	} {
 		var b strings.Builder

@@ -28,16 +28,16 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 		out    string // what it says
 		err    string
 	}{
-		{[]string{"hold", "--until", "2d"}, 0, "site prod-eu: held until " + w.now.AddDate(0, 0, 2).Format("2006-01-02T15:04:05Z"), ""},
-		{[]string{"hold", "--until", "1d12h"}, 0, "site prod-eu: held until ", ""},
-		{[]string{"hold", "--until", "2w"}, 2, "", "must be a time as 2026-03-02T18:00:00Z, a duration such as 5m, 26h or 8d, or now"},
-		{[]string{"hold", "--until", "now"}, 0, "no longer held", ""},
+		{[]string{"pause", "--until", "2d"}, 0, "site prod-eu: paused until " + w.now.AddDate(0, 0, 2).Format("2006-01-02T15:04:05Z"), ""},
+		{[]string{"pause", "--until", "1d12h"}, 0, "site prod-eu: paused until ", ""},
+		{[]string{"pause", "--until", "2w"}, 2, "", "must be a time as 2026-03-02T18:00:00Z, a duration such as 5m, 26h or 8d, or now"},
+		{[]string{"pause", "--until", "now"}, 0, "no longer paused", ""},
 		{[]string{"restore", "--brake", "4d"}, 0, "", ""},
-		{[]string{"restore", "--patience", "ten"}, 2, "", "must be a duration such as 5m, 26h or 8d"},
+		{[]string{"restore", "--wave-timeout", "ten"}, 2, "", "must be a duration such as 5m, 26h or 8d"},
 		{[]string{"restore", "--factor", "50%"}, 0, "", ""},
 		{[]string{"backtest", past, "--period", "1d", "--min-coverage", "98%"}, 0, "", ""},
 		{[]string{"drill", "--min-coverage", "98"}, 2, "", "must be a share such as 10% or 0.1"},
-		{[]string{"log", "shop/web", "--since", "1d12h", "--number", "2"}, 0, "COMMIT", ""},
+		{[]string{"log", "shop/web", "--since", "1d12h", "--limit", "2"}, 0, "COMMIT", ""},
 		{[]string{"log", "web", "-n", "shop"}, 0, "COMMIT", ""},
 		{[]string{"explain", "-n", "shop", "web"}, 0, "shop/deployment/web", ""},
 		{[]string{"explain", "shop"}, 2, "", "name one workload of namespace shop: "},
@@ -48,10 +48,10 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 		{[]string{"restore", "relase"}, 2, "", `did you mean "gitlatch restore release"?`},
 		{[]string{"render", "admision"}, 2, "", `did you mean "gitlatch render admission"?`},
 		{[]string{"diff", "a/b/c/d"}, 2, "", "must be NAMESPACE, NAMESPACE/NAME or NAMESPACE/KIND/NAME"},
-		{[]string{"hold", "shop", "--until", "3h"}, 0, "shop/deployment/web: held until", ""},
+		{[]string{"pause", "shop", "--until", "3h"}, 0, "shop/deployment/web: paused until", ""},
 		{[]string{"restore", "--dry-run"}, 0, "nothing was written: --yes does it", ""},
 		{[]string{"restore", "--dry-run", "--yes"}, 2, "", "[dry-run yes]"},
-		{[]string{"hold", "shop", "--until", "4h", "--dry-run"}, 0, "nothing was written: this is a dry run", ""},
+		{[]string{"pause", "shop", "--until", "4h", "--dry-run"}, 0, "nothing was written: this is a dry run", ""},
 		{[]string{"adopt", "--dry-run", "-o", "json"}, 0, `"dryRun": true`, ""},
 		{[]string{"explain", "shop/web", "-o", "json"}, 0, `"raiseAbove": 100`, ""},
 		{[]string{"render", "rights"}, 0, "", "no kind"},
@@ -200,7 +200,7 @@ func TestAllAnswersHaveThreeForms(t *testing.T) {
 	before := w.hash(t)
 	for _, args := range [][]string{
 		{"tick", "--dry-run"}, {"explain", "shop/web"}, {"diff", "shop"}, {"doctor"}, {"drill"}, {"log", "shop/web"},
-		{"backtest", w.path("past.csv")}, {"restore"}, {"restore", "release"}, {"hold", "--until", "3h", "--dry-run"}, {"adopt", "--dry-run"},
+		{"backtest", w.path("past.csv")}, {"restore"}, {"restore", "release"}, {"pause", "--until", "3h", "--dry-run"}, {"adopt", "--dry-run"},
 		{"status"}, {"validate", w.path("config.yaml")}, {"version"}, {"init", "--dry-run"},
 	} {
 		table, lines, text := w.run(args...), w.run(append(args, "-o", "json")...), w.run(append(args, "-o", "yaml")...)

@@ -45,13 +45,13 @@ Commits are read one by one until there are enough; where --commits of them were
 not enough, it says how far it came. What git no longer declares is asked for as
 namespace/kind/name; what no commit ever declared is refused.` + workloadWords,
 		Example: `  gitlatch log shop/web -c prod-eu.yaml
-  gitlatch log shop/web --number 3 --since 30d -c prod-eu.yaml`,
+  gitlatch log shop/web --limit 3 --since 30d -c prod-eu.yaml`,
 		Args: arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
 		RunE: timed(longest, func(ctx context.Context, args []string) error { return l.run(ctx, env, args[0]) }),
 	}
 	l.registerSite(c, env)
 	l.registerWorkload(c, &l.flags)
-	c.Flags().IntVar(&l.changes, "number", 20, "changes to list; 0 is all")
+	c.Flags().IntVar(&l.changes, "limit", 20, "maximum number of changes to list; 0 lists all")
 	c.Flags().Var(&l.since, "since", "only what is not older: a time as 2026-03-02T18:00:00Z, or how long ago, as 72h or 30d")
 	c.Flags().IntVar(&l.commits, "commits", logCommits, "commits to look through at most")
 	l.output.register(c, history.Log.Table, nil)
@@ -64,7 +64,7 @@ func (l *lookBack) run(ctx context.Context, env Env, text string) (err error) {
 		return err
 	}
 	if l.changes < 0 || l.commits < 1 {
-		return errors.New("--number must not be negative, and --commits at least 1")
+		return errors.New("--limit must not be negative, and --commits at least 1")
 	}
 	q := history.Query{Changes: l.changes, Commits: l.commits}
 	if l.since.String() != "" {

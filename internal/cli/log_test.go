@@ -46,7 +46,7 @@ func TestLogTellsHowACheckpointCameToBe(t *testing.T) {
 		{"log.txt", []string{"shop/web"}},
 		{"log.json", []string{"shop/deployment/web", "-o", "json"}},
 		{"log-cut.txt", []string{"shop/web", "--commits", "3"}},
-		{"log-two.txt", []string{"shop/web", "--number", "2"}},
+		{"log-two.txt", []string{"shop/web", "--limit", "2"}},
 	} {
 		t.Run(c.golden, func(t *testing.T) {
 			t.Parallel()

@@ -66,9 +66,9 @@ plan wants it.` + targetWords,
 	c.Flags().Var((*grammar.Share)(&r.options.Factor), "factor", "share of each level, rounded up, for a smaller site: 50% or 0.5")
 	c.Flags().StringSliceVar(&r.options.Order, "order", nil, "namespaces in the order of their waves, instead of by priority class")
 	c.Flags().BoolVar(&r.options.FromZero, "from-zero", false, "raise what is at zero, too")
-	c.Flags().Int32Var(&r.pace.PerMinute, "pace", restore.PerMinute, "pods asked for in a minute")
-	c.Flags().Int32Var(&r.pace.Unready, "unready", restore.Unready, "pods asked for and not ready at any time")
-	c.Flags().Var((*grammar.Span)(&r.pace.Patience), "patience", "how long a wave that stands still is waited for")
+	c.Flags().Int32Var(&r.pace.PerMinute, "pods-per-minute", restore.PerMinute, "maximum number of pods to add per minute")
+	c.Flags().Int32Var(&r.pace.Unready, "max-unready", restore.Unready, "maximum number of added pods that are not ready")
+	c.Flags().Var((*grammar.Span)(&r.pace.Patience), "wave-timeout", "maximum time without progress in a wave")
 	c.Flags().Var((*grammar.Span)(&r.hold), "brake", "how long autoscalers do not scale down, at most 7d")
 	c.AddCommand(newRelease(env))
 	return c
@@ -109,9 +109,9 @@ func (r *restoring) every(c *cobra.Command, env Env) {
 func (r *restoring) check() error {
 	var wrong wrongs
 	wrong.unless(plan.ValidFactor(r.options.Factor), "--factor: must be above 0 and at most 1, got %v: it is for a smaller site; for more pods edit the record", r.options.Factor)
-	wrong.unless(r.pace.PerMinute >= 1, "--pace: must be at least 1 pod a minute, got %d", r.pace.PerMinute)
-	wrong.unless(r.pace.Unready >= 1, "--unready: must be at least 1 pod, got %d", r.pace.Unready)
-	wrong.unless(r.pace.Patience > 0, "--patience: must be a time as 10m, got %s", r.pace.Patience)
+	wrong.unless(r.pace.PerMinute >= 1, "--pods-per-minute: must be at least 1 pod a minute, got %d", r.pace.PerMinute)
+	wrong.unless(r.pace.Unready >= 1, "--max-unready: must be at least 1 pod, got %d", r.pace.Unready)
+	wrong.unless(r.pace.Patience > 0, "--wave-timeout: must be a time as 10m, got %s", r.pace.Patience)
 	hold := restore.CheckHold(r.hold)
 	wrong.unless(hold == nil, "--brake: %w", hold)
 	order := plan.CheckNamespaces(r.options.Order)

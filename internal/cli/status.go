@@ -145,8 +145,8 @@ func newStatusOf(c config.Config, head latch.Head, latches map[workload.ID]latch
 		Unpublished: head.UnpublishedSince, Unsent: len(head.Outbox), Alerts: append([]alert.Open{}, head.Open...),
 	}
 	s.Late = !head.At.IsZero() && now.Sub(head.At) > 3*c.Period
-	if head.HoldUntil.After(now) {
-		s.PausedUntil = head.HoldUntil
+	if head.PausedUntil.After(now) {
+		s.PausedUntil = head.PausedUntil
 	}
 	if p := head.Proposal; p != nil {
 		s.Proposal = &proposed{p.Branch, p.URL, p.Opened}

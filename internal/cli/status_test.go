@@ -26,8 +26,8 @@ func TestStatusSaysHowASiteStands(t *testing.T) {
 	}
 
 	// What a person should look at is found.
-	w.run("hold", "shop/web", "--until", "3h")
-	w.run("hold", "--until", "30m")
+	w.run("pause", "shop/web", "--until", "3h")
+	w.run("pause", "--until", "30m")
 	w.now = w.now.Add(20 * time.Minute)
 	got = w.run("status", "-o", "json")
 	var d struct {
@@ -136,7 +136,7 @@ func TestATickWithoutACommitNamesTheReason(t *testing.T) {
 		{"Deployments", func(_ *testing.T, w *world) { w.api.refuse["deployments"] = 403 },
 			"no commit: deployments could not be listed\n", "1 alert open"},
 		{"nothing", func(*testing.T, *world) {}, "no commit: no level change is due\n", ""},
-		{"a pause", func(_ *testing.T, w *world) { w.run("hold", "--until", "3h") }, "no commit: the site is paused\n", ""},
+		{"a pause", func(_ *testing.T, w *world) { w.run("pause", "--until", "3h") }, "no commit: the site is paused\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -160,8 +160,8 @@ func TestStatusNamesWhatIsPausedAndWhatAUserEdited(t *testing.T) {
 	w := settled(t)
 	w.replace(t, shop, `deployment.cart: "20"`, `deployment.cart: "30"`)
 	w.tick()
-	w.run("hold", "shop/web", "--until", "3h")
-	w.run("hold", "--until", "30m")
+	w.run("pause", "shop/web", "--until", "3h")
+	w.run("pause", "--until", "30m")
 	got := w.run("status")
 	for _, line := range []string{
 		"workloads   4 latched, ",
@@ -172,8 +172,8 @@ func TestStatusNamesWhatIsPausedAndWhatAUserEdited(t *testing.T) {
 			t.Errorf("no %q in\n%s", line, got.out)
 		}
 	}
-	w.run("hold", "--until", "now")
-	w.run("hold", "shop/web", "shop/cart", "--until", "now")
+	w.run("pause", "--until", "now")
+	w.run("pause", "shop/web", "shop/cart", "--until", "now")
 	if got := w.run("status"); strings.Contains(got.out, "paused") || !strings.Contains(got.out, "edit grace  shop/deployment/cart until") {
 		t.Errorf("a pause that ended is listed, or ended the edit grace period:\n%s", got.out)
 	}

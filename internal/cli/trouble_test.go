@@ -268,7 +268,7 @@ func TestACorruptStateFile(t *testing.T) {
 			must(t, err)
 			w.write(t, "state/latch.db", string(spoil(content)))
 			before := w.hash(t)
-			for _, args := range [][]string{{"tick"}, {"tick", "--dry-run"}, {"explain", "shop/web"}, {"adopt"}, {"hold", "--until", "3h"}} {
+			for _, args := range [][]string{{"tick"}, {"tick", "--dry-run"}, {"explain", "shop/web"}, {"adopt"}, {"pause", "--until", "3h"}} {
 				w.fails(t, w.run(args...), file, "state cannot be read", "move it away and run again", "read back from git")
 			}
 			if w.hash(t) != before {

@@ -120,7 +120,7 @@ type outcome struct {
 
 // run runs the command; --config is added where the command works on a site.
 func (w *world) run(args ...string) outcome {
-	if slices.Contains([]string{"tick", "explain", "render", "adopt", "hold", "init", "doctor", "restore", "diff", "log", "drill", "status"}, args[0]) && !slices.Contains(args, "--repository") {
+	if slices.Contains([]string{"tick", "explain", "render", "adopt", "pause", "init", "doctor", "restore", "diff", "log", "drill", "status"}, args[0]) && !slices.Contains(args, "--repository") {
 		args = append(args, "--config", w.path("config.yaml"))
 	}
 	if slices.Contains([]string{"doctor", "drill"}, args[0]) && w.url != "" {

@@ -131,7 +131,7 @@ func TestReportShowsTheDay(t *testing.T) {
 		"tickets/seats: a sale", " 10,000 ┤", "data/report-export: ",
 		"committing every change  ", "one for every ",
 		"Rebuilt from git at ", "tickets/seats would begin with 3 pods instead of 10,000",
-		"suspended ", "cd " + filepath.Dir(d.repository) + "\n", "  gitlatch log tickets/seats --number 3 -c gitlatch-demo.yaml\n", "git clone fleet.git fleet",
+		"suspended ", "cd " + filepath.Dir(d.repository) + "\n", "  gitlatch log tickets/seats --limit 3 -c gitlatch-demo.yaml\n", "git clone fleet.git fleet",
 		"status exits with 1",
 	} {
 		if !strings.Contains(out, want) {

@@ -205,7 +205,7 @@ func (d *day) lookAround(s term.Style) string {
 	dir := filepath.Dir(d.repository)
 	return s.Heading("Repository and state are left for you to look into") + "\n" +
 		"  cd " + dir + "\n" +
-		"  gitlatch log tickets/seats --number 3 -c " + filepath.Base(configPath(dir)) + "\n" +
+		"  gitlatch log tickets/seats --limit 3 -c " + filepath.Base(configPath(dir)) + "\n" +
 		"  gitlatch render record tickets -c " + filepath.Base(configPath(dir)) + "\n" +
 		"  gitlatch status -c " + filepath.Base(configPath(dir)) + "\n" +
 		"  git clone " + filepath.Base(d.repository) + " fleet && kubectl kustomize fleet/apps/tickets\n" +

@@ -32,9 +32,8 @@ type Head struct {
 	// Drop is the mass drop that stops all lowering; nil when there is none.
 	Drop *Drop `json:"drop,omitzero"`
 
-	// HoldUntil is how long a person wants the whole site left alone; zero is
-	// no hold.
-	HoldUntil time.Time `json:"holdUntil,omitzero"`
+	// PausedUntil is the end of a user's pause of the site; zero if there is no pause.
+	PausedUntil time.Time `json:"pausedUntil,omitzero"`
 
 	// UnpublishedSince is since when a crossing could not be published; zero is no
 	// such crossing.

@@ -26,10 +26,10 @@ func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales Scales, past Re
 	if stop.All {
 		return h, nil, stop
 	}
-	if fleet.At.Before(h.HoldUntil) {
-		return h, nil, Stop{All: true, Reason: ReasonHold, Text: "a user paused the site until " + h.HoldUntil.UTC().Format(time.RFC3339)}
+	if fleet.At.Before(h.PausedUntil) {
+		return h, nil, Stop{All: true, Reason: ReasonHold, Text: "a user paused the site until " + h.PausedUntil.UTC().Format(time.RFC3339)}
 	}
-	h.HoldUntil = time.Time{}
+	h.PausedUntil = time.Time{}
 	if stop.Reason != ReasonNone {
 		return h, nil, stop // the recent scales belong to the site's own cluster
 	}

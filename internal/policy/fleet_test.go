@@ -62,13 +62,13 @@ func TestClustersOfASite(t *testing.T) {
 func TestAPersonHoldsTheSite(t *testing.T) {
 	t.Parallel()
 	g := policy.DefaultGuards()
-	h, _, stop := policy.Assess(g, latch.Head{HoldUntil: fleetAt(10).At}, fleetAt(5), scales(3, 5), nil)
-	if !stop.All || stop.Reason != policy.ReasonHold || h.HoldUntil.IsZero() || !strings.Contains(stop.Text, "12:10") {
+	h, _, stop := policy.Assess(g, latch.Head{PausedUntil: fleetAt(10).At}, fleetAt(5), scales(3, 5), nil)
+	if !stop.All || stop.Reason != policy.ReasonHold || h.PausedUntil.IsZero() || !strings.Contains(stop.Text, "12:10") {
 		t.Errorf("while it lasts: %+v", stop)
 	}
 	h, _, stop = policy.Assess(g, h, fleetAt(10), scales(3, 5), nil)
-	if stop.Reason != policy.ReasonNone || !h.HoldUntil.IsZero() {
-		t.Errorf("once over: %+v until %s", stop, h.HoldUntil)
+	if stop.Reason != policy.ReasonNone || !h.PausedUntil.IsZero() {
+		t.Errorf("once over: %+v until %s", stop, h.PausedUntil)
 	}
 }
 

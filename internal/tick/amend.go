@@ -16,9 +16,9 @@ type Amendment struct {
 	Cluster string
 	// Acknowledge ends a mass drop that the fleet will not recover from.
 	Acknowledge bool
-	// HoldUntil pauses the site, or only the named workloads if there are any. The
+	// PauseUntil pauses the site, or only the named workloads if there are any. The
 	// zero value changes no pause, and an instant that has passed ends them.
-	HoldUntil time.Time
+	PauseUntil time.Time
 	// Latch asks the named workloads back in, and ends their pauses and edit grace
 	// periods.
 	Latch     bool
@@ -65,16 +65,16 @@ func (a Amendment) apply(s latch.State) (latch.State, error) {
 		}
 	}
 	s.Latches = s.Latches.With(changed)
-	if !a.HoldUntil.IsZero() && len(a.Workloads) == 0 {
-		s.Head.HoldUntil = a.HoldUntil
+	if !a.PauseUntil.IsZero() && len(a.Workloads) == 0 {
+		s.Head.PausedUntil = a.PauseUntil
 	}
 	for _, id := range a.Workloads {
 		one, known := s.Latches.Lookup(id)
 		if !known {
 			return s, fmt.Errorf("workload %s: site has no latch of it; it gets one on the first tick that sees it", id)
 		}
-		if !a.HoldUntil.IsZero() {
-			one.PausedUntil = a.HoldUntil
+		if !a.PauseUntil.IsZero() {
+			one.PausedUntil = a.PauseUntil
 		}
 		if a.Latch {
 			one.OptedOut = false

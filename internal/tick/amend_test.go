@@ -37,11 +37,11 @@ func TestAnAmendmentMovesWhatItSays(t *testing.T) {
 			latch:     forgets,
 		},
 		"hold the site": {
-			amendment: tick.Amendment{HoldUntil: later},
-			head:      func(h *latch.Head) { h.HoldUntil = later },
+			amendment: tick.Amendment{PauseUntil: later},
+			head:      func(h *latch.Head) { h.PausedUntil = later },
 		},
 		"hold a workload": {
-			amendment: tick.Amendment{HoldUntil: later, Workloads: []workload.ID{id("shop/web")}},
+			amendment: tick.Amendment{PauseUntil: later, Workloads: []workload.ID{id("shop/web")}},
 			latch:     func(l *latch.Latch) { l.PausedUntil = later },
 		},
 		"ask a workload back in": {

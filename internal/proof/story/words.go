@@ -305,7 +305,7 @@ var events = map[string]func(*Story, []string) error{
 	// hold +3h [shop/web]: a person holds the site, or a workload.
 	"hold": func(s *Story, w []string) error {
 		d, err := time.ParseDuration(strings.TrimPrefix(w[0], "+"))
-		a := tick.Amendment{HoldUntil: s.Now.Add(d)}
+		a := tick.Amendment{PauseUntil: s.Now.Add(d)}
 		if len(w) > 1 {
 			a.Workloads = []workload.ID{ID(w[1])}
 		}
