@@ -86,8 +86,6 @@ func (t *trial) register(c *cobra.Command, env Env) {
 	t.registerSite(c, env)
 	f := c.Flags()
 	t.given = f.Changed
-	f.Lookup("config").Usage = "file of kind Config: the policy that its branch holds is tried"
-	f.Lookup("repository").Usage = "without --config: the repository that holds the policy to try"
 	f.StringSliceVar(&t.policies, "policy", nil, "files of kind Policy to try, or - for the standard input")
 	f.StringSliceVar(&t.presets, "preset", nil, "presets to try: "+strings.Join(policy.PresetNames(), ", "))
 	offer(c, "preset", policy.PresetNames())

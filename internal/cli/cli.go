@@ -58,6 +58,10 @@ git copes with today's traffic, without drowning the repository in commits.
 "gitlatch help topics" lists the handbook.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Args:          noCommand,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+
+		DisableFlagsInUseLine: true,
 	}
 	root.Version = env.Build.String()
 	root.SetVersionTemplate("gitlatch {{.Version}}\n")
@@ -72,17 +76,54 @@ git copes with today's traffic, without drowning the repository in commits.
 	root.AddCommand(newVersion(env))
 	root.SetHelpCommand(newHelp(env))
 	refuseEmpty(root)
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages ", fmt.Sprintf("FlagUsagesWrapped %d ", term.Narrow)))
+	root.SetUsageTemplate(usage(root.UsageTemplate()))
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if !c.HasParent() && c.Flags().NArg() > 0 {
+			return noCommand(c, c.Flags().Args())
+		}
 		var flags []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
 		like := ""
 		if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
 			like = near("--"+unknown.GetSpecifiedName(), flags)
 		}
-		return fmt.Errorf("%w%s; see %s --help", err, like, c.CommandPath())
+		return fmt.Errorf("%w%s", err, seeHelp(like, c))
 	})
 	return root
+}
+
+// usage returns the template of cobra with the flags of a command and the flags that
+// commands share in separate lists, folded to a narrow terminal.
+func usage(template string) string {
+	const common = "{{if .HasAvailablePersistentFlags}}\n\nCommon Flags:\n{{.PersistentFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}"
+	const inherited = "{{if .HasAvailableInheritedFlags}}"
+	return strings.NewReplacer(
+		".LocalFlags.FlagUsages ", fmt.Sprintf(".LocalNonPersistentFlags.FlagUsagesWrapped %d ", term.Narrow),
+		inherited, common+inherited,
+		"Global Flags:", "Common Flags:",
+	).Replace(template)
+}
+
+// noCommand returns an error for an argument of the root command, which is the name of
+// a command that does not exist.
+func noCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	return fmt.Errorf("unknown command %q%s", args[0], seeHelp(near(args[0], names), root))
+}
+
+// seeHelp returns the end of an error about an unknown word: similar words, if there are
+// any, and the help of the command.
+func seeHelp(like string, c *cobra.Command) string {
+	if like == "" {
+		return fmt.Sprintf("; see \"%s --help\"", c.CommandPath())
+	}
+	return fmt.Sprintf("%s See \"%s --help\"", like, c.CommandPath())
 }
 
 // arguments makes cobra's checks of positional arguments say what is wanted.

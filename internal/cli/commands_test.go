@@ -240,8 +240,9 @@ func TestMisspelt(t *testing.T) {
 		args string
 		want []string
 	}{
-		{"frob", []string{`unknown command "frob"`}},
-		{"tic", []string{`unknown command "tic"`, "tick"}},
+		{"frob", []string{`unknown command "frob"; see "gitlatch --help"`}},
+		{"tic", []string{`unknown command "tic": did you mean "tick"? See "gitlatch --help"`}},
+		{"tik --dry-run -c config.yaml", []string{`unknown command "tik": did you mean "tick"? See "gitlatch --help"`}},
 		{"tick shop", []string{"gitlatch: tick: wants no arguments", `"shop"`, "--help"}},
 		{"tick --dry", []string{"unknown flag: --dry", "gitlatch tick --help"}},
 		{"tick --output xml", []string{"must be one of table, json, yaml", `"xml"`}},

@@ -83,3 +83,31 @@ func TestHelpIsGroupedAndHasExamples(t *testing.T) {
 		}
 	}
 }
+
+// Help lists the flags that commands share once, apart, and in one line each.
+func TestHelpListsCommonFlagsInOneLineEach(t *testing.T) {
+	t.Parallel()
+	site := []string{"-c, --config", "--repository", "--site"}
+	cluster := append(slices.Clone(site), "--context", "--kubeconfig", "-o, --output")
+	for command, want := range map[string][]string{
+		"tick": cluster, "drill": cluster, "restore": cluster, "restore release": cluster, "pause": cluster,
+		"log": append(slices.Clone(site), "-o, --output"), "render flux": site, "backtest": append(slices.Clone(site), "-o, --output"), "version": {"-o, --output"},
+	} {
+		help := run(time.Time{}, append(strings.Fields(command), "--help")...).out
+		_, common, found := strings.Cut(help, "\nCommon Flags:\n")
+		common, _, _ = strings.Cut(common, "\n\n")
+		if lines := strings.Split(strings.TrimSpace(common), "\n"); !found || len(lines) != len(want) {
+			t.Errorf("%s: lines of common flags %q, want those of %q", command, lines, want)
+		}
+		for _, flag := range want {
+			if strings.Count(help, "\n  "+flag+" ")+strings.Count(help, "\n      "+flag+" ") != 1 {
+				t.Errorf("%s: does not list %s once:\n%s", command, flag, help)
+			}
+		}
+		for line := range strings.Lines(help) {
+			if len(line) > 81 {
+				t.Errorf("%s: a long line: %s", command, line)
+			}
+		}
+	}
+}

@@ -20,10 +20,10 @@ func (g given) Set(text string) error {
 	return g.Value.Set(text)
 }
 
-// refuseEmpty has the flags of a command, and of all below it, refuse an empty
+// refuseEmpty makes the flags of a command, and of its subcommands, refuse an empty
 // value.
 func refuseEmpty(c *cobra.Command) {
-	c.Flags().VisitAll(func(f *pflag.Flag) {
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Value.Type() != "bool" {
 			f.Value = given{f.Value}
 			f.DefValue = strings.TrimPrefix(f.DefValue, "[]") // which help would take for a default

@@ -13,13 +13,13 @@ func TestACallThatIsNotUnderstoodIsNoFinding(t *testing.T) {
 		status int
 		says   string
 	}{
-		"drill --bogus":          {2, "unknown flag: --bogus; see gitlatch drill --help"},
+		"drill --bogus":          {2, `unknown flag: --bogus; see "gitlatch drill --help"`},
 		"drill extra":            {2, "wants no arguments"},
 		"drill --min-coverage x": {2, "invalid argument"},
-		"doctor --bogus":         {2, "see gitlatch doctor --help"},
+		"doctor --bogus":         {2, `see "gitlatch doctor --help"`},
 		"doctor extra":           {2, "wants no arguments"},
-		"diff --bogus":           {2, "see gitlatch diff --help"},
-		"tick --bogus":           {2, "see gitlatch tick --help"},
+		"diff --bogus":           {2, `see "gitlatch diff --help"`},
+		"tick --bogus":           {2, `see "gitlatch tick --help"`},
 	} {
 		w := &world{dir: t.TempDir()}
 		if got := w.run(strings.Fields(call)...); got.status != want.status || !strings.Contains(got.err, want.says) {

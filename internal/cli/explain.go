@@ -201,7 +201,7 @@ func (e explanation) explainSample(lines *term.Topics) {
 	}
 }
 
-// explainEvidence says what keeps a level inert, of a workload that has one or
+// explainEvidence adds the rule that protects a workload, if it has a level or
 // would get one.
 func (e explanation) explainEvidence(lines *term.Topics) {
 	p, _, latched := e.of.Set.Choose(e.sample)
@@ -212,11 +212,11 @@ func (e explanation) explainEvidence(lines *term.Topics) {
 	covered, what, ok := e.of.Evidence.Line(e.id)
 	switch {
 	case ok:
-		lines.Add("inert", "%s (line %s of %s)", what, covered, file)
+		lines.Add("protected", "by %s (line %s of %s)", what, covered, file)
 	case p.AcceptRisk:
-		lines.Add("inert", "by nothing that %s says; its policy accepts that", file)
+		lines.Add("protected", "no rule found in %s; its policy sets acceptRisk", file)
 	default:
-		lines.Add("inert", "by nothing that %s says, so that no level of it is written: gitlatch doctor shows what is missing, doctor --write commits what it finds; acceptRisk: true in its policy does without, and what applies it may then set the live count", file)
+		lines.Add("protected", "no rule found in %s, so gitlatch writes no level; run \"gitlatch doctor --write\" to look for a rule", file)
 	}
 }
 

@@ -3,11 +3,13 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/docs"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/term/tty"
 )
@@ -56,7 +58,11 @@ always does.`,
 			if strings.Contains(docs.Text("glossary"), "\n| "+name+" |") {
 				also = "gitlatch help glossary says what it means, and "
 			}
-			return fmt.Errorf("no topic and no command is called %q%s; %sgitlatch help topics lists all topics", name, near(name, helpful(c.Root())), also)
+			like := near(name, helpful(c.Root()))
+			if like == "" {
+				like = ";"
+			}
+			return fmt.Errorf("no topic and no command is called %q%s %sgitlatch help topics lists all topics", name, like, also)
 		},
 	}
 }
@@ -76,14 +82,15 @@ func helpful(root *cobra.Command) []string {
 	return slices.Compact(names)
 }
 
-// near says which of the names one may have been meant; "" is none.
+// near returns a question with the names that are similar to name, or "" if no name is.
+// A short name may differ in one letter, and a longer one in two.
 func near(name string, names []string) string {
-	asked := &cobra.Command{SuggestionsMinimumDistance: 2}
+	asked := &cobra.Command{SuggestionsMinimumDistance: min(2, len(name)/2)}
 	for _, n := range names {
 		asked.AddCommand(&cobra.Command{Use: n, Run: func(*cobra.Command, []string) {}})
 	}
 	if like := asked.SuggestionsFor(name); len(like) > 0 {
-		return ": did you mean " + strings.Join(like, ", ") + "?"
+		return ": did you mean " + strings.Join(each.Of(like, strconv.Quote), " or ") + "?"
 	}
 	return ""
 }

@@ -76,7 +76,7 @@ func TestInitCommitsWhatASiteBeginsWith(t *testing.T) {
 }
 
 // With --mode latch, the first ticks write levels. A policy file that exists keeps its
-// mode, and init says where to set another one.
+// mode, and init names the file to edit.
 func TestInitWritesAPolicyInAMode(t *testing.T) {
 	t.Parallel()
 	w := bare(t)

@@ -57,9 +57,9 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 		{[]string{"explain", "shop/web", "-o", "json"}, 0, `"raiseAbove": 100`, ""},
 		{[]string{"render", "rights"}, 0, "", "no kind"},
 		{[]string{"nonsense"}, 2, "", `unknown command "nonsense"`},
-		{[]string{"tick", "--frob"}, 2, "", "unknown flag: --frob; see gitlatch tick --help"},
-		{[]string{"tick", "--dry-rnu"}, 2, "", "unknown flag: --dry-rnu: did you mean --dry-run?; see gitlatch tick --help"},
-		{[]string{"drill", "--min"}, 2, "", "unknown flag: --min: did you mean --min-coverage?; see"},
+		{[]string{"tick", "--frob"}, 2, "", `unknown flag: --frob; see "gitlatch tick --help"`},
+		{[]string{"tick", "--dry-rnu"}, 2, "", `unknown flag: --dry-rnu: did you mean "--dry-run"? See "gitlatch tick --help"`},
+		{[]string{"drill", "--min"}, 2, "", `unknown flag: --min: did you mean "--min-coverage"? See`},
 		{[]string{"tick", "-x"}, 2, "", "unknown shorthand flag: 'x' in -x; see"},
 	} {
 		got := w.run(c.args...)

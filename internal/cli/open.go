@@ -31,20 +31,22 @@ type flags struct {
 	context    string
 }
 
-// register adds those that lead to the site and to its cluster.
+// register adds the flags that select the site and its cluster.
 func (f *flags) register(c *cobra.Command, env Env) {
 	f.registerSite(c, env)
-	c.Flags().StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file, instead of the configured one")
-	c.Flags().StringVar(&f.context, "context", "", "context of the kubeconfig, instead of the configured one")
+	common := c.PersistentFlags()
+	common.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file`, instead of the configured one")
+	common.StringVar(&f.context, "context", "", "context `name`, instead of the configured one")
 }
 
-// registerSite adds those that lead to the site: all that a command needs which
-// does not look at the cluster.
+// registerSite adds the flags that select the site, for a command that reads no
+// cluster. Help lists persistent flags apart, as the flags that commands share.
 func (f *flags) registerSite(c *cobra.Command, env Env) {
 	f.env = env
-	c.Flags().StringVarP(&f.file, "config", "c", "", "file of kind Config that says how the site is run, or - for the standard input; without it what "+config.Variable+" holds: a file, or the text itself")
-	c.Flags().StringVar(&f.repository, "repository", "", "instead of --config: URL or path of the git repository; the state is in the user's cache folder")
-	c.Flags().StringVar(&f.site, "site", "", "name of the site, with --repository (default local); or which of its sites, with the Config of a fleet")
+	common := c.PersistentFlags()
+	common.StringVarP(&f.file, "config", "c", "", "configuration `file`, or - (default $"+config.Variable+")")
+	common.StringVar(&f.repository, "repository", "", "git repository `URL` or path, instead of --config")
+	common.StringVar(&f.site, "site", "", "site `name`, with --repository or with a fleet")
 }
 
 // config is what the flags say: the file with their overrides, or the defaults.

@@ -31,7 +31,6 @@ of your own take. Nothing is written.`,
 		},
 	}
 	f.registerSite(c, env)
-	c.PersistentFlags().AddFlagSet(c.Flags()) // each below it works on a site
 	c.AddCommand(
 		newDeclared(env, &f, "component", "Print the kustomize Components of a site, or of one namespace", checkpoint.Tree.Component),
 		newDeclared(env, &f, "record", "Print the records of a site, or of one namespace", func(t checkpoint.Tree, namespace string) []byte { return t.Records[namespace].Format() }),

@@ -213,22 +213,22 @@ func TestExplainSaysWhichLineKeepsItInert(t *testing.T) {
 	}
 	says := func(want string) {
 		t.Helper()
-		if got := w.run("explain", "shop/web"); strings.Count(got.out, "\ninert ") != 1 || !strings.Contains(unfolded(got.out), want) {
+		if got := w.run("explain", "shop/web"); strings.Count(got.out, "\nprotected ") != 1 || !strings.Contains(unfolded(got.out), want) {
 			t.Errorf("does not say %q:\n%s%s", want, got.out, got.err)
 		}
 	}
-	says("by nothing that " + file + " says; its policy accepts that\n")
+	says("no rule found in " + file + "; its policy sets acceptRisk\n")
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: false", 1)}, "take no risk")
-	says("so that no level of it is written: gitlatch doctor shows what is missing, doctor --write commits what it finds; acceptRisk: true in its policy does without, and what applies it may then set the live count\n")
+	says("no rule found in " + file + ", so gitlatch writes no level; run \"gitlatch doctor --write\" to look for a rule\n")
 	w.origin.Push(t, "main", evidence("shop/deployment/*"), "evidence")
 	says("by hand, Ana (line shop/deployment/* of " + file + ")\n")
 	w.origin.Push(t, "main", evidence("shop/deployment/web"), "evidence")
 	says("by hand, Ana (line shop/deployment/web of " + file + ")\n")
-	if got := w.run("explain", "shop/batch"); strings.Contains(got.out, "inert ") {
+	if got := w.run("explain", "shop/batch"); strings.Contains(got.out, "protected ") {
 		t.Errorf("what is not latched has %s", got.out)
 	}
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "scale: report", 1)}, "report")
-	if got := w.run("explain", "shop/web"); got.status != 0 || strings.Contains(got.out, "inert ") {
+	if got := w.run("explain", "shop/web"); got.status != 0 || strings.Contains(got.out, "protected ") {
 		t.Errorf("what is only reported has %s", got.out)
 	}
 }

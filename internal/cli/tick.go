@@ -31,9 +31,8 @@ checkpoints of what crossed a threshold for its hold.
 It exits with 1 where anything could not be read or needs a person; what could
 be done is done all the same. It exits with 2 where it could not look.
 
-Without --config, --repository runs by the defaults: site local, the current
-kube context, and a state file in the user's cache folder, which the first tick
-names.`,
+With --repository, the defaults apply: site local, the current kube context, and
+a state file in your cache folder. The first tick prints its path.`,
 		Example: "  gitlatch tick --dry-run -c prod-eu.yaml\n  gitlatch tick -c prod-eu.yaml",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
