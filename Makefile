@@ -194,6 +194,12 @@ cost: ## Compute what a site costs a month on AWS (ARGS="-set period_minutes=1";
 prose: ## Measure the text that users read (ARGS='-list handbook': list the patterns of the house dialect)
 	@go run ./scripts/prose $(ARGS)
 
+.PHONY: pictures
+pictures: ## Make the pictures of the README from the real page of a drill
+	@scripts/npm/install.sh >/dev/null
+	@scripts/chromium/fetch.sh >/dev/null
+	go test -count=1 ./internal/page -run '^TestInChromium$$/^pictures' -update
+
 .PHONY: fmt
 fmt: ## Format the Go files
 	gofmt -w $(GO_FOLDERS)

@@ -26,6 +26,7 @@ func TestInChromium(t *testing.T) {
 		"the headline answers":                   answered,
 		"lines are chosen by keyboard":           chosen,
 		"pods come back as estimated":            grown,
+		"pictures of the README":                 pictures,
 		"percents are those of the tables":       percents,
 	} {
 		t.Run(name, func(t *testing.T) { check(t, b) })
