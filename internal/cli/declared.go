@@ -78,8 +78,8 @@ func declaredBy(ctx context.Context, env Env, c config.Config) (s declaredSide, 
 	return s, s.readTip(ctx)
 }
 
-// elsewhere is an error where nobody named the site, and git declares nothing of it
-// but something of others.
+// elsewhere returns an error if no option names the site, and git has files of other sites
+// only.
 func (f *flags) elsewhere(ctx context.Context, r repo.Repository, commit, site string, tree checkpoint.Tree) error {
 	if f.repository == "" || f.site != "" || len(tree.Records)+len(tree.Broken) > 0 {
 		return nil
@@ -91,10 +91,10 @@ func (f *flags) elsewhere(ctx context.Context, r repo.Repository, commit, site s
 		name, _, inside := strings.Cut(strings.TrimPrefix(file, root+"/"), "/")
 		others[name] = inside
 	}
-	if err != nil || len(others) == 0 {
+	if err != nil || len(others) == 0 || others[site] {
 		return err
 	}
-	return fmt.Errorf("git declares nothing of site %s; it declares something of %s: choose it by --site", site, strings.Join(slices.Sorted(maps.Keys(others)), ", "))
+	return fmt.Errorf("git has no files of site %s, and has files of %s: select the site with --site", site, strings.Join(slices.Sorted(maps.Keys(others)), ", "))
 }
 
 // readTip reads the site at its branch.

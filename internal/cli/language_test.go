@@ -114,7 +114,7 @@ func TestARepositoryOfAnotherSiteIsNotEmpty(t *testing.T) {
 	w := lived(t)
 	for _, args := range [][]string{{"log", "shop/web"}, {"render", "component"}, {"render", "record", "shop"}} {
 		args = append(args, "--repository", w.origin.Dir)
-		if got := w.run(args...); got.status != 2 || got.out != "" || !strings.Contains(got.err, "it declares something of prod-eu: choose it by --site") {
+		if got := w.run(args...); got.status != 2 || got.out != "" || !strings.Contains(got.err, "has files of prod-eu: select the site with --site") {
 			t.Errorf("%q: %+v", args, got)
 		}
 		if got := w.run(append(args, "--site", "prod-eu")...); got.status != 0 || got.out == "" || got.err != "" {
