@@ -29,11 +29,7 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 		l.Up = latch.Up{}
 	}
 	if stop := stopsAll(l, s, look); stop.Reason != ReasonNone {
-		l = frozen(paused(p, l, s, look), stop.Reason, look)
-		d.Verdict = Frozen
-		d.Reason = stop.Reason
-		d.Text = stop.Text
-		return l, d
+		return frozen(paused(p, l, s, look), stop.Reason, look), d.stopped(stop)
 	}
 	l = l.Yielded(look.Now)
 
@@ -71,9 +67,8 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 		if p.Bounds == ModeIgnore {
 			to.Min, to.Max = 0, 0
 		}
-		d.Verdict = Cross
+		d = d.as(Cross, ReasonNone, text)
 		d.To = to
-		d.Text = text
 		if declared > 0 {
 			need := needOver(*s.Scale, declared, level)
 			d.Urgent, d.Surge = need > p.Urgent, need > p.Surge
@@ -98,8 +93,7 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 		}
 		return cross(level, fmt.Sprintf("%d samples in a row round to %d or more; the last was %d", hold, level, s.Scale.Desired))
 	} else if n > 0 {
-		d.Verdict, d.Reason = Pending, ReasonNone
-		d.Text = fmt.Sprintf("%d rounds to %d: sample %d of %d", s.Scale.Desired, l.Up.Levels[n-1], min(n, hold), hold)
+		d = d.as(Pending, ReasonNone, fmt.Sprintf("%d rounds to %d: sample %d of %d", s.Scale.Desired, l.Up.Levels[n-1], min(n, hold), hold))
 		if stop.Reason == ReasonUnready || stop.Reason == ReasonRollout {
 			d.Reason = stop.Reason
 		}
@@ -107,37 +101,29 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 	}
 
 	if declared == 0 {
-		d.Verdict = Pending
-		d.Reason = stop.Reason
-		d.Text = "git has no level yet: " + stop.Text
-		return d
+		return d.as(Pending, stop.Reason, "git has no level yet: "+stop.Text)
 	}
 
 	down := l.Down
 	switch elapsed := down.Elapsed(look.Now); {
 	case stop.Reason != ReasonNone && r.lowered(s.Scale.Desired) < declared:
-		d.Verdict = Frozen
-		d.Reason = stop.Reason
-		d.Text = stop.Text
+		return d.stopped(stop)
 	case down.Running() && down.Count >= p.HoldUp && elapsed >= p.HoldDown:
 		return cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than %d; the last was %d",
 			Span(elapsed), down.Since.UTC().Format(time.RFC3339), down.Level, s.Scale.Desired))
 	case down.Running():
-		d.Verdict = Pending
-		d.Text = fmt.Sprintf("its peak rounds to %d: %s of %s under the threshold", down.Level, Span(elapsed), Span(p.HoldDown))
+		return d.as(Pending, ReasonNone, fmt.Sprintf("its peak rounds to %d: %s of %s under the threshold", down.Level, Span(elapsed), Span(p.HoldDown)))
 	case r.lowered(s.Scale.Desired) < declared:
-		d.Verdict = Pending
-		d.Text = fmt.Sprintf("%d is under the threshold of %d, but this sample is not later than the last one: the next one starts the timer", s.Scale.Desired, declared)
+		return d.as(Pending, ReasonNone, fmt.Sprintf(
+			"%d is under the threshold of %d, but this sample is not later than the last one: the next one starts the timer", s.Scale.Desired, declared))
 	case p.Bounds == ModeLatch && d.Mismatch != nil && !d.Mismatch.contradict():
 		return cross(declared, fmt.Sprintf("bounds are now %s", d.Mismatch))
-	default:
-		d.Verdict = Quiet
-		d.Text = fmt.Sprintf("%d is within the thresholds of %d", raiseNeed(*s.Scale), declared)
-		if Unready(*s.Scale) {
-			d.Text = fmt.Sprintf("%d of %d pods are ready, and a raise counts only ready pods: %s", s.Scale.Ready, s.Scale.Desired, d.Text)
-		}
 	}
-	return d
+	text := fmt.Sprintf("%d is within the thresholds of %d", raiseNeed(*s.Scale), declared)
+	if Unready(*s.Scale) {
+		text = fmt.Sprintf("%d of %d pods are ready, and a raise counts only ready pods: %s", s.Scale.Ready, s.Scale.Desired, text)
+	}
+	return d.as(Quiet, ReasonNone, text)
 }
 
 // advanceUp advances the timer of a raise by one sample.
@@ -211,12 +197,6 @@ func raiseNeed(s workload.Scale) int32 {
 		return s.Ready
 	}
 	return s.Desired
-}
-
-// Urgently reports whether a raise from one level to another, in pods, does not wait
-// for the budget.
-func (p Policy) Urgently(s workload.Scale, from, to int32) bool {
-	return needOver(s, from, to) > p.Urgent
 }
 
 // needOver returns the replicas that a raise adds room for, divided by the level before.

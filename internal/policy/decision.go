@@ -76,6 +76,17 @@ func (b Bounds) String() string {
 // that KEDA refuses.
 func (b Bounds) contradict() bool { return b.Max > 0 && b.Min > b.Max }
 
+// as returns the decision with a verdict, its reason and its text.
+func (d Decision) as(v Verdict, why Reason, text string) Decision {
+	d.Verdict = v
+	d.Reason = why
+	d.Text = text
+	return d
+}
+
+// stopped returns the decision with timers that a stop pauses.
+func (d Decision) stopped(by Stop) Decision { return d.as(Frozen, by.Reason, by.Text) }
+
 // Crosses reports whether the decision changes the entry in git.
 func (d Decision) Crosses() bool { return d.Verdict == Cross }
 

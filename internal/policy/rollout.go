@@ -44,11 +44,7 @@ import (
 func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	d := Decision{ID: s.ID, Reading: ReadingRollout, Policy: p.Name, From: l.Declared, Verdict: Quiet}
 	if stop := stopsRollout(l, s, look); stop.Reason != ReasonNone {
-		l = l.WithRollout(l.Rollout().Pause(look.Last))
-		d.Verdict = Frozen
-		d.Reason = stop.Reason
-		d.Text = stop.Text
-		return l, d
+		return l.WithRollout(l.Rollout().Pause(look.Last)), d.stopped(stop)
 	}
 	l = l.Yielded(look.Now)
 	f := flight{policy: p, declared: l.Declared, recorded: l.Declared.Rollout, rollout: *s.Rollout}
@@ -170,13 +166,9 @@ func (f *flight) healthy(t latch.Rollout) bool {
 func (f *flight) end(d Decision, look Look) Decision {
 	switch {
 	case f.recorded == checkpoint.Rollout{}:
-		d.Text = "no rollout is in flight"
-		return d
+		return d.as(Quiet, ReasonNone, "no rollout is in flight")
 	case look.Stop.Reason != ReasonNone:
-		d.Verdict = Frozen
-		d.Reason = look.Stop.Reason
-		d.Text = look.Stop.Text
-		return d
+		return d.stopped(look.Stop)
 	case f.rollout.InFlight:
 		return f.cross(d, checkpoint.Rollout{}, "its policy no longer latches rollouts")
 	}
@@ -189,12 +181,10 @@ func (f *flight) judge(d Decision, look Look) Decision {
 	lasted := f.timer.Flight.Elapsed(look.Now)
 	switch {
 	case unrecorded && !f.timer.Failed && f.earlier():
-		d.Reason, d.Text = ReasonWayBack, fmt.Sprintf("its rollout goes back to the earlier template %s, and gets an entry only if it fails", hash)
-		return d
+		return d.as(Quiet, ReasonWayBack, fmt.Sprintf("its rollout goes back to the earlier template %s, and gets an entry only if it fails", hash))
 	case unrecorded && !f.timer.Failed && lasted < f.policy.RolloutAfter:
-		d.Verdict = Pending
-		d.Text = fmt.Sprintf("a rollout to %s has been in flight for %s of %s; it gets an entry after that, or if it fails", hash, Span(lasted), Span(f.policy.RolloutAfter))
-		return d
+		return d.as(Pending, ReasonNone, fmt.Sprintf(
+			"a rollout to %s has been in flight for %s of %s; it gets an entry after that, or if it fails", hash, Span(lasted), Span(f.policy.RolloutAfter)))
 	}
 	if to := f.record(); to != f.recorded {
 		return f.cross(d, to, f.why(to))
@@ -300,19 +290,15 @@ func (f *flight) progress() string {
 
 // cross returns the decision for another rollout entry.
 func (f *flight) cross(d Decision, to checkpoint.Rollout, text string) Decision {
-	d.Text = text
 	if err := checkpoint.FitsRollout(d.ID, to); err != nil {
-		d.Verdict = Skip
-		d.Reason = ReasonUnfit
-		d.Text = "its rollout gets no entry: " + err.Error()
-		return d
+		return d.as(Skip, ReasonUnfit, "its rollout gets no entry: "+err.Error())
 	}
-	d.Verdict, d.To = Cross, f.declared.WithRollout(to)
+	d.To = f.declared.WithRollout(to)
 	d.Urgent, d.Rides = urgency(f.recorded, to)
 	if f.policy.Rollout == ModeReport {
-		d.Verdict, d.Reason = Pending, ReasonReport
+		return d.as(Pending, ReasonReport, text)
 	}
-	return d
+	return d.as(Cross, ReasonNone, text)
 }
 
 // urgency reports whether a change is committed at once, or waits for another commit (rides).

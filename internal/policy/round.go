@@ -235,27 +235,19 @@ func (r round) pause(p Policy, l latch.Latch, s workload.Sample) latch.Latch {
 // leftOut returns the decision about a workload that the site leaves out although its policy
 // latches it. The zero decision means that the site does not leave it out.
 func (r round) leftOut(l latch.Latch) Decision {
-	d := Decision{ID: l.ID, From: l.Declared, Verdict: Frozen}
+	d := Decision{ID: l.ID, From: l.Declared}
 	_, looked := r.Fleet.Kinds.Object(l.ID.Kind)
 	_, named := r.Set.Kinds.Object(l.ID.Kind)
 	err := checkpoint.Fits(l.ID)
 	switch {
 	case l.OptedOut:
-		d.Verdict = Skip
-		d.Reason = ReasonOptedOut
-		d.Text = "a user deleted its entry; to latch it again, write the entry or run gitlatch adopt"
+		return d.as(Skip, ReasonOptedOut, "a user deleted its entry; to latch it again, write the entry or run gitlatch adopt")
 	case r.Broken[l.ID.Namespace] != nil:
-		d.Reason = ReasonBroken
-		d.Text = "the checkpoint file of its namespace is broken"
+		return d.as(Frozen, ReasonBroken, "the checkpoint file of its namespace is broken")
 	case !looked || !named:
-		d.Reason = ReasonUnread
-		d.Text = NotLookedFor(l.ID.Kind)
+		return d.as(Frozen, ReasonUnread, NotLookedFor(l.ID.Kind))
 	case err != nil:
-		d.Verdict = Skip
-		d.Reason = ReasonName
-		d.Text = err.Error()
-	default:
-		return Decision{}
+		return d.as(Skip, ReasonName, err.Error())
 	}
-	return d
+	return Decision{}
 }
