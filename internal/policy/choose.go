@@ -31,7 +31,7 @@ func (s Set) Choose(sample workload.Sample) (p Policy, skip Decision, latched bo
 	if reason == ReasonNone {
 		return p, Decision{}, true
 	}
-	skip = Decision{ID: sample.ID, Verdict: Skip, Reason: reason, Text: text}
+	skip = Decision{ID: sample.ID}.as(Skip, reason, text)
 	if sample.Scale != nil {
 		skip.Count = sample.Scale.Desired
 	}
@@ -39,14 +39,11 @@ func (s Set) Choose(sample workload.Sample) (p Policy, skip Decision, latched bo
 }
 
 // Unreviewed returns the fields that have no effect because the host has no pull requests.
-func (s Set) Unreviewed() (found []Problem) {
+func (s Set) Unreviewed() []Problem {
+	var found checker
 	add := func(p Policy, at string) {
-		if p.Review && s.NoReview {
-			found = append(found, Problem{
-				at + ".surge.review",
-				"the repository's host has no pull requests, so gitlatch commits a surge and sends an alert: remove the field, or set repository.github or repository.codecommit in the configuration",
-			})
-		}
+		found.check(!p.Review || !s.NoReview, at+".surge.review",
+			"the repository's host has no pull requests, so gitlatch commits a surge and sends an alert: remove the field, or set repository.github or repository.codecommit in the configuration")
 	}
 	for i, rule := range s.Rules {
 		add(rule.Policy, fmt.Sprintf("policies[%d]", i))

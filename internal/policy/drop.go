@@ -53,9 +53,6 @@ func worst(falls []latch.Fall) []latch.Fall {
 // count.
 func unlatched(fleet workload.Fleet, scales map[workload.ID]int32) map[workload.ID]bool {
 	all := map[workload.ID]bool{}
-	if len(scales) == len(fleet.Samples) {
-		return all // each of these was seen, once
-	}
 	for _, s := range fleet.Samples {
 		if _, latched := scales[s.ID]; !latched {
 			all[s.ID] = true

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -137,14 +138,20 @@ type Problem struct {
 	Text  string // "must be at least 1 sample, got 0"
 }
 
+// A checker collects problems.
+type checker []Problem
+
+// check adds a problem of a field if it is not ok.
+func (c *checker) check(ok bool, field, format string, args ...any) {
+	if !ok {
+		*c = append(*c, Problem{field, fmt.Sprintf(format, args...)})
+	}
+}
+
 // Problems returns every problem of a policy; nil if the policy is valid.
 func (p Policy) Problems() []Problem {
-	var found []Problem
-	check := func(ok bool, field, format string, args ...any) {
-		if !ok {
-			found = append(found, Problem{field, fmt.Sprintf(format, args...)})
-		}
-	}
+	var found checker
+	check := found.check
 	check(p.Series.name != "" || p.Series.list != nil, "series", "must have at least one level")
 	check(slices.Contains(Roundings(), p.Round), "round", "must be one of %s, got %q", list(Roundings()), p.Round)
 	check(p.HoldUp >= 1, "hold.up", "must be at least 1 sample, got %d", p.HoldUp)
@@ -175,11 +182,7 @@ func ascending(numbers []int32, low, high int32) bool {
 }
 
 func list[S ~string](names []S) string {
-	text := make([]string, len(names))
-	for i, s := range names {
-		text[i] = string(s)
-	}
-	return strings.Join(text, ", ")
+	return strings.Join(each.Of(names, func(s S) string { return string(s) }), ", ")
 }
 
 // A Match chooses the workloads that all of its fields match. An empty field matches
@@ -278,12 +281,8 @@ func DefaultGuards() Guards {
 
 // Problems returns every problem of the guards; nil if they are valid.
 func (g Guards) Problems() []Problem {
-	var found []Problem
-	check := func(ok bool, field, format string, args ...any) {
-		if !ok {
-			found = append(found, Problem{field, fmt.Sprintf(format, args...)})
-		}
-	}
+	var found checker
+	check := found.check
 	share := func(s float64) bool { return s > 0 && s <= 1 && !math.IsNaN(s) }
 	check(g.Period > 0, "period", "must be above 0, got %s", g.Period)
 	check(g.Yield >= 0, "yield", "must not be negative, got %s", g.Yield)

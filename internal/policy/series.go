@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/each"
 )
 
 // A Series is an ascending row of preferred numbers: the levels that a latch can declare. The
@@ -16,7 +18,7 @@ type Series struct {
 	// of ten. Fractions round half up to an integer.
 	decade []float64
 	// list is an explicit list of levels. A need beyond the last level is a level.
-	list []int32
+	list []float64
 	// step is the distance between evenly spaced levels, and the first of them.
 	step int32
 }
@@ -34,11 +36,7 @@ var named = []Series{OneTwoFive, R5, R10, Decades, Tens}
 
 // SeriesNames are the names that ParseSeries knows.
 func SeriesNames() []string {
-	names := make([]string, len(named))
-	for i, s := range named {
-		names[i] = s.name
-	}
-	return names
+	return each.Of(named, func(s Series) string { return s.name })
 }
 
 // ParseSeries returns the series of a name.
@@ -66,7 +64,7 @@ func ListSeries(levels []int32) (Series, error) {
 			return Series{}, fmt.Errorf("level %d after %d: levels must ascend", l, levels[i-1])
 		}
 	}
-	return Series{list: slices.Clone(levels)}, nil
+	return Series{list: each.Of(levels, func(l int32) float64 { return float64(l) })}, nil
 }
 
 // String returns the series' name, or its list of levels.
@@ -74,32 +72,20 @@ func (s Series) String() string {
 	if s.list == nil {
 		return s.name
 	}
-	text := make([]string, len(s.list))
-	for i, l := range s.list {
-		text[i] = strconv.Itoa(int(l))
-	}
-	return "[" + strings.Join(text, ", ") + "]"
+	return "[" + strings.Join(each.Of(s.list, func(l float64) string { return strconv.Itoa(int(l)) }), ", ") + "]"
 }
 
 // MaxMargin is the fraction below which a margin must be, so that a lowering skips no
 // level: 1 - 1/r for the smallest ratio r of two neighbours. Evenly spaced levels
 // grow ever closer in ratio, so that their margin must only be below 1.
 func (s Series) MaxMargin() float64 {
+	levels := s.list
+	if s.decade != nil {
+		levels = slices.Concat(s.decade, []float64{10})
+	}
 	ratio := math.Inf(1)
-	switch {
-	case s.step > 0:
-	case s.list != nil:
-		for i := 1; i < len(s.list); i++ {
-			ratio = min(ratio, float64(s.list[i])/float64(s.list[i-1]))
-		}
-	default:
-		for i, l := range s.decade {
-			next := 10.0
-			if i+1 < len(s.decade) {
-				next = s.decade[i+1]
-			}
-			ratio = min(ratio, next/l)
-		}
+	for i := 1; i < len(levels); i++ {
+		ratio = min(ratio, levels[i]/levels[i-1])
 	}
 	return 1 - 1/ratio
 }
@@ -111,9 +97,9 @@ func (s Series) Above(x float64) int32 {
 	case s.step > 0:
 		return clampInt32(max(1, math.Ceil(x/float64(s.step))) * float64(s.step))
 	case s.list != nil:
-		i, _ := slices.BinarySearchFunc(s.list, x, compareToNeed)
+		i, _ := slices.BinarySearch(s.list, x)
 		if i < len(s.list) {
-			return s.list[i]
+			return int32(s.list[i])
 		}
 		return clampInt32(math.Ceil(x))
 	}
@@ -132,14 +118,14 @@ func (s Series) Below(x int32) int32 {
 	case s.step > 0:
 		return (x - 1) / s.step * s.step
 	case s.list != nil:
-		i, _ := slices.BinarySearch(s.list, x)
-		if i == 0 {
+		i, _ := slices.BinarySearch(s.list, float64(x))
+		switch {
+		case i == 0:
 			return 0
-		}
-		if i == len(s.list) && x-1 > s.list[i-1] {
+		case i == len(s.list): // beyond the list each number is a level
 			return x - 1
 		}
-		return s.list[i-1]
+		return int32(s.list[i-1])
 	}
 	below := int32(0)
 	for power := 1.0; ; power *= 10 {
@@ -151,16 +137,6 @@ func (s Series) Below(x int32) int32 {
 			below = int32(level)
 		}
 	}
-}
-
-func compareToNeed(level int32, x float64) int {
-	switch {
-	case float64(level) < x:
-		return -1
-	case float64(level) > x:
-		return 1
-	}
-	return 0
 }
 
 func wholePods(x float64) float64 { return math.Floor(x + 0.5) }
