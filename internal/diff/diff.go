@@ -52,25 +52,19 @@ const (
 
 // A Row is one reading of one workload, live against declared.
 type Row struct {
-	ID      workload.ID
-	Reading policy.Reading
-	Sample  workload.Sample // zero where it does not run
-	Policy  string          // name of the one that decides; "" for Unlatched
-
+	// Decision is the decision about the reading if its sample lasts. Its Text is the state
+	// in a sentence, with its numbers.
+	policy.Decision
+	Sample workload.Sample // zero where it does not run
 	State  State
-	Reason policy.Reason // why it is not another state
-	Text   string        // the state in a sentence, with its numbers
 
-	// Declared is what git holds, Proposed what an open proposal would have it
-	// hold, and To what it would come to if all lasted; zero is no entry.
-	Declared, Proposed, To checkpoint.Entry
-	// Proposes is true where an open proposal changes the reading, be it to none.
-	Proposes bool
+	// Declared is what git holds, and Proposed what an open proposal would have it hold
+	// instead; the zero entry is none. A nil Proposed is no change of the reading.
+	Declared checkpoint.Entry
+	Proposed *checkpoint.Entry
 	// Thresholds are those that policy.Thresholds returns; zero without a level.
 	RaiseAbove, LowerAt int32
 
-	Mismatch *policy.Bounds // live bounds that differ from the accepted ones
-	Capped   bool           // the accepted upper bound is below the need; there is a Mismatch then
 	// Unproven is true where nothing is known to keep the checkpoint inert, and
 	// the policy asks for that.
 	Unproven bool
@@ -91,7 +85,7 @@ func (r Row) Raises() bool {
 // what git says nothing of and the policy does not latch.
 func (r Row) Told() bool {
 	switch {
-	case r.Differs() || r.Proposes:
+	case r.Differs() || r.Proposed != nil:
 		return true
 	case r.State == Unlatched:
 		return !r.Declared.IsZero()
@@ -102,10 +96,9 @@ func (r Row) Told() bool {
 // A Report is a site, live against declared.
 type Report struct {
 	Case
-	Observe bool        // the policy writes nothing to git
-	Stop    policy.Stop // why nothing would be lowered, or changed at all
-	Rows    []Row       // in the order of workload.Compare, the scale before the rollout
-	Named   bool        // the rows are of workloads that a person named, and all are told
+	Stop  policy.Stop // why nothing would be lowered, or changed at all
+	Rows  []Row       // in the order of workload.Compare, the scale before the rollout
+	Named bool        // the rows are of workloads that a person named, and all are told
 }
 
 // Differs reports whether any row does.
@@ -155,23 +148,22 @@ func (r Report) Unseen() error {
 // and compares the two.
 func Compare(c Case) Report {
 	decided := policy.Round(c.site())
-	r := Report{Case: c, Observe: !c.Set.Latch, Stop: decided.Stop}
+	r := Report{Case: c, Stop: decided.Stop}
 	entries := c.Tree.Entries()
 	samples := each.By(c.Fleet.Samples, func(s workload.Sample) workload.ID { return s.ID })
 	for _, d := range decided.Decisions {
 		s, seen := samples[d.ID]
-		row := rowOf(d, s, entries[d.ID])
+		row := Row{Decision: d, Sample: s, State: stateOf(d), Declared: entries[d.ID]}
 		switch {
 		case !seen:
 			row = r.absent(row)
 		case d.Reading == policy.ReadingRollout:
-			row = lastingRollout(row, d)
+			row = lastingRollout(row)
 		default:
-			row = r.lastingScale(row, d)
+			row = r.lastingScale(row)
 		}
 		if e, ok := c.Proposed[row.ID]; ok && touches(row, e) {
-			row.Proposed = e
-			row.Proposes = true
+			row.Proposed = &e
 		}
 		r.Rows = append(r.Rows, row)
 	}

@@ -58,8 +58,8 @@ func told(r diff.Row) string {
 	if r.Reason != "" {
 		text = strings.Replace(text, ":", " ("+string(r.Reason)+"):", 1)
 	}
-	if r.Proposes {
-		text += "; proposed " + number(r.Proposed)
+	if r.Proposed != nil {
+		text += "; proposed " + number(*r.Proposed)
 	}
 	if r.Mismatch != nil {
 		text += "; live bounds " + r.Mismatch.String()
@@ -254,7 +254,7 @@ func TestWhatIsProposedStandsBeside(t *testing.T) {
 	e.Rollout = checkpoint.Rollout{Milestone: 90, Phase: checkpoint.PhaseProgressing, Returns: checkpoint.SideTo, From: checkpoint.Template{Hash: "a"}, To: checkpoint.Template{Hash: "b"}}
 	c = one(latching(), e, running(40))
 	c.Proposed = map[workload.ID]checkpoint.Entry{web: declares(50).WithRollout(e.Rollout)}
-	if r := diff.Compare(c); !r.Rows[0].Proposes || r.Rows[1].Proposes {
+	if r := diff.Compare(c); r.Rows[0].Proposed == nil || r.Rows[1].Proposed != nil {
 		t.Errorf("%+v", r.Rows)
 	}
 }

@@ -58,7 +58,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 		Against: r.Against, Mode: "latch", Differs: r.Differs(), Proposal: r.Proposal, Stop: r.Stop,
 		Unread: each.Of(r.Gaps(), func(g Gap) string { return g.Text }), Rows: each.Of(r.Rows, Row.reading),
 	}
-	if r.Observe {
+	if !r.Set.Latch {
 		d.Mode = "observe"
 	}
 	return term.Marshal(d)
@@ -82,7 +82,8 @@ func (r Row) reading() reading {
 	if r.RaiseAbove > 0 && r.RaiseAbove < math.MaxInt32 {
 		d.RaiseAbove = &r.RaiseAbove
 	}
-	if to := r.Reading.Of(r.Proposed); r.Proposes {
+	if r.Proposed != nil {
+		to := r.Reading.Of(*r.Proposed)
 		d.Proposed = &to
 	}
 	ends := r.State == Pending && r.Reading == policy.ReadingRollout // with no entry

@@ -19,7 +19,7 @@ func shop(name string) workload.ID {
 func TestColourChangesOnlyHowADiffLooks(t *testing.T) {
 	t.Parallel()
 	row := func(name string, state State) Row {
-		return Row{ID: shop(name), State: state, Text: strings.Repeat("with many words ", 9)}
+		return Row{Decision: policy.Decision{ID: shop(name), Text: strings.Repeat("with many words ", 9)}, State: state}
 	}
 	d := Report{Named: true}
 	d.Rows = []Row{row("web", Pending), row("api", InSync)}
@@ -61,15 +61,15 @@ func TestAnnotationsAreEscapedAsGitHubDemands(t *testing.T) {
 func TestTheWorstIsAnnotatedFirst(t *testing.T) {
 	t.Parallel()
 	raise := func(name string, from, to int32) Row {
-		return Row{ID: shop(name), State: Pending, Text: name, Declared: checkpoint.Entry{Replicas: from}, To: checkpoint.Entry{Replicas: to},
-			Sample: workload.Sample{Scale: &workload.Scale{Desired: to}}}
+		return Row{Decision: policy.Decision{ID: shop(name), Text: name, To: checkpoint.Entry{Replicas: to}},
+			State: Pending, Declared: checkpoint.Entry{Replicas: from}, Sample: workload.Sample{Scale: &workload.Scale{Desired: to}}}
 	}
 	var d Report
 	d.Site = "prod"
 	lower, fresh := raise("lower", 100, 10), raise("fresh", 0, 5)
 	fresh.Declared = checkpoint.Entry{}
-	bounds := Row{ID: shop("bounds"), State: Bounds, Declared: checkpoint.Entry{Replicas: 5, Max: 9}, Mismatch: &policy.Bounds{Max: 20}}
-	d.Rows = []Row{lower, bounds, raise("double", 10, 20), raise("tenfold", 10, 100), fresh, {ID: shop("fine"), State: InSync, Unproven: true}}
+	bounds := Row{Decision: policy.Decision{ID: shop("bounds"), Mismatch: &policy.Bounds{Max: 20}}, State: Bounds, Declared: checkpoint.Entry{Replicas: 5, Max: 9}}
+	d.Rows = []Row{lower, bounds, raise("double", 10, 20), raise("tenfold", 10, 100), fresh, {Decision: policy.Decision{ID: shop("fine")}, State: InSync, Unproven: true}}
 	d.Fleet.Unread = []workload.Unread{{Part: "deployments", Why: "forbidden"}}
 	var got []string
 	for _, a := range d.annotations() {

@@ -6,19 +6,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
-
-// rowOf is the row of a decision about a workload with an entry; the zero sample is
-// one of an absent workload, and the zero entry is none.
-func rowOf(d policy.Decision, s workload.Sample, entry checkpoint.Entry) Row {
-	return Row{
-		ID: d.ID, Reading: d.Reading, Sample: s, Policy: d.Policy,
-		State: stateOf(d), Reason: d.Reason, Text: d.Text,
-		Declared: entry, To: d.To,
-		Mismatch: d.Mismatch, Capped: d.Capped,
-	}
-}
 
 // stateOf is the state of a workload by the decision about it.
 func stateOf(d policy.Decision) State {
@@ -38,8 +26,8 @@ func stateOf(d policy.Decision) State {
 }
 
 // lastingScale adds to a row what comes of the scale if it lasts.
-func (r Report) lastingScale(row Row, d policy.Decision) Row {
-	if d.Policy == "" {
+func (r Report) lastingScale(row Row) Row {
+	if row.Policy == "" {
 		return row // left out: no policy decided
 	}
 	chosen, _, _ := r.Set.Choose(row.Sample)
@@ -50,10 +38,10 @@ func (r Report) lastingScale(row Row, d policy.Decision) Row {
 		row.State = Bounds
 	}
 	if row.State == Bounds && row.Capped {
-		row.Text = fmt.Sprintf("%d run, and the accepted max is %d", d.Count, row.Declared.Max)
+		row.Text = fmt.Sprintf("%d run, and the accepted max is %d", row.Count, row.Declared.Max)
 	}
 	if row.State == Pending && !row.To.IsZero() {
-		row.Text = crossing(row, chosen, d.Samples)
+		row.Text = crossing(row, chosen)
 		if chosen.HoldDown > 0 && row.To.Replicas < row.Declared.Replicas {
 			row.State = Waiting
 		}
@@ -65,7 +53,7 @@ func (r Report) lastingScale(row Row, d policy.Decision) Row {
 }
 
 // crossing says which threshold is passed, and what would come of it.
-func crossing(row Row, chosen policy.Policy, samples int) string {
+func crossing(row Row, chosen policy.Policy) string {
 	s := *row.Sample.Scale
 	from := row.Declared.Replicas
 	to := row.To.Replicas
@@ -74,8 +62,8 @@ func crossing(row Row, chosen policy.Policy, samples int) string {
 		seen = fmt.Sprintf("%d, %d of them ready,", s.Desired, s.Ready)
 	}
 	held := "at once"
-	if samples > 1 {
-		held = fmt.Sprintf("once %d samples in a row are", samples)
+	if row.Samples > 1 {
+		held = fmt.Sprintf("once %d samples in a row are", row.Samples)
 	}
 	var text string
 	switch {
@@ -103,8 +91,8 @@ func crossing(row Row, chosen policy.Policy, samples int) string {
 
 // lastingRollout marks a change of a rollout entry that waits: one sample shows neither
 // for how long the rollout has been in flight nor what the samples before it were.
-func lastingRollout(row Row, d policy.Decision) Row {
-	if d.Rides || d.Verdict == policy.Pending && d.Reason == policy.ReasonNone {
+func lastingRollout(row Row) Row {
+	if row.Rides || row.Verdict == policy.Pending && row.Reason == policy.ReasonNone {
 		row.State = Waiting
 	}
 	return row

@@ -47,7 +47,7 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	if r.Stop.Reason != policy.ReasonNone {
 		p.Say("", "%s", r.Stop)
 	}
-	if r.Observe {
+	if !r.Set.Latch {
 		p.Say("", "mode is observe: nothing is written to git")
 	}
 	return p.Print(out)
@@ -59,8 +59,8 @@ func rows(of []Row) [][]string {
 	rows, proposed := [][]string{{"WORKLOAD", "LIVE", "IN GIT", "PROPOSED", "STATE", "WHY"}}, false
 	for _, r := range of {
 		row := []string{r.name(), r.live(), r.level(r.Declared), "-", string(r.State), r.why()}
-		if r.Proposes {
-			row[3], proposed = r.level(r.Proposed), true
+		if r.Proposed != nil {
+			row[3], proposed = r.level(*r.Proposed), true
 		}
 		rows = append(rows, row)
 	}
