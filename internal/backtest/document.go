@@ -17,19 +17,13 @@ type Document struct {
 	Step       string    `json:"step"`    // usual time between samples; "0s" is unknown
 	Period     string    `json:"period"`  // from tick to tick
 	Lasting    string    `json:"lasting"` // how long a need lasted that counts for the worst
-	Wants      Wanted    `json:"wants"`
+	Wants      Wants     `json:"wants"`
 	Candidates []Tried   `json:"candidates"`
 	// Recommended is the name of a candidate; "" is none.
 	Recommended string `json:"recommended"`
 	Why         string `json:"why"`
 	// Pictures are in a page only.
 	Pictures *Pictures `json:"pictures,omitempty"`
-}
-
-// Wanted is what a recommendation had to keep to.
-type Wanted struct {
-	Coverage      float64 `json:"coverage"` // at worst, 0 to 1
-	CommitsPerDay float64 `json:"commitsPerDay"`
 }
 
 // Tried is a candidate, and what came of it.
@@ -56,7 +50,7 @@ func (v Verdict) Document() Document {
 	d := Document{
 		Document: term.DocumentOf("Backtest"), From: from, To: to, Workloads: len(v.Past.IDs()), Samples: v.Past.Samples(),
 		Step: v.Past.Step().String(), Period: v.Period.String(), Lasting: v.Lasting.String(), Why: v.Why,
-		Wants:      Wanted{Coverage: v.Wants.Coverage, CommitsPerDay: v.Wants.Commits},
+		Wants:      v.Wants,
 		Candidates: make([]Tried, len(v.Results)),
 	}
 	for i, r := range v.Results {

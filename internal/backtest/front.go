@@ -50,8 +50,8 @@ func Front(results []Result) []bool {
 
 // Wants are what a recommendation must keep to.
 type Wants struct {
-	Coverage float64 // at worst, at least; a part of the need
-	Commits  float64 // a day, at most
+	Coverage float64 `json:"coverage"`      // at worst, at least; a part of the need
+	Commits  float64 `json:"commitsPerDay"` // at most
 }
 
 // DefaultWants are those of people who do not say: a need that lasted is covered

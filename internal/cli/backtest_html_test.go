@@ -61,7 +61,7 @@ func TestBacktestAsAPage(t *testing.T) {
 	if !reflect.DeepEqual(d, machines) {
 		t.Errorf("the page has\n%+v, and machines get\n%+v", d, machines)
 	}
-	if machines.Wants.Coverage != 0.95 || machines.Wants.CommitsPerDay != 4 {
+	if machines.Wants.Coverage != 0.95 || machines.Wants.Commits != 4 {
 		t.Errorf("%+v", machines.Wants)
 	}
 }
