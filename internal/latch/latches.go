@@ -37,6 +37,18 @@ func (l Latches) With(changed map[workload.ID]Latch) Latches {
 	return Latches{layers: append(slices.Clip(l.layers), changed)}
 }
 
+// Each returns the latches after a change of each. It keeps only those that differ.
+func (l Latches) Each(change func(Latch) Latch) Latches {
+	changed := map[workload.ID]Latch{}
+	for was := range l.All() {
+		is := change(was)
+		if !is.Equal(was) {
+			changed[is.ID] = is
+		}
+	}
+	return l.With(changed)
+}
+
 // Lookup returns the latch of a workload; known is false if it has none.
 func (l Latches) Lookup(id workload.ID) (one Latch, known bool) {
 	for _, layer := range slices.Backward(l.layers) {

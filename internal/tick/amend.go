@@ -47,24 +47,21 @@ func Amend(ctx context.Context, store latch.Store, site, owner string, now time.
 	}
 	state.Head.Latches = state.Latches.Checksum()
 	put, drop := state.Latches.Changed()
-	err = store.Save(ctx, held, state.Head, put, drop)
-	return err
+	return store.Save(ctx, held, state.Head, put, drop)
 }
 
 // apply returns the state with the amendment.
 func (a Amendment) apply(s latch.State) (latch.State, error) {
-	changed := map[workload.ID]latch.Latch{}
 	if a.Cluster != "" {
 		s.Head.Cluster = latch.Cluster{UID: a.Cluster}
 	}
 	if a.Cluster != "" || a.Acknowledge {
 		s.Head.Drop = nil
-		for one := range s.Latches.All() {
+		s.Latches = s.Latches.Each(func(one latch.Latch) latch.Latch {
 			one.Recent = nil
-			changed[one.ID] = one
-		}
+			return one
+		})
 	}
-	s.Latches = s.Latches.With(changed)
 	if !a.PauseUntil.IsZero() && len(a.Workloads) == 0 {
 		s.Head.PausedUntil = a.PauseUntil
 	}

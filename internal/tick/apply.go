@@ -10,16 +10,14 @@ import (
 // apply returns the state with the published changes. After a lost race it does not enter
 // the commit: the next tick judges it together with the commits before it.
 func (t *Tick) apply(s latch.State, f Found, p Published) latch.State {
-	partly := s.Head.Agreed.Partly
-	if p.Dropped {
-		s.Head.Agreed.Partly = true
-		s.Head.Agreed.Directory = ""
-	}
-	if p.Agrees {
+	switch {
+	case p.Agrees:
 		s.Head.Agreed.Tip = p.Commit.ID
 		s.Head.Agreed.Directory = ""
-		s.Head.Agreed.Partly = partly
 		s = policy.Settled(f.Set.Guards, s, p.Commit.Changes, f.Fleet.At)
+	case p.Dropped:
+		s.Head.Agreed.Partly = true
+		s.Head.Agreed.Directory = ""
 	}
 	if p.Pushed {
 		s.Head.Budget = policy.Spend(f.Set.Guards, s.Head.Budget, f.Fleet.At)
@@ -36,17 +34,13 @@ func (t *Tick) apply(s latch.State, f Found, p Published) latch.State {
 
 // proposing returns the latches whose proposed entries are exactly the given changes.
 func (t *Tick) proposing(l latch.Latches, changes []checkpoint.Change) latch.Latches {
-	proposed := map[workload.ID]bool{}
-	for _, c := range changes {
-		proposed[c.ID] = true
-	}
-	l = unpropose(l, proposed)
 	changed := map[workload.ID]latch.Latch{}
 	for _, c := range changes {
 		one := l.Get(c.ID)
 		if one.Proposed() != c.To || c.To.IsZero() {
-			changed[c.ID] = one.Proposing(c.To, !t.Propose || c.To.IsZero())
+			one = one.Proposing(c.To, !t.Propose || c.To.IsZero())
 		}
+		changed[c.ID] = one
 	}
-	return l.With(changed)
+	return l.Each(latch.Latch.Unproposed).With(changed)
 }

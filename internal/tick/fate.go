@@ -1,13 +1,13 @@
 package tick
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick/proposal"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // A Fate is the outcome of the open proposal.
@@ -66,10 +66,7 @@ func (r *reconciler) reviewProposal(ctx context.Context) error {
 	}
 	r.Fate.Host = host
 	r.Fate.Outcome = proposal.Judge(*ours, seen)
-	stop, stops := stops[r.Fate.Outcome]
-	if stops {
-		r.Fate.Stop = stop
-	}
+	r.Fate.Stop = cmp.Or(stops[r.Fate.Outcome], r.Fate.Stop)
 	return nil
 }
 
@@ -79,23 +76,4 @@ var stops = map[proposal.Outcome]string{
 	proposal.Unseen: "users merged the proposal, but the branch does not have the merge yet",
 	proposal.Closed: "a user closed the proposal",
 	proposal.Taken:  "a user took over the proposal's branch",
-}
-
-// openNow returns the proposal with the id and URL of the host.
-func openNow(ours latch.Proposal, host repo.Proposal) *latch.Proposal {
-	ours.ID = host.ID
-	ours.URL = host.URL
-	ours.Closing = ""
-	return &ours
-}
-
-// unpropose returns the latches without proposed entries, except for the given workloads.
-func unpropose(l latch.Latches, except map[workload.ID]bool) latch.Latches {
-	changed := map[workload.ID]latch.Latch{}
-	for one := range l.All() {
-		if !except[one.ID] {
-			changed[one.ID] = one.Unproposed()
-		}
-	}
-	return l.With(changed)
 }

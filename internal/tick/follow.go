@@ -23,7 +23,7 @@ func (t *Tick) follow(s latch.State, f Found) (latch.State, notes) {
 	s.Head.Agreed = f.Agreed
 	s.Head.Cluster.UID = boundTo(s.Head, f.Tree)
 	if loaded.At.IsZero() {
-		s.Latches = restarted(s.Latches)
+		s.Latches = s.Latches.Each(restarted)
 	}
 	var n, more notes
 	clean := f.Clean
@@ -55,16 +55,17 @@ func (t *Tick) follow(s latch.State, f Found) (latch.State, notes) {
 	return s, n.and(more)
 }
 
-// restarted returns the latches for a lost head. Timers of lowering and retirement start
-// again, because the length of their pauses is unknown.
-func restarted(l latch.Latches) latch.Latches {
-	changed := map[workload.ID]latch.Latch{}
-	for one := range l.All() {
-		one.Down = latch.Down{}
-		one.Missing = latch.Stopwatch{}
-		changed[one.ID] = one
-	}
-	return l.With(changed)
+// restarted returns a latch for a lost head. Timers of lowering and retirement start again,
+// because the length of their pauses is unknown.
+func restarted(l latch.Latch) latch.Latch {
+	l.Down = latch.Down{}
+	return present(l)
+}
+
+// present returns the latch of a workload that is not absent.
+func present(l latch.Latch) latch.Latch {
+	l.Missing = latch.Stopwatch{}
+	return l
 }
 
 // landed charges the pushes of earlier ticks to the budget, and alerts on their surges that
@@ -79,7 +80,7 @@ func landed(s latch.State, f Found) (latch.State, notes) {
 	for i, c := range f.Landed {
 		s.Head.Budget = policy.Spend(f.Set.Guards, s.Head.Budget, c.When)
 		if c.When.After(s.Head.At) {
-			s.Latches = beginAbsences(s.Latches)
+			s.Latches = s.Latches.Each(present)
 		}
 		n.notice(NoticeLanded, c.Intent, "the push of an earlier tick had landed")
 		step := f.Past.Steps[i]
@@ -92,15 +93,6 @@ func landed(s latch.State, f Found) (latch.State, notes) {
 		}
 	}
 	return s, n
-}
-
-func beginAbsences(l latch.Latches) latch.Latches {
-	changed := map[workload.ID]latch.Latch{}
-	for one := range l.All() {
-		one.Missing = latch.Stopwatch{}
-		changed[one.ID] = one
-	}
-	return l.With(changed)
 }
 
 // followEntries returns the latches that agree with the entries.
@@ -206,7 +198,11 @@ func followProposal(s latch.State, f Found) (latch.State, notes) {
 	}
 	switch f.Fate.Outcome {
 	case proposal.Open:
-		s.Head.Proposal = openNow(*ours, *f.Fate.Host)
+		open := *ours
+		open.ID = f.Fate.Host.ID
+		open.URL = f.Fate.Host.URL
+		open.Closing = ""
+		s.Head.Proposal = &open
 	case proposal.Unopened:
 		unopened := *ours
 		unopened.ID = ""
@@ -256,7 +252,7 @@ func proposedIn(changes, repairs int) string {
 // forget returns the state without the proposal and its proposed entries.
 func forget(s latch.State) latch.State {
 	s.Head.Proposal = nil
-	s.Latches = unpropose(s.Latches, nil)
+	s.Latches = s.Latches.Each(latch.Latch.Unproposed)
 	return s
 }
 

@@ -89,14 +89,10 @@ func agreement(loaded Loaded, proposes bool) latch.Agreed {
 	return agreed
 }
 
-// torn reports whether the latches differ from those that the head was saved with. Then a
-// save stopped before the head, or latches were lost.
+// torn reports whether the loaded latches differ from those that the head was saved with.
+// Then a save stopped before the head, or latches were lost.
 func torn(s latch.State) bool {
-	var sum int64
-	for one := range s.Latches.All() {
-		sum += one.Checksum()
-	}
-	return s.Head.Latches != sum
+	return s.Head.Latches != s.Latches.Checksum()
 }
 
 func (r *reconciler) read(ctx context.Context) error {
