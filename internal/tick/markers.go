@@ -24,24 +24,19 @@ type markers struct {
 // readMarkers reads the files that the policy names, and judges their markers at the tip.
 // objects are the files that the agreed policy names.
 func (r *reconciler) readMarkers(ctx context.Context, objects map[string]repo.Object) error {
-	missing := slices.DeleteFunc(slices.Clone(r.Set.InPlace), func(path string) bool { return slices.Contains(r.Named.InPlace, path) })
-	if len(missing) > 0 {
-		more, err := inplace.Read(ctx, r.Repository, r.Tip, nil, missing)
+	files := inplace.Look(r.Set.InPlace, objects, r.Found.Fleet.Kinds)
+	if slices.ContainsFunc(r.Set.InPlace, func(path string) bool { return !slices.Contains(r.Named.InPlace, path) }) {
+		named, err := inplace.At(ctx, r.Repository, r.Tip, r.Set.InPlace, r.Found.Fleet.Kinds)
 		if err != nil {
 			return err
 		}
-		for _, path := range missing {
-			objects[path] = more[path]
-		}
+		files = named
 	}
-	m := markers{read: true, files: inplace.Look(r.Set.InPlace, objects, r.Found.Fleet.Kinds)}
-	rule, err := r.markerRule(ctx, m.files)
+	rule, err := r.markerRule(ctx, files)
 	if err != nil {
 		return err
 	}
-	m.rule = rule
-	m.marks = rule.Judge(m.files, replicas(r.Past.Tip.Entries))
-	r.Markers = m
+	r.Markers = markers{read: true, files: files, rule: rule, marks: rule.Judge(files, r.Past.Tip.Entries)}
 	return nil
 }
 
@@ -64,18 +59,17 @@ func (r *reconciler) markerRule(ctx context.Context, files []inplace.File) (inpl
 	}
 	ours := r.Head.Proposal
 	if r.window.belief == descends && (ours != nil || !rule.With(r.Past.Tip.Entries).Settled(files)) {
-		objects, err := inplace.Read(ctx, r.Repository, r.Head.Agreed.Tip, nil, r.Named.InPlace)
+		agreed, err := inplace.At(ctx, r.Repository, r.Head.Agreed.Tip, r.Named.InPlace, r.Found.Fleet.Kinds)
 		if err != nil {
 			return rule, err
 		}
-		rule.Agreed = inplace.Look(r.Named.InPlace, objects, r.Found.Fleet.Kinds)
+		rule.Agreed = agreed
 	}
 	if ours == nil || ours.Head != r.Branch || len(ours.Repairs) == 0 {
 		return rule, nil
 	}
-	before, after, err := r.commits.files(ctx, ours.Head, r.Found)
-	rule.Asked = before
-	rule.Asks = after
+	var err error
+	rule.Asked, rule.Asks, err = r.commits.files(ctx, ours.Head, r.Found)
 	return rule, err
 }
 
@@ -108,21 +102,12 @@ func (c *commits) files(ctx context.Context, head string, f Found) (before, afte
 	if err != nil || made == nil {
 		return nil, nil, err
 	}
-	was, err := inplace.Read(ctx, c.from, made.Base, nil, f.Set.InPlace)
+	before, err = inplace.At(ctx, c.from, made.Base, f.Set.InPlace, f.Fleet.Kinds)
 	if err != nil {
 		return nil, nil, err
 	}
-	is, err := inplace.Read(ctx, c.from, made.Head, nil, f.Set.InPlace)
-	return inplace.Look(f.Set.InPlace, was, f.Fleet.Kinds), inplace.Look(f.Set.InPlace, is, f.Fleet.Kinds), err
-}
-
-// replicas returns the levels of entries, in pods.
-func replicas(entries map[workload.ID]checkpoint.Entry) map[workload.ID]int32 {
-	levels := make(map[workload.ID]int32, len(entries))
-	for id, e := range entries {
-		levels[id] = e.Replicas
-	}
-	return levels
+	after, err = inplace.At(ctx, c.from, made.Head, f.Set.InPlace, f.Fleet.Kinds)
+	return before, after, err
 }
 
 // cover returns the workloads whose level may be in a file that acts on the live cluster.
@@ -143,11 +128,5 @@ func (f Found) cover() inplace.Cover {
 // filesMoved reports whether a file that is edited in place differs between the agreed
 // commit and the tip.
 func (m markers) filesMoved() bool {
-	ids := func(files []inplace.File) (all []string) {
-		for _, f := range files {
-			all = append(all, f.Path+" "+f.ID)
-		}
-		return all
-	}
-	return !slices.Equal(ids(m.rule.Agreed), ids(m.files))
+	return !slices.EqualFunc(m.rule.Agreed, m.files, func(a, b inplace.File) bool { return a.Path == b.Path && a.ID == b.ID })
 }

@@ -254,21 +254,20 @@ func (p *publisher) writeMarkers(ctx context.Context, tree checkpoint.Tree, chan
 	if len(p.Set.InPlace) == 0 {
 		return nil, nil
 	}
-	objects, err := inplace.Read(ctx, p.Repository, p.tip.commit, nil, p.Set.InPlace)
+	files, err := inplace.At(ctx, p.Repository, p.tip.commit, p.Set.InPlace, p.Fleet.Kinds)
 	if err != nil {
 		return nil, err
 	}
-	files := inplace.Look(p.Set.InPlace, objects, p.Fleet.Kinds)
 	m := p.Published.Markers
 	if !m.read {
 		m.read = true
 		m.rule = inplace.Rule{Levels: inplace.Levels(tree.Entries()), Agreed: files, Cover: p.cover()}
 	}
-	levels := replicas(tree.Entries())
+	entries := tree.Entries()
 	for _, c := range changes {
-		levels[c.ID] = c.To.Replicas
+		entries[c.ID] = c.To
 	}
-	m.marks = m.rule.With(tree.Entries()).Judge(files, levels)
+	m.marks = m.rule.With(tree.Entries()).Judge(files, entries)
 	writes := slices.DeleteFunc(slices.Clone(m.marks), func(mark inplace.Mark) bool {
 		crosses := slices.ContainsFunc(changes, func(c checkpoint.Change) bool { return c.ID == mark.ID })
 		return !crosses && !slices.Contains(w.repaired, mark.ID.Namespace)

@@ -132,7 +132,7 @@ func (r *reconciler) readBase(ctx context.Context) error {
 	// if the directory did not move.
 	agreed := &r.Found.Agreed
 	known := map[string]string{r.PolicyFile: agreed.Policy}
-	if len(r.window.pushes)+len(r.window.proposals)+len(r.Named.InPlace) == 0 {
+	if len(r.window.ours)+len(r.Named.InPlace) == 0 {
 		known[ledger.Checkpoints(r.Site)] = agreed.Directory
 	}
 	maps.DeleteFunc(known, func(_, id string) bool { return id == "" })

@@ -1,6 +1,7 @@
 package tick
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -26,9 +27,9 @@ const (
 type window struct {
 	repo.Window
 	belief belief
-	// pushes are commits to the base with the trailers of this site. proposals are commits of
-	// the site's proposals. The oldest is first.
-	pushes, proposals []ledger.Pushed
+	// ours are the commits with the trailers of this site: pushes to the base, and commits of
+	// the site's proposals, which have a Base. The oldest is first.
+	ours []ledger.Pushed
 }
 
 // lookBack reads the window. The first time that the tip does not descend from the agreed
@@ -84,12 +85,9 @@ func (w *window) classify(site, agreed string) {
 		parents[c.ID] = true
 	}
 	for _, c := range slices.Backward(w.Commits) {
-		switch by := ledger.ReadTrailers(c.Message); {
-		case !by.Pushed(site) || len(c.Parents) != 1:
-		case by.Base != "":
-			w.proposals = append(w.proposals, ledger.Pushed{LogEntry: c, Trailers: by})
-		case parents[c.Parents[0]]:
-			w.pushes = append(w.pushes, ledger.Pushed{LogEntry: c, Trailers: by})
+		by := ledger.ReadTrailers(c.Message)
+		if by.Pushed(site) && len(c.Parents) == 1 && (by.Base != "" || parents[c.Parents[0]]) {
+			w.ours = append(w.ours, ledger.Pushed{LogEntry: c, Trailers: by})
 		}
 	}
 }
@@ -102,26 +100,22 @@ func (w window) since(agreed, commit string) bool {
 // readPast reads the pushes and proposals on the base, and the content of the tip. A commit
 // whose content differs from its trailers is a user's commit.
 func (r *reconciler) readPast(ctx context.Context) error {
-	for _, c := range r.window.pushes {
-		before, after, verified, err := r.commits.Verify(ctx, c, c.Parents[0], c.Parents[0])
-		if err != nil {
-			return err
+	for _, c := range r.window.ours {
+		parent := c.Parents[0]
+		base := cmp.Or(c.Base, parent)
+		before, after, verified, err := r.commits.Verify(ctx, c, parent, base)
+		if err == nil && !verified && base != parent {
+			before, after, verified, err = r.commits.Verify(ctx, c, base, base)
 		}
-		if verified {
+		switch {
+		case err != nil:
+			return err
+		case !verified:
+		case c.Base != "":
+			r.Past.Merged = append(r.Past.Merged, ledger.Changes(before.Holding, after.Holding)...)
+		default:
 			r.Landed = append(r.Landed, c)
 			r.Past.Steps = append(r.Past.Steps, ledger.Step{Before: before.Holding, After: after.Holding})
-		}
-	}
-	for _, c := range r.window.proposals {
-		for _, base := range []string{c.Parents[0], c.Base} {
-			before, after, verified, err := r.commits.Verify(ctx, c, base, c.Base)
-			if err != nil {
-				return err
-			}
-			if verified {
-				r.Past.Merged = append(r.Past.Merged, ledger.Changes(before.Holding, after.Holding)...)
-				break
-			}
 		}
 	}
 	r.Past.Tip = ledger.HoldingOf(*r.Tree)

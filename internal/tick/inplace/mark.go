@@ -148,14 +148,14 @@ func (r Rule) Settled(files []File) bool {
 }
 
 // Judge returns the marks in the files: of each file first the refused ones, then the
-// others in the order of workload.Compare. levels are those that the marks are to have.
-func (r Rule) Judge(files []File, levels map[workload.ID]int32) (all []Mark) {
+// others in the order of workload.Compare. The marks are to have the levels of the entries.
+func (r Rule) Judge(files []File, entries map[workload.ID]checkpoint.Entry) (all []Mark) {
 	for _, f := range files {
 		for _, p := range f.Refused {
 			all = append(all, Mark{File: f.Path, Line: p.Line, ID: p.ID, Refused: true, Text: p.Text})
 		}
 		for _, id := range slices.SortedFunc(maps.Keys(f.Marks), workload.Compare) {
-			m := Mark{File: f.Path, ID: id, Counts: f.Marks[id], Level: levels[id]}
+			m := Mark{File: f.Path, ID: id, Counts: f.Marks[id], Level: entries[id].Replicas}
 			m.Text = r.left(m)
 			if m.Text == "" && m.Behind() && !r.follows(f.Path, id, m.Counts) {
 				m.Theirs = true

@@ -63,6 +63,15 @@ func Read(
 	}
 }
 
+// At returns the marks of files at a commit. The kinds are those of the site.
+func At(ctx context.Context, from ledger.Reader, commit string, paths []string, kinds workload.Kinds) ([]File, error) {
+	objects, err := Read(ctx, from, commit, nil, paths)
+	if err != nil {
+		return nil, err
+	}
+	return Look(paths, objects, kinds), nil
+}
+
 // Look returns the marks of files, from the objects that were read at their paths. The
 // kinds are those of the site.
 func Look(paths []string, objects map[string]repo.Object, kinds workload.Kinds) []File {

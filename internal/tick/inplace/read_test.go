@@ -64,7 +64,7 @@ func TestANumberThatAUserWroteIsTold(t *testing.T) {
 		c.rule.Cover = risk
 		c.rule.Agreed = files(c.agreed)
 		now := files(c.now)
-		marks := c.rule.Judge(now, map[workload.ID]int32{web: 300})
+		marks := c.rule.Judge(now, map[workload.ID]checkpoint.Entry{web: {Replicas: 300}})
 		if len(marks) != 1 || marks[0].Theirs != c.theirs || marks[0].Behind() == c.theirs {
 			t.Errorf("%s: %+v", name, marks)
 		}
@@ -94,7 +94,7 @@ func TestMarksThatAreLeftHaveAReason(t *testing.T) {
 		"a rule":           {covered, "web: 3" + sign, 100, ""},
 	} {
 		rule := inplace.Rule{Cover: c.cover}
-		marks := rule.Judge(files(c.text), map[workload.ID]int32{web: c.level})
+		marks := rule.Judge(files(c.text), map[workload.ID]checkpoint.Entry{web: {Replicas: c.level}})
 		if len(marks) != 1 || marks[0].Theirs || !strings.Contains(marks[0].Text, c.want) || (c.want == "") != (marks[0].Text == "") {
 			t.Errorf("%s: %+v", name, marks)
 		}
