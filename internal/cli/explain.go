@@ -209,7 +209,7 @@ func (e explanation) explainEvidence(lines *term.Topics) {
 		return
 	}
 	file := checkpoint.EvidencePath(e.Site)
-	covered, what, ok := e.of.Evidence.Line(e.id)
+	covered, what, ok := e.of.Head.Agreed.Evidence.Line(e.id)
 	switch {
 	case ok:
 		lines.Add("protected", "by %s (line %s of %s)", what, covered, file)

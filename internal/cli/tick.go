@@ -15,6 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 func newTick(env Env) *cobra.Command {
@@ -93,7 +94,7 @@ func (f *flags) tick(ctx context.Context, env Env, c config.Config,
 // process. To overlap is no failure, whatever it is that is held: what this tick
 // was to do is done by that one, or by the next.
 func heldBy(busy *bolt.BusyError, site string, now time.Time) tick.Report {
-	return tick.Report{Site: site, At: now.UTC(), NotRun: fmt.Sprintf("site %s: state %s is open in another gitlatch", site, busy.Path)}
+	return tick.Report{Site: site, Fleet: workload.Fleet{At: now.UTC()}, NotRun: fmt.Sprintf("site %s: state %s is open in another gitlatch", site, busy.Path)}
 }
 
 // hangs is an error where whoever has the state file open has not written it for

@@ -108,10 +108,10 @@ func observes(r tick.Report) bool { return r.Observe }
 // pendingAge returns the age of the oldest level change that is not published, in
 // seconds, or 0 if every level change is published.
 func pendingAge(r tick.Report) float64 {
-	if r.UnpublishedSince.IsZero() {
+	if r.Head.UnpublishedSince.IsZero() {
 		return 0
 	}
-	return r.At.Sub(r.UnpublishedSince).Seconds()
+	return r.At.Sub(r.Head.UnpublishedSince).Seconds()
 }
 
 // WriteMetrics writes a report's metrics as one line in CloudWatch's embedded

@@ -22,7 +22,7 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 func TestASiteThatObservesLacksNothing(t *testing.T) {
 	t.Parallel()
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
-	r := tick.Report{Decisions: []policy.Decision{{ID: web, Verdict: policy.Pending, Count: 180}}}
+	r := tick.Report{Decided: policy.Decided{Decisions: []policy.Decision{{ID: web, Verdict: policy.Pending, Count: 180}}}}
 	if got := missingPods(r); got != 180 {
 		t.Errorf("latching: %v pods are lacking, want 180", got)
 	}
@@ -37,10 +37,11 @@ func TestASiteThatObservesReportsItsEntriesInGit(t *testing.T) {
 	t.Parallel()
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 	api := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "api"}
-	r := tick.Report{Site: "prod", At: noon, Observe: true, Latches: latch.LatchesOf(map[workload.ID]latch.Latch{
+	r := tick.Report{Site: "prod", Fleet: workload.Fleet{At: noon}, Observe: true}
+	r.Latches = latch.LatchesOf(map[workload.ID]latch.Latch{
 		web: {Declared: checkpoint.Entry{Replicas: 100}},
 		api: {Recent: latch.Recent{{}}},
-	})}
+	})
 	path := filepath.Join(t.TempDir(), "gitlatch.prom")
 	if got := scraped(t, path, r, noon)["gitlatch_observed_entries"]; got != 1 {
 		t.Errorf("observing: %v entries, want 1", got)
@@ -57,20 +58,22 @@ func TestMetricsAreOneLineOfTheEmbeddedFormat(t *testing.T) {
 	api := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "api"}
 	agent := workload.ID{Namespace: "shop", Kind: workload.DaemonSet, Name: "agent"}
 	var out bytes.Buffer
-	err := WriteMetrics(&out, tick.Report{
-		Site: "prod", At: noon, UnpublishedSince: noon.Add(-90 * time.Minute),
-		Unread:     []workload.Unread{{Part: "scaledobjects", Why: "forbidden"}},
-		Conditions: []alert.Condition{{Kind: alert.Blocked}, {Kind: alert.Unread}},
-		Decisions: []policy.Decision{
-			{ID: web, Verdict: policy.Cross, Count: 180},
-			{ID: api, Verdict: policy.Frozen, Count: 40},
-			{ID: agent, Verdict: policy.Skip, Count: 500},
-		},
-		Latches: latch.LatchesOf(map[workload.ID]latch.Latch{
-			web: {Declared: checkpoint.Entry{Replicas: 100}},
-			api: {Declared: checkpoint.Entry{Replicas: 50}},
-		}),
-	}, noon)
+	r := tick.Report{
+		Site:  "prod",
+		Fleet: workload.Fleet{At: noon, Unread: []workload.Unread{{Part: "scaledobjects", Why: "forbidden"}}},
+		Notes: tick.Notes{Conditions: []alert.Condition{{Kind: alert.Blocked}, {Kind: alert.Unread}}},
+	}
+	r.Head.UnpublishedSince = noon.Add(-90 * time.Minute)
+	r.Decisions = []policy.Decision{
+		{ID: web, Verdict: policy.Cross, Count: 180},
+		{ID: api, Verdict: policy.Frozen, Count: 40},
+		{ID: agent, Verdict: policy.Skip, Count: 500},
+	}
+	r.Latches = latch.LatchesOf(map[workload.ID]latch.Latch{
+		web: {Declared: checkpoint.Entry{Replicas: 100}},
+		api: {Declared: checkpoint.Entry{Replicas: 50}},
+	})
+	err := WriteMetrics(&out, r, noon)
 	if err != nil {
 		t.Fatal(err)
 	}

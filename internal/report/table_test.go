@@ -18,7 +18,7 @@ import (
 
 // decided is a report with a decision for each of the given.
 func decided(decisions ...policy.Decision) tick.Report {
-	r := tick.Report{Site: "prod", At: noon}
+	r := tick.Report{Site: "prod", Fleet: workload.Fleet{At: noon}}
 	for i, d := range decisions {
 		if d.ID == (workload.ID{}) {
 			d.ID = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: fmt.Sprintf("web-%d", i)}
@@ -102,9 +102,9 @@ no commit: 1 level change could not be committed
 // The details of a condition are indented below it, on a terminal of any width.
 func TestAConditionKeepsItsIndent(t *testing.T) {
 	t.Parallel()
-	r := tick.Report{Site: "prod", At: noon, Conditions: []alert.Condition{{
+	r := tick.Report{Site: "prod", Fleet: workload.Fleet{At: noon}, Notes: tick.Notes{Conditions: []alert.Condition{{
 		Kind: alert.Surge, Subject: "shop/deployment/web", Text: "its need rose from 100 to 900 pods within five minutes", Do: "see whether that is meant",
-	}}}
+	}}}}
 	for line := range strings.Lines(table(t, r, 40)) {
 		if !strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "warning: ") && !strings.HasPrefix(line, "no commit") {
 			t.Errorf("%q begins where its condition does", line)

@@ -90,12 +90,13 @@ func TestATextfileHasStatesAsTheyAreAndEventsCountedOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gitlatch.prom")
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 	busy := tick.Report{
-		Site: "prod-eu", At: noon, UnpublishedSince: noon.Add(-90 * time.Minute),
-		Unread:     []workload.Unread{{Part: "scaledobjects", Why: "forbidden"}},
-		Conditions: []alert.Condition{{Kind: alert.Blocked}},
-		Decisions:  []policy.Decision{{ID: web, Verdict: policy.Cross, Count: 180}},
-		Commit:     &tick.Commit{},
+		Site:    "prod-eu",
+		Fleet:   workload.Fleet{At: noon, Unread: []workload.Unread{{Part: "scaledobjects", Why: "forbidden"}}},
+		Notes:   tick.Notes{Conditions: []alert.Condition{{Kind: alert.Blocked}}},
+		Decided: policy.Decided{Decisions: []policy.Decision{{ID: web, Verdict: policy.Cross, Count: 180}}},
+		Commit:  &tick.Commit{},
 	}
+	busy.Head.UnpublishedSince = noon.Add(-90 * time.Minute)
 	want := map[string]float64{
 		"gitlatch_last_tick_timestamp_seconds": float64(noon.Unix()) + .25, "gitlatch_workloads": 1, "gitlatch_level_changes_total": 1,
 		"gitlatch_frozen_workloads": 0, "gitlatch_commits_total": 1, "gitlatch_push_failures_total": 1, "gitlatch_unlisted_resources": 1,
@@ -106,7 +107,7 @@ func TestATextfileHasStatesAsTheyAreAndEventsCountedOn(t *testing.T) {
 		t.Errorf("first: %v, want %v", got, want)
 	}
 	scraped(t, path, busy, noon)
-	quiet := tick.Report{Site: "prod-eu", At: noon, Decisions: []policy.Decision{{ID: web, Verdict: policy.Frozen}}}
+	quiet := tick.Report{Site: "prod-eu", Fleet: workload.Fleet{At: noon}, Decided: policy.Decided{Decisions: []policy.Decision{{ID: web, Verdict: policy.Frozen}}}}
 	want = map[string]float64{
 		"gitlatch_last_tick_timestamp_seconds": float64(noon.Unix()) + 300, "gitlatch_workloads": 1, "gitlatch_level_changes_total": 2,
 		"gitlatch_frozen_workloads": 1, "gitlatch_commits_total": 2, "gitlatch_push_failures_total": 2, "gitlatch_unlisted_resources": 0,

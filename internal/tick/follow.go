@@ -17,7 +17,7 @@ import (
 
 // follow returns the state that agrees with git. If a user changed an entry, its latch takes
 // the new value.
-func (t *Tick) follow(s latch.State, f Found) (latch.State, notes) {
+func (t *Tick) follow(s latch.State, f Found) (latch.State, Notes) {
 	loaded := s.Head
 	s.Head.Declined = unexpired(s.Head.Declined, f.Fleet.At)
 	s.Head.Agreed = f.Agreed
@@ -25,7 +25,7 @@ func (t *Tick) follow(s latch.State, f Found) (latch.State, notes) {
 	if loaded.At.IsZero() {
 		s.Latches = s.Latches.Each(restarted)
 	}
-	var n, more notes
+	var n, more Notes
 	clean := f.Clean
 	if f.Tree != nil {
 		s.Head.Proposal = f.Fate.Left
@@ -71,8 +71,8 @@ func present(l latch.Latch) latch.Latch {
 // landed charges the pushes of earlier ticks to the budget, and alerts on their surges that
 // are still in git. If such a tick did not save its state, its sample is lost. A workload may
 // have been back in that sample, so absences start again.
-func landed(s latch.State, f Found) (latch.State, notes) {
-	var n notes
+func landed(s latch.State, f Found) (latch.State, Notes) {
+	var n Notes
 	judged := map[workload.ID]ledger.Change{}
 	for _, c := range f.Changes {
 		judged[c.ID] = c
@@ -96,8 +96,8 @@ func landed(s latch.State, f Found) (latch.State, notes) {
 }
 
 // followEntries returns the latches that agree with the entries.
-func followEntries(l latch.Latches, f Found) (latch.Latches, notes) {
-	var n notes
+func followEntries(l latch.Latches, f Found) (latch.Latches, Notes) {
+	var n Notes
 	changed := map[workload.ID]latch.Latch{}
 	removed := commitOf(f.Removals)
 	until := f.until()
@@ -120,7 +120,7 @@ func followEntries(l latch.Latches, f Found) (latch.Latches, notes) {
 // followEntry returns the latch that agrees with its entry. If a user made the last change,
 // the edit grace period ends at the given instant.
 func followEntry(l latch.Latch, c ledger.Change, until time.Time) (latch.Latch, []Notice) {
-	var n notes
+	var n Notes
 	if l.Declared != c.Was || c.Ours && l.Proposed() == c.Was && !c.Was.IsZero() {
 		l = l.Settled(c.Was)
 		if !c.Ours && !c.Persons() {
@@ -166,7 +166,7 @@ func declared(e checkpoint.Entry) string {
 
 // staleNotes reports the stale namespaces that no proposal repairs. The next tick reads the
 // directory again, until a commit or a proposal repairs them.
-func (t *Tick) staleNotes(s latch.State, f Found) (n notes) {
+func (t *Tick) staleNotes(s latch.State, f Found) (n Notes) {
 	components := f.Tree.Stale()
 	for _, m := range stale(f.Tree, f.Markers.marks, s, f.Fleet.At) {
 		ours := s.Head.Proposal
@@ -190,8 +190,8 @@ func waitsStale(s latch.State, f Found) bool {
 
 // followProposal returns the state after the outcome of the proposal. If users closed the
 // proposal or took over its branch, its workloads get an edit grace period.
-func followProposal(s latch.State, f Found) (latch.State, notes) {
-	var n notes
+func followProposal(s latch.State, f Found) (latch.State, Notes) {
+	var n Notes
 	ours := f.Fate.Left
 	if f.Fate.Landed {
 		n.notice(NoticeLanded, f.Branch, "the push of an earlier tick to the proposal's branch had landed")
@@ -220,8 +220,8 @@ func followProposal(s latch.State, f Found) (latch.State, notes) {
 }
 
 // decline starts an edit grace period for each workload of a declined proposal.
-func decline(s latch.State, f Found) (latch.State, notes) {
-	var n notes
+func decline(s latch.State, f Found) (latch.State, Notes) {
+	var n Notes
 	ours := f.Fate.Left
 	until := f.until()
 	changes := proposal.Changes(s.Latches)

@@ -9,16 +9,18 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// notes are the messages of a step for users, in the order in which the step found them.
-type notes struct {
-	Notices    []Notice
+// Notes are the messages of a step for users, in the order in which the step found them.
+type Notes struct {
+	Notices []Notice // the events in git, with gitlatch's reactions
+	// Problems are the problems that a user must fix. The tick continued without the parts
+	// that have them.
 	Problems   []error
 	Conditions []alert.Condition
 }
 
 // and returns the notes of a step followed by the notes of a later step.
-func (n notes) and(later notes) notes {
-	return notes{
+func (n Notes) and(later Notes) Notes {
+	return Notes{
 		Notices:    slices.Concat(n.Notices, later.Notices),
 		Problems:   slices.Concat(n.Problems, later.Problems),
 		Conditions: slices.Concat(n.Conditions, later.Conditions),
@@ -30,21 +32,21 @@ const triesAgain = "tries again with each tick; the levels in git do not change"
 
 // condition adds a condition: text is a sentence, did is the reaction of gitlatch, such as
 // "tries again", and do is the remedy for the user.
-func (n *notes) condition(kind alert.Kind, subject, text, did, do string) {
+func (n *Notes) condition(kind alert.Kind, subject, text, did, do string) {
 	c := alert.Condition{Kind: kind, Subject: subject, Text: alert.Brief(text), Did: "gitlatch " + did, Do: do}
 	n.Conditions = append(n.Conditions, c)
 }
 
 // problem adds a problem that a user must fix. The tick continues.
-func (n *notes) problem(err error) { n.Problems = append(n.Problems, err) }
+func (n *Notes) problem(err error) { n.Problems = append(n.Problems, err) }
 
 // notice adds a notice about git.
-func (n *notes) notice(kind NoticeKind, subject, format string, args ...any) {
+func (n *Notes) notice(kind NoticeKind, subject, format string, args ...any) {
 	n.Notices = append(n.Notices, Notice{kind, subject, fmt.Sprintf(format, args...)})
 }
 
 // invalid adds a file on the branch that cannot be read.
-func (n *notes) invalid(file string, err error) {
+func (n *Notes) invalid(file string, err error) {
 	did := "uses the last agreed version"
 	do := "fix " + file + " on the branch"
 	n.problem(fmt.Errorf("%w; %s; until then gitlatch %s", err, do, did))
@@ -52,7 +54,7 @@ func (n *notes) invalid(file string, err error) {
 }
 
 // policyGone adds that the branch has no policy file, and the reaction of gitlatch.
-func (n *notes) policyGone(file, text, did string) {
+func (n *Notes) policyGone(file, text, did string) {
 	do := "restore the file, or correct repository.policyFile. To stop gitlatch, commit the file with mode: observe"
 	n.problem(fmt.Errorf("%s; gitlatch %s; %s", text, did, do))
 	n.condition(alert.Invalid, file, text, did, do)
@@ -61,7 +63,7 @@ func (n *notes) policyGone(file, text, did string) {
 // refused reports whether an error means that the host refuses the commit or the proposal,
 // and adds it to the notes. problem is the format of an error that wraps it, and do is the
 // remedy for the user.
-func (n *notes) refused(err error, problem, subject, do string) bool {
+func (n *Notes) refused(err error, problem, subject, do string) bool {
 	var refused *repo.RefusedError
 	if !errors.As(err, &refused) {
 		return false

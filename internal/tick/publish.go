@@ -59,7 +59,7 @@ type publisher struct {
 	*tenancy
 	Plan
 	Published
-	notes
+	Notes
 	tip tip
 	// changes are the level changes that are left to publish. edited are the files that a
 	// pushed proposal edits in place.
@@ -76,12 +76,12 @@ type tip struct {
 
 // publish pushes all level changes as one commit, and proposes those that users review
 // first. If an entry changed since its decision, the next tick decides again.
-func (t *Tick) publish(ctx context.Context, tenancy *tenancy, plan Plan) (Published, notes, error) {
+func (t *Tick) publish(ctx context.Context, tenancy *tenancy, plan Plan) (Published, Notes, error) {
 	p := &publisher{tenancy: tenancy, Plan: plan, tip: tip{commit: plan.Tip, directory: plan.Directory, tree: plan.Tree}}
 	p.Published.Decisions = plan.Decided.Decisions
 	p.Published.Markers = plan.Found.Markers
 	if p.Stop != "" || !p.Set.Latch || p.Decided.Stop.All {
-		return p.Published, p.notes, nil
+		return p.Published, p.Notes, nil
 	}
 	var err error
 	if !p.Propose {
@@ -90,7 +90,7 @@ func (t *Tick) publish(ctx context.Context, tenancy *tenancy, plan Plan) (Publis
 	if err == nil {
 		err = p.propose(ctx)
 	}
-	return p.Published, p.notes, err
+	return p.Published, p.Notes, err
 }
 
 // commit pushes the level changes that need no review to the base.

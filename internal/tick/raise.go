@@ -26,8 +26,8 @@ const (
 
 // raise returns the state with its open conditions and unsent alerts, and the alerts that
 // this tick adds. found are the conditions that the steps before it found.
-func (t *Tick) raise(s latch.State, f Found, p Published, r Report, found []alert.Condition) (latch.State, notes, []alert.Alert) {
-	var n notes
+func (t *Tick) raise(s latch.State, f Found, p Published, r Report, found []alert.Condition) (latch.State, Notes, []alert.Alert) {
+	var n Notes
 	s.Head.UnpublishedSince = unpublishedSince(s, r, f.Fleet.At)
 	if r.Stop.Reason == policy.ReasonSecond {
 		// A second cluster cannot judge the conditions of the site's own cluster.
@@ -107,7 +107,7 @@ func anomalies(period time.Duration, s latch.State, fleet workload.Fleet, r Repo
 }
 
 // fleet adds the conditions of the site.
-func (n *notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
+func (n *Notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 	for _, unread := range fleet.Unread {
 		do := "give gitlatch the rights in infra/rbac"
 		for _, o := range fleet.Kinds {
@@ -171,7 +171,7 @@ func surge(s ledger.Surge, from, to int32) alert.Condition {
 }
 
 // clusters adds the conditions about another cluster that ticks as the site.
-func (n *notes) clusters(site string, fleet workload.Fleet, c latch.Cluster, within time.Duration) {
+func (n *Notes) clusters(site string, fleet workload.Fleet, c latch.Cluster, within time.Duration) {
 	recent := func(at time.Time) bool { return !at.IsZero() && fleet.At.Sub(at) <= within }
 	switch {
 	case c.Other != "" && recent(c.OtherSeen) && recent(c.Seen):
@@ -184,7 +184,7 @@ func (n *notes) clusters(site string, fleet workload.Fleet, c latch.Cluster, wit
 }
 
 // unruled adds that git has entries of a site whose branch never had a policy file.
-func (n *notes) unruled(s latch.State) {
+func (n *Notes) unruled(s latch.State) {
 	entries := s.Latches.Entries()
 	if s.Head.Agreed.Policy != "" || entries == 0 {
 		return
@@ -195,7 +195,7 @@ func (n *notes) unruled(s latch.State) {
 
 // markers adds the conditions about refused markers, and about numbers that users wrote. A
 // tick that read no file does not change the open conditions.
-func (n *notes) markers(m markers, files []string, open []alert.Open) {
+func (n *Notes) markers(m markers, files []string, open []alert.Open) {
 	for _, o := range open {
 		if !m.read && o.Kind == alert.Invalid && slices.Contains(files, o.Subject) {
 			n.Conditions = append(n.Conditions, o.Condition)

@@ -53,13 +53,13 @@ type reconciler struct {
 	*Tick
 	Loaded
 	Found
-	notes
+	Notes
 	window window
 }
 
 // reconcile reads git and judges each change. It changes nothing: follow makes the head and
 // the latches agree with git.
-func (t *Tick) reconcile(ctx context.Context, loaded Loaded) (Found, notes, error) {
+func (t *Tick) reconcile(ctx context.Context, loaded Loaded) (Found, Notes, error) {
 	r := &reconciler{Tick: t, Loaded: loaded}
 	r.Found.Fleet = loaded.Fleet
 	r.Found.Agreed = agreement(loaded, t.Propose)
@@ -69,9 +69,9 @@ func (t *Tick) reconcile(ctx context.Context, loaded Loaded) (Found, notes, erro
 	r.commits = &commits{from: t.Repository, Commits: ledger.Commits{From: t.Repository, Site: t.Site}}
 	err := r.read(ctx)
 	if errors.Is(err, errUnwritable) {
-		return r.Found, r.notes, nil
+		return r.Found, r.Notes, nil
 	}
-	return r.Found, r.notes, err
+	return r.Found, r.Notes, err
 }
 
 // agreement returns the agreement before this tick. Partly forces a read of a tip that did

@@ -2,11 +2,9 @@ package tick
 
 import (
 	"errors"
-	"time"
+	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -14,9 +12,9 @@ import (
 
 // A Report contains the sample, the decisions and the effects of a tick.
 type Report struct {
-	Site    string
-	Cluster string    // UID of the cluster that was sampled
-	At      time.Time // of the sample
+	Site string
+	// Fleet is the sample. Its instant is in UTC.
+	workload.Fleet
 	DryRun  bool
 	Observe bool // the site's policy writes nothing to git
 
@@ -24,44 +22,22 @@ type Report struct {
 	// the turn. "" means that the tick ran.
 	NotRun string
 
-	Samples []workload.Sample // in the order of workload.Compare
-	Unread  []workload.Unread // parts of the cluster that could not be read
-	Kinds   workload.Kinds    // the sampled kinds
-	// Stop is the reason that stops lowering, or every change, in the site.
-	Stop policy.Stop
-	// Drop is the mass drop that the site has not recovered from; nil without a mass drop.
-	Drop *latch.Drop
-
-	// Set is the policy that decided, and Latches are the latches after it, by
-	// workload.
-	Set     policy.Set
-	Latches latch.Latches
-	// Evidence contains the rules in git that protect live replica counts.
-	Evidence checkpoint.Evidence
+	// Set is the policy that decided. Decided has its decisions, and the state after the tick.
+	Set policy.Set
+	policy.Decided
 
 	// InPlace are the markers in files that gitlatch edits in place, by file and workload; nil
 	// if the tick read no file.
 	InPlace []inplace.Mark
-
-	Decisions []policy.Decision // in the order of workload.Compare
-	Notices   []Notice          // the events in git, with gitlatch's reactions
 
 	// Commit is the commit of this tick; nil without a commit. In a dry run it has no id.
 	Commit *Commit
 	// Proposal is the proposal that this tick opened or updated; nil without a change.
 	Proposal *Proposed
 
-	// UnpublishedSince is the instant since which a level change waits; zero if no level
-	// change waits.
-	UnpublishedSince time.Time
-	// Conditions are the conditions that this tick found. Alerts are the messages about
-	// them, sent or not.
-	Conditions []alert.Condition
-	Alerts     []alert.Alert
-
-	// Problems are the problems that a user must fix. The tick continued without the parts
-	// that have them.
-	Problems []error
+	Notes
+	// Alerts are the messages about the conditions, sent or not.
+	Alerts []alert.Alert
 }
 
 // A Notice is one difference between git and the agreement.
@@ -108,30 +84,11 @@ type Proposed struct {
 // Err joins the problems and the parts of the cluster that could not be listed. It can be
 // non-nil although the tick succeeded.
 func (r Report) Err() error {
-	problems := append([]error(nil), r.Problems...)
+	problems := slices.Clone(r.Problems)
 	for _, part := range r.Unread {
 		problems = append(problems, &workload.UnreadError{Unread: part})
 	}
 	return errors.Join(problems...)
-}
-
-// sampled adds the sample to the report.
-func (r *Report) sampled(f workload.Fleet) {
-	r.At = f.At.UTC()
-	r.Cluster = f.Cluster
-	r.Samples = f.Samples
-	r.Unread = f.Unread
-	r.Kinds = f.Kinds
-}
-
-// decided adds the decisions to the report.
-func (r *Report) decided(set policy.Set, d policy.Decided) {
-	r.Observe = !set.Latch
-	r.Set = set
-	r.Stop = d.Stop
-	r.Drop = d.Head.Drop
-	r.Decisions = d.Decisions
-	r.Evidence = d.Head.Agreed.Evidence
 }
 
 // published adds the effects on git and on the host to the report.
@@ -140,10 +97,4 @@ func (r *Report) published(p Published) {
 	r.Commit = p.Commit
 	r.Proposal = p.Asked
 	r.InPlace = p.Markers.marks
-}
-
-// raised adds the alerts to the report.
-func (r *Report) raised(head latch.Head, alerts []alert.Alert) {
-	r.UnpublishedSince = head.UnpublishedSince
-	r.Alerts = alerts
 }

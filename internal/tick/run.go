@@ -86,7 +86,7 @@ type Alerts interface {
 // tick has the lease or took the turn, Run ends without an error, and the report has the
 // reason.
 func (t *Tick) Run(ctx context.Context) (Report, error) {
-	report := Report{Site: t.Site, DryRun: t.DryRun, At: t.Clock().UTC()}
+	report := Report{Site: t.Site, DryRun: t.DryRun, Fleet: workload.Fleet{At: t.Clock().UTC()}}
 	err := t.run(ctx, &report)
 	if held, is := errors.AsType[*latch.HeldError](err); is {
 		report.NotRun = held.Error()
@@ -122,7 +122,8 @@ func (t *Tick) run(ctx context.Context, report *Report) (err error) {
 	if err != nil {
 		return fmt.Errorf("sample: %w", err)
 	}
-	report.sampled(fleet)
+	report.Fleet = fleet
+	report.At = fleet.At.UTC()
 	latches, err := t.Store.Latches(ctx, t.Site)
 	if err != nil {
 		return fmt.Errorf("load the state: %w", err)
@@ -147,12 +148,10 @@ type Loaded struct {
 // fold runs the steps. With an error, the report contains the steps before it.
 func (t *Tick) fold(ctx context.Context, tenancy *tenancy, loaded Loaded, report *Report) error {
 	state := loaded.State
-	var found notes
+	var found Notes
 	defer func() {
-		report.Latches = state.Latches
-		report.Notices = found.Notices
-		report.Problems = found.Problems
-		report.Conditions = found.Conditions
+		report.State = state
+		report.Notes = found
 	}()
 
 	git, more, err := t.reconcile(ctx, loaded)
@@ -165,7 +164,9 @@ func (t *Tick) fold(ctx context.Context, tenancy *tenancy, loaded Loaded, report
 
 	decided := policy.Round(t.site(state, git))
 	state = decided.State
-	report.decided(git.Set, decided)
+	report.Observe = !git.Set.Latch
+	report.Set = git.Set
+	report.Decided = decided
 
 	published, more, err := t.publish(ctx, tenancy, Plan{Found: git, Decided: decided, Stored: loaded.Head})
 	found = found.and(more)
@@ -177,7 +178,7 @@ func (t *Tick) fold(ctx context.Context, tenancy *tenancy, loaded Loaded, report
 
 	state, more, alerts := t.raise(state, git, published, *report, found.Conditions)
 	found = found.and(more)
-	report.raised(state.Head, alerts)
+	report.Alerts = alerts
 
 	state.Head.At = git.Fleet.At
 	state.Head, err = tenancy.save(ctx, loaded.Head, state, decided.Stop)

@@ -101,7 +101,7 @@ func (t *tenancy) noteClosing(ctx context.Context, loaded latch.Head, commit str
 // send sends the alerts in the outbox, and saves the rest of the outbox. If an alert cannot
 // be sent, it waits for the next tick with all later alerts. If the receiver refuses an
 // alert, send drops it and adds a problem.
-func (t *tenancy) send(ctx context.Context, head latch.Head) (n notes, err error) {
+func (t *tenancy) send(ctx context.Context, head latch.Head) (n Notes, err error) {
 	if t.DryRun || t.Alerts == nil || len(head.Outbox) == 0 {
 		return n, nil
 	}

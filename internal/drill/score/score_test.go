@@ -29,9 +29,9 @@ func looked() score.Look {
 	set.Latch = true
 	return score.Look{
 		Tick: tick.Report{
-			Site: "prod", Cluster: "uid", At: now, Set: set,
-			Samples:   []workload.Sample{{ID: web, Scale: &workload.Scale{Desired: 187, Ready: 180, Driver: workload.DrivenByHPA, Min: 3, Max: 500}, Rollout: &workload.Rollout{}}},
-			Decisions: []policy.Decision{{ID: web, Verdict: policy.Quiet, Text: "within", Policy: "default"}},
+			Site: "prod", Set: set,
+			Fleet:   workload.Fleet{Cluster: "uid", At: now, Samples: []workload.Sample{{ID: web, Scale: &workload.Scale{Desired: 187, Ready: 180, Driver: workload.DrivenByHPA, Min: 3, Max: 500}, Rollout: &workload.Rollout{}}}},
+			Decided: policy.Decided{Decisions: []policy.Decision{{ID: web, Verdict: policy.Quiet, Text: "within", Policy: "default"}}},
 		},
 		Doctor: doctor.Report{Site: "prod", Workloads: []doctor.Workload{{ID: web, Live: 187, Level: 200, Start: 200, By: "clusters/prod"}}, Room: map[string]int64{}},
 		Tree:   checkpoint.Tree{Records: map[string]checkpoint.Record{}},
@@ -216,7 +216,7 @@ func TestWhatIsKnownInPartDoesNotPass(t *testing.T) {
 		{"what nobody latches", func(l *score.Look) {
 			l.Tick.Samples[1].Scale, l.Tick.Decisions[1].Verdict, l.Doctor.Workloads[1].Level = nil, policy.Skip, 0
 		}, "", true, false},
-		{"a mass drop", func(l *score.Look) { l.Tick.Drop = &latch.Drop{Since: now, Workloads: 13} }, "the fleet lost much of its scale at 2026-11-20T09:15:00Z, 13 workloads at once: coverage is of what is asked for now, not of what git declares", false, true},
+		{"a mass drop", func(l *score.Look) { l.Tick.Head.Drop = &latch.Drop{Since: now, Workloads: 13} }, "the fleet lost much of its scale at 2026-11-20T09:15:00Z, 13 workloads at once: coverage is of what is asked for now, not of what git declares", false, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -46,7 +46,7 @@ func nothing(d drill.Document) string {
 // notices say how far the need is to be trusted, and whether there is a mass drop.
 func notices(l Look, d drill.Document) (dropped bool, notices []string) {
 	notices = []string{}
-	if drop := l.Tick.Drop; drop != nil {
+	if drop := l.Tick.Head.Drop; drop != nil {
 		dropped = true
 		notices = append(notices, fmt.Sprintf("the fleet lost much of its scale at %s, %s at once: coverage is of what is asked for now, not of what git declares, and a drill proves nothing until they recover or gitlatch adopt acknowledges it",
 			drop.Since.UTC().Format(time.RFC3339), term.Count(drop.Workloads, "workload")))

@@ -106,7 +106,7 @@ func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 		switch {
 		case s.Told.Stop.All:
 			l.frozen = s.Told.Stop.Text
-		case l.frozen == "" && s.Told.Drop != nil:
+		case l.frozen == "" && s.Told.Head.Drop != nil:
 			l.frozen = "much of the fleet dropped"
 		}
 		l.unseen = s.Told.Stop.All
