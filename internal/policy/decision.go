@@ -76,6 +76,15 @@ func (b Bounds) String() string {
 // that KEDA refuses.
 func (b Bounds) contradict() bool { return b.Max > 0 && b.Min > b.Max }
 
+// A Subject is what a decision is about: one reading of one workload.
+type Subject struct {
+	ID      workload.ID
+	Reading Reading
+}
+
+// Subject returns the subject of the decision.
+func (d Decision) Subject() Subject { return Subject{d.ID, d.Reading} }
+
 // as returns the decision with a verdict, its reason and its text.
 func (d Decision) as(v Verdict, why Reason, text string) Decision {
 	d.Verdict = v

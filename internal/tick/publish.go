@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -95,11 +96,7 @@ func (t *Tick) publish(ctx context.Context, tenancy *tenancy, plan Plan) (Publis
 
 // commit pushes the level changes that need no review to the base.
 func (p *publisher) commit(ctx context.Context) error {
-	for _, d := range p.Published.Decisions {
-		if d.Crosses() {
-			p.changes = append(p.changes, d)
-		}
-	}
+	p.changes = each.Where(p.Published.Decisions, policy.Decision.Crosses)
 	attempt := 0
 	for len(p.changes) > 0 || len(p.repairs(p.Decided.State, len(p.changes) > 0, nil)) > 0 {
 		if attempt == attempts {
@@ -209,15 +206,13 @@ func replaced(decisions, by []policy.Decision) []policy.Decision {
 	if len(by) == 0 {
 		return decisions
 	}
-	decisions = slices.Clone(decisions)
-	for _, r := range by {
-		for i, d := range decisions {
-			if d.ID == r.ID && d.Reading == r.Reading {
-				decisions[i] = r
-			}
+	with := each.By(by, policy.Decision.Subject)
+	return each.Of(decisions, func(d policy.Decision) policy.Decision {
+		if r, is := with[d.Subject()]; is {
+			return r
 		}
-	}
-	return decisions
+		return d
+	})
 }
 
 // write applies changes to the files of the tip, and makes the files of the repaired
@@ -234,9 +229,7 @@ func (p *publisher) write(ctx context.Context, changes []checkpoint.Change, repa
 	w.repaired = repaired
 	changes, removals := tree.Rename(p.Fleet.Kinds, changes)
 	w.changes = changes
-	for _, c := range removals {
-		w.renamed = append(w.renamed, renaming(c, tree, p.Fleet.Kinds))
-	}
+	w.renamed = each.Of(removals, func(c checkpoint.Change) policy.Decision { return renaming(c, tree, p.Fleet.Kinds) })
 	p.Published.Decisions = replaced(p.Published.Decisions, w.renamed)
 	site := checkpoint.Site{Name: p.Site, Cluster: p.Decided.Head.Cluster.UID, Kinds: p.Fleet.Kinds}
 	w.files, w.skipped = checkpoint.Merge(tree, site, changes)
@@ -303,7 +296,7 @@ func (p *publisher) pushBase(ctx context.Context, w writing) error {
 			by.Surges = append(by.Surges, ledger.Surge{ID: d.ID, Need: d.Count})
 		}
 	}
-	made := &Commit{Changes: p.changes, Message: ledger.Message(by, p.SkipCI, proposal.Lines(p.changes), w.beside(p.Site))}
+	made := &Commit{Changes: p.changes, Message: ledger.Message(by, p.SkipCI, each.Of(p.changes, proposal.Line), w.beside(p.Site))}
 	if p.DryRun {
 		p.Commit = made
 		return nil
@@ -347,11 +340,7 @@ func later(all, has []string) []string {
 // halve returns the level changes of half of the namespaces. The next tick decides the
 // others.
 func halve(crossings []policy.Decision) []policy.Decision {
-	var all []string
-	for _, d := range crossings {
-		all = append(all, d.ID.Namespace)
-	}
-	later := later(all, nil)
+	later := later(each.Of(crossings, func(d policy.Decision) string { return d.ID.Namespace }), nil)
 	return slices.DeleteFunc(slices.Clone(crossings), func(d policy.Decision) bool { return slices.Contains(later, d.ID.Namespace) })
 }
 

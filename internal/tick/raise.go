@@ -9,6 +9,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/anomaly"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -62,19 +63,14 @@ func (t *Tick) raise(s latch.State, f Found, p Published, r Report, found []aler
 // unpublishedSince returns the instant since which a level change waits for a commit or a
 // proposal. Zero means that no level change waits.
 func unpublishedSince(s latch.State, r Report, now time.Time) time.Time {
-	type reading struct {
-		id workload.ID
-		of policy.Reading
-	}
-	committed := map[reading]bool{}
-	if c := r.Commit; c != nil {
-		for _, d := range c.Changes {
-			committed[reading{d.ID, d.Reading}] = true
-		}
+	var committed map[policy.Subject]policy.Decision
+	if r.Commit != nil {
+		committed = each.By(r.Commit.Changes, policy.Decision.Subject)
 	}
 	for _, d := range r.Decisions {
 		waits := d.Verdict == policy.Pending && (d.Reason == policy.ReasonBudget || d.Reason == policy.ReasonNoEvidence)
-		if d.Crosses() && !committed[reading{d.ID, d.Reading}] {
+		_, done := committed[d.Subject()]
+		if d.Crosses() && !done {
 			_, proposed := s.Latches.Get(d.ID).Change()
 			waits = !proposed
 		}
@@ -125,12 +121,7 @@ func (n *Notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 	if head.Drop != nil {
 		n.Conditions = append(n.Conditions, massDrop(r.Site, *head.Drop))
 	}
-	many := 0
-	for _, d := range r.Decisions {
-		if d.Reason == policy.ReasonMany {
-			many++
-		}
-	}
+	many := each.Count(r.Decisions, func(d policy.Decision) bool { return d.Reason == policy.ReasonMany })
 	if many > 0 {
 		n.condition(alert.Retirement, "", fmt.Sprintf("%d workloads have been absent for so long that gitlatch would remove their entries, but too many are absent at once", many),
 			"keeps the entries", "if the workloads are gone permanently, delete their entries on the branch. Keep the entries of workloads that are in the cluster: gitlatch takes the removal of many of these for a mistake")
@@ -143,10 +134,7 @@ func (n *Notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 
 // massDrop returns the condition of a mass drop.
 func massDrop(site string, d latch.Drop) alert.Condition {
-	var falls []string
-	for _, f := range d.Worst {
-		falls = append(falls, fmt.Sprintf("%s %d -> %d", f.ID.Short(), f.From, f.To))
-	}
+	falls := each.Of(d.Worst, func(f latch.Fall) string { return fmt.Sprintf("%s %d -> %d", f.ID.Short(), f.From, f.To) })
 	text := strings.Join(falls, ", ")
 	if more := d.Workloads - len(falls); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)

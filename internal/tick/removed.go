@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -26,11 +27,8 @@ type presence struct {
 }
 
 func presenceIn(f workload.Fleet, cluster string) presence {
-	p := presence{samples: map[workload.ID]workload.Sample{}, whole: len(f.Unread) == 0 && f.Cluster == cluster}
-	for _, s := range f.Samples {
-		p.samples[s.ID] = s
-	}
-	return p
+	samples := each.By(f.Samples, func(s workload.Sample) workload.ID { return s.ID })
+	return presence{samples: samples, whole: len(f.Unread) == 0 && f.Cluster == cluster}
 }
 
 // removed returns the entries that users removed although their workloads are in the
@@ -75,9 +73,7 @@ func (r *reconciler) findRemovals(ctx context.Context) error {
 		return !policy.ManyRemoved(r.Set.Guards, len(levels), whole, entries)
 	}
 	all := ledger.Removal{Commit: r.Tip, Changes: here.removed(r.Changes, r.Latches, r.Found.Fleet.At)}
-	for _, c := range all.Changes {
-		all.Files = append(all.Files, c.ID.Namespace)
-	}
+	all.Files = each.Of(all.Changes, func(c ledger.Change) string { return c.ID.Namespace })
 	removals := []ledger.Removal{all} // the commits of a rewritten branch count as one
 	if !few(all) && r.window.belief != rewritten {
 		found, err := r.commits.Removals(ctx, r.window.Window, r.Tip, all.Changes)
@@ -117,10 +113,7 @@ func removedNotice(id workload.ID, commit string, until, again time.Time) Notice
 func removedAtOnce(commit string, gone []ledger.Change, of int, until time.Time) alert.Condition {
 	largest := slices.Clone(gone)
 	slices.SortStableFunc(largest, func(a, b ledger.Change) int { return cmp.Compare(b.Agreed.Replicas, a.Agreed.Replicas) })
-	var names []string
-	for _, c := range largest[:min(namedLargest, len(largest))] {
-		names = append(names, fmt.Sprintf("%s %d", c.ID, c.Agreed.Replicas))
-	}
+	names := each.Of(largest[:min(namedLargest, len(largest))], func(c ledger.Change) string { return fmt.Sprintf("%s %d", c.ID, c.Agreed.Replicas) })
 	text := fmt.Sprintf("commit %s removed %d of %d entries of workloads that are in the cluster: %s", commit, len(gone), of, strings.Join(names, ", "))
 	if more := len(gone) - len(names); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
@@ -134,16 +127,12 @@ func removedAtOnce(commit string, gone []ledger.Change, of int, until time.Time)
 
 // stillRemoved returns the open conditions about removed entries, while one of their
 // workloads is in its edit grace period.
-func stillRemoved(open []alert.Open, l latch.Latches, now time.Time) (lasting []alert.Condition) {
+func stillRemoved(open []alert.Open, l latch.Latches, now time.Time) []alert.Condition {
 	if len(waiting(l, now)) == 0 {
 		return nil
 	}
-	for _, o := range open {
-		if o.Kind == alert.EntriesRemoved {
-			lasting = append(lasting, o.Condition)
-		}
-	}
-	return lasting
+	of := each.Where(open, func(o alert.Open) bool { return o.Kind == alert.EntriesRemoved })
+	return each.Of(of, func(o alert.Open) alert.Condition { return o.Condition })
 }
 
 // waiting returns the namespaces with a workload in the edit grace period after a user

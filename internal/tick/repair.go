@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 )
@@ -57,23 +58,18 @@ func repairOf(tree checkpoint.Tree, marks []inplace.Mark, namespace string) latc
 
 // repaired returns the repairs that the tree contains. If merged is true, users also merged
 // other changes of the proposal, and a namespace need not equal its repair.
-func repaired(tree checkpoint.Tree, marks []inplace.Mark, repairs []latch.Repair, merged bool) (done []latch.Repair) {
+func repaired(tree checkpoint.Tree, marks []inplace.Mark, repairs []latch.Repair, merged bool) []latch.Repair {
 	stale := namespaces(staleIn(tree, marks))
-	for _, m := range repairs {
-		if !slices.Contains(stale, m.Namespace) && (merged || repairOf(tree, marks, m.Namespace) == m) {
-			done = append(done, m)
-		}
-	}
-	return done
+	return each.Where(repairs, func(m latch.Repair) bool {
+		return !slices.Contains(stale, m.Namespace) && (merged || repairOf(tree, marks, m.Namespace) == m)
+	})
 }
 
 // declined adds repairs to the declined ones, until an instant. gitlatch does not repair
 // their namespaces until then, unless their checkpoint files change.
 func declined(before []latch.Declined, repairs []latch.Repair, until time.Time) []latch.Declined {
 	all := slices.DeleteFunc(slices.Clone(before), func(d latch.Declined) bool { return slices.Contains(repairs, d.Repair) })
-	for _, m := range repairs {
-		all = append(all, latch.Declined{Repair: m, Until: until})
-	}
+	all = append(all, each.Of(repairs, func(m latch.Repair) latch.Declined { return latch.Declined{Repair: m, Until: until} })...)
 	slices.SortStableFunc(all, func(a, b latch.Declined) int { return strings.Compare(a.Namespace, b.Namespace) })
 	return all
 }
@@ -84,9 +80,5 @@ func behindIn(marks []inplace.Mark, namespace string) bool {
 }
 
 func namespaces(repairs []latch.Repair) []string {
-	var names []string
-	for _, m := range repairs {
-		names = append(names, m.Namespace)
-	}
-	return names
+	return each.Of(repairs, func(m latch.Repair) string { return m.Namespace })
 }

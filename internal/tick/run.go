@@ -92,10 +92,6 @@ func (t *Tick) Run(ctx context.Context) (Report, error) {
 		report.NotRun = held.Error()
 		return report, nil
 	}
-	if taken, is := errors.AsType[*takenError](err); is {
-		report.NotRun = taken.Error()
-		return report, nil
-	}
 	return report, err
 }
 
@@ -109,9 +105,13 @@ func (t *Tick) run(ctx context.Context, report *Report) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, tenancy.end(ctx)) }()
-	head, err := t.loadHead(ctx)
+	head, err := t.Store.Head(ctx, t.Site)
 	if err != nil {
 		return fmt.Errorf("load the state: %w", err)
+	}
+	report.NotRun = t.taken(head)
+	if report.NotRun != "" {
+		return nil
 	}
 	recallSites(t.Repository, head.Agreed)
 	named, agreed, err := t.readNamed(ctx, head)
@@ -202,24 +202,13 @@ func (t *Tick) site(state latch.State, git Found) policy.Site {
 	return site
 }
 
-// A takenError reports that another tick took the turn.
-type takenError struct {
-	site     string
-	turn, at time.Time
-}
-
-func (e *takenError) Error() string {
-	return fmt.Sprintf("site %s: turn of %s was taken at %s", e.site, e.turn.UTC().Format(timeFormat), e.at.UTC().Format(timeFormat))
-}
-
-// loadHead loads the head. It returns a takenError if another tick took the turn.
-func (t *Tick) loadHead(ctx context.Context) (latch.Head, error) {
-	head, err := t.Store.Head(ctx, t.Site)
+// taken returns the reason if another tick took the turn; "" otherwise.
+func (t *Tick) taken(head latch.Head) string {
 	// A head from more than a period in the future comes from a clock that was ahead. Its
 	// tick took no turn.
 	ahead := head.At.After(t.Clock().Add(t.Period))
-	if err == nil && !t.Turn.IsZero() && !head.At.Before(t.Turn) && !ahead {
-		err = &takenError{t.Site, t.Turn, head.At}
+	if t.Turn.IsZero() || head.At.Before(t.Turn) || ahead {
+		return ""
 	}
-	return head, err
+	return fmt.Sprintf("site %s: turn of %s was taken at %s", t.Site, t.Turn.UTC().Format(timeFormat), head.At.UTC().Format(timeFormat))
 }

@@ -30,7 +30,7 @@ func Body(site string, crossings []policy.Decision, beside ledger.Beside) string
 		} else {
 			why = escape(why)
 		}
-		r := ledger.ReasonOf(line(d))
+		r := ledger.ReasonOf(Line(d))
 		from, to := r.Levels()
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(r.About(d.ID.String())), from, to, why)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -65,16 +66,9 @@ func Want(latches latch.Latches, decisions []policy.Decision, all bool, now time
 // Crossings are changes as crossings, with the reasons of the decisions where
 // there are any.
 func Crossings(changes []checkpoint.Change, decisions []policy.Decision) (crossings []policy.Decision) {
-	type key struct {
-		id      workload.ID
-		reading policy.Reading
-	}
-	reasons := map[key]policy.Decision{}
-	for _, d := range decisions {
-		reasons[key{d.ID, d.Reading}] = d
-	}
+	reasons := each.By(decisions, policy.Decision.Subject)
 	add := func(c checkpoint.Change, of policy.Reading) {
-		d := reasons[key{c.ID, of}]
+		d := reasons[policy.Subject{ID: c.ID, Reading: of}]
 		d.ID = c.ID
 		d.Reading = of
 		d.From = c.From
@@ -93,15 +87,8 @@ func Crossings(changes []checkpoint.Change, decisions []policy.Decision) (crossi
 	return crossings
 }
 
-// Lines are decisions as a message has them.
-func Lines(decisions []policy.Decision) (lines []ledger.Crossing) {
-	for _, d := range decisions {
-		lines = append(lines, line(d))
-	}
-	return lines
-}
-
-func line(d policy.Decision) ledger.Crossing {
+// Line is a decision as a message has it.
+func Line(d policy.Decision) ledger.Crossing {
 	return ledger.Crossing{ID: d.ID, Rollout: d.Reading == policy.ReadingRollout, From: d.From, To: d.To, Text: d.Text}
 }
 
