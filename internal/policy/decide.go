@@ -35,8 +35,7 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 
 	bounds := acceptedBounds(p, l.Declared, *s.Scale)
 	r := newRounding(p, bounds, *s.Scale)
-	d.Mismatch = mismatch(p, l.Declared, *s.Scale)
-	d.Capped = capped(bounds, *s.Scale)
+	d.Mismatch, d.Capped = CompareBounds(p, l.Declared, *s.Scale)
 
 	stop := stopsLowering(s, look)
 	l.Up = advanceUp(l, r, s, look)
@@ -275,22 +274,14 @@ func acceptedBounds(p Policy, declared checkpoint.Entry, s workload.Scale) check
 	return checkpoint.Entry{Min: live.Min, Max: live.Max}
 }
 
-// capped reports whether the accepted upper bound is below the desired pods, while the
-// live upper bound is not.
-func capped(accepted checkpoint.Entry, s workload.Scale) bool {
-	return accepted.Max > 0 && s.Desired > accepted.Max && (s.Max == 0 || s.Desired <= s.Max)
-}
-
 // CompareBounds compares the live bounds with the bounds in git. live is nil if they
 // are the same, nothing is declared or the policy ignores bounds. tooLow is true if
 // the accepted max is below the desired pods, while the live max is not.
 func CompareBounds(p Policy, declared checkpoint.Entry, s workload.Scale) (live *Bounds, tooLow bool) {
-	return mismatch(p, declared, s), capped(acceptedBounds(p, declared, s), s)
-}
-
-func mismatch(p Policy, declared checkpoint.Entry, s workload.Scale) *Bounds {
+	accepted := acceptedBounds(p, declared, s)
+	tooLow = accepted.Max > 0 && s.Desired > accepted.Max && (s.Max == 0 || s.Desired <= s.Max)
 	if p.Bounds == ModeIgnore || declared.Replicas == 0 || declared.Min == s.Min && declared.Max == s.Max {
-		return nil
+		return nil, tooLow
 	}
-	return &Bounds{Min: s.Min, Max: s.Max}
+	return &Bounds{Min: s.Min, Max: s.Max}, tooLow
 }
