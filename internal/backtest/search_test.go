@@ -1,7 +1,6 @@
 package backtest_test
 
 import (
-	"maps"
 	"math"
 	"testing"
 	"time"
@@ -79,7 +78,7 @@ func (m minutes) slow(set policy.Set) (o outcome) {
 	latches := make([]latch.Latch, len(m.ids))
 	levels := make([][]int32, len(m.ids))
 	var head latch.Head
-	past := map[workload.ID]latch.Recent{}
+	past := map[workload.ID]latch.Latch{}
 	var last time.Time
 	for minute := range length {
 		now := monday.Add(time.Duration(minute) * minutely)
@@ -89,10 +88,13 @@ func (m minutes) slow(set policy.Set) (o outcome) {
 				scales[id] = m.scales[i][minute].Desired
 			}
 			var stop policy.Stop
-			var recent map[workload.ID]latch.Recent
-			head, recent, stop = policy.Assess(set.Guards, head, workload.Fleet{Cluster: "past", At: now}, scales, past)
+			var remembered latch.Latches
+			head, remembered, stop = policy.Assess(set.Guards, head, workload.Fleet{Cluster: "past", At: now}, scales, latch.LatchesOf(past))
 			head.At = now
-			maps.Copy(past, recent)
+			past = map[workload.ID]latch.Latch{}
+			for l := range remembered.All() {
+				past[l.ID] = l
+			}
 			var decisions []policy.Decision
 			for i, id := range m.ids {
 				scale := m.scales[i][minute]

@@ -12,7 +12,7 @@ import (
 // with a known scale, and at least DropLeast, have at most half of their peak within
 // DropWithin. It ends when fewer workloads are down, unknown or absent. If no latch has
 // recent scales, a user must acknowledge the drop.
-func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32, past map[workload.ID]latch.Recent) latch.Head {
+func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32, past latch.Latches) latch.Head {
 	from := fleet.At
 	if h.Drop != nil {
 		from = h.Drop.Since
@@ -21,14 +21,14 @@ func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workloa
 	down, total := 0, 0
 	var falls []latch.Fall
 	apart := unlatched(fleet, scales)
-	for id, r := range past {
-		scale, seen := scales[id]
+	for one := range past.All() {
+		scale, seen := scales[one.ID]
 		unknown := !seen || scale == latch.Unknown
-		if _, was := r.Range(from); apart[id] || was < 2 || unknown && h.Drop == nil {
+		if _, was := one.Recent.Range(from); apart[one.ID] || was < 2 || unknown && h.Drop == nil {
 			continue
 		} else if total++; unknown || int64(scale)*2 <= int64(was) {
 			down++
-			falls = append(falls, latch.Fall{ID: id, From: was, To: scale})
+			falls = append(falls, latch.Fall{ID: one.ID, From: was, To: scale})
 		}
 	}
 	mass := down >= g.DropLeast && float64(down) >= shareOf(g.DropShare, total) || h.Drop != nil && total == 0
@@ -61,14 +61,14 @@ func unlatched(fleet workload.Fleet, scales map[workload.ID]int32) map[workload.
 	return all
 }
 
-// remember returns the recent scales that change with this sample; nil removes them. With
-// restart, they start with this sample. An unknown scale changes nothing. The recent scales of
-// an absent workload stay for DropWithin.
-func remember(g Guards, h latch.Head, fleet workload.Fleet, scales Scales, past Recents, restart bool) Recents {
-	changed := map[workload.ID]latch.Recent{}
+// remember returns the latches with the recent scales after this sample. With restart, they
+// start with this sample. An unknown scale changes nothing. The recent scales of an absent
+// workload stay for DropWithin.
+func remember(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32, past latch.Latches, restart bool) latch.Latches {
+	changed := map[workload.ID]latch.Latch{}
 	note := func(id workload.ID, pods int32) {
-		was := past[id]
-		next := was
+		one := past.Get(id)
+		next := one.Recent
 		if restart {
 			next = nil
 		}
@@ -76,8 +76,9 @@ func remember(g Guards, h latch.Head, fleet workload.Fleet, scales Scales, past 
 		if _, high := next.Range(fleet.At.Add(-g.DropWithin)); high == latch.Unknown {
 			next = nil
 		}
-		if !slices.Equal(next, was) {
-			changed[id] = next
+		if !slices.Equal(next, one.Recent) {
+			one.Recent = next
+			changed[id] = one
 		}
 	}
 	for id, scale := range scales {
@@ -86,12 +87,16 @@ func remember(g Guards, h latch.Head, fleet workload.Fleet, scales Scales, past 
 		}
 	}
 	forgotten := unlatched(fleet, scales)
-	for id := range past {
-		if forgotten[id] {
-			changed[id] = nil
-		} else if _, seen := scales[id]; !seen {
-			note(id, latch.Unknown)
+	for one := range past.All() {
+		_, seen := scales[one.ID]
+		switch {
+		case len(one.Recent) == 0:
+		case forgotten[one.ID]:
+			one.Recent = nil
+			changed[one.ID] = one
+		case !seen:
+			note(one.ID, latch.Unknown)
 		}
 	}
-	return changed
+	return past.With(changed)
 }

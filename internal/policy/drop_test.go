@@ -55,12 +55,16 @@ func watching() *watched {
 
 // look takes one sample, and returns the stop.
 func (w *watched) look(fleet workload.Fleet, scales map[workload.ID]int32) policy.Stop {
-	head, changed, stop := policy.Assess(w.guards, w.head, fleet, scales, w.past)
+	latches := map[workload.ID]latch.Latch{}
+	for id, r := range w.past {
+		latches[id] = latch.Latch{ID: id, Recent: r}
+	}
+	head, remembered, stop := policy.Assess(w.guards, w.head, fleet, scales, latch.LatchesOf(latches))
 	head.At = fleet.At
 	w.head = head
-	for id, r := range changed {
-		if w.past[id] = r; len(r) == 0 {
-			delete(w.past, id)
+	for l := range remembered.All() {
+		if w.past[l.ID] = l.Recent; len(l.Recent) == 0 {
+			delete(w.past, l.ID)
 		}
 	}
 	return stop

@@ -11,36 +11,29 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Scales are the desired replicas of workloads, or latch.Unknown.
-type Scales map[workload.ID]int32
-
-// Recents are the recent scales of workloads.
-type Recents map[workload.ID]latch.Recent
-
 // Assess applies the guards to the site, before the decisions about its workloads. scales are
-// the desired replicas of each sampled workload that a policy latches, or latch.Unknown. past
-// are the recent scales in the latches. Assess returns the changed head, the recent scales
-// that changed, and the stop.
-func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales Scales, past Recents) (latch.Head, Recents, Stop) {
+// the desired replicas of each sampled workload that a policy latches, or latch.Unknown. Assess
+// returns the changed head, the latches with the recent scales, and the stop.
+func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32, past latch.Latches) (latch.Head, latch.Latches, Stop) {
 	h, stop := assessCluster(g, h, fleet)
 	if stop.All {
-		return h, nil, stop
+		return h, past, stop
 	}
 	if fleet.At.Before(h.PausedUntil) {
-		return h, nil, Stop{All: true, Reason: ReasonHold, Text: "a user paused the site until " + h.PausedUntil.UTC().Format(time.RFC3339)}
+		return h, past, Stop{All: true, Reason: ReasonHold, Text: "a user paused the site until " + h.PausedUntil.UTC().Format(time.RFC3339)}
 	}
 	h.PausedUntil = time.Time{}
 	if stop.Reason != ReasonNone {
-		return h, nil, stop // the recent scales belong to the site's own cluster
+		return h, past, stop // the recent scales belong to the site's own cluster
 	}
 	if len(fleet.Unread) > 0 {
-		return h, nil, Stop{Reason: ReasonPartial, Text: "a part of the cluster could not be listed"}
+		return h, past, Stop{Reason: ReasonPartial, Text: "a part of the cluster could not be listed"}
 	}
 
 	dropped := h.Drop != nil
 	h = assessDrop(g, h, fleet, scales, past)
 	if h.Drop != nil {
-		return h, nil, Stop{Reason: ReasonMassDrop, Text: fmt.Sprintf("%d workloads lost half of their pods at once, at %s; lowering waits until they recover or a user acknowledges the drop",
+		return h, past, Stop{Reason: ReasonMassDrop, Text: fmt.Sprintf("%d workloads lost half of their pods at once, at %s; lowering waits until they recover or a user acknowledges the drop",
 			h.Drop.Workloads, h.Drop.Since.UTC().Format(time.RFC3339))}
 	}
 	return h, remember(g, h, fleet, scales, past, dropped), Stop{}

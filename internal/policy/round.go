@@ -41,14 +41,8 @@ type Decided struct {
 // about each workload, then the limits over all decisions.
 func Round(s Site) Decided {
 	guards := s.Set.Guards
-	head, recent, stop := Assess(guards, s.Head, s.Fleet, scales(s.Set, s.Fleet.Samples), recents(s.Latches))
-	remembered := make(map[workload.ID]latch.Latch, len(recent))
-	for id, r := range recent {
-		l := s.Latches.Get(id)
-		l.Recent = r
-		remembered[id] = l
-	}
-	s.Latches = s.Latches.With(remembered)
+	head, remembered, stop := Assess(guards, s.Head, s.Fleet, scales(s.Set, s.Fleet.Samples), s.Latches)
+	s.Latches = remembered
 
 	r := round{Site: s, stop: stop}
 	present := make(map[workload.ID]bool, len(s.Fleet.Samples))
@@ -125,17 +119,6 @@ func scales(set Set, samples []workload.Sample) map[workload.ID]int32 {
 		scales[s.ID] = scale
 	}
 	return scales
-}
-
-// recents returns the recent scales of the latches that have them.
-func recents(l latch.Latches) map[workload.ID]latch.Recent {
-	all := map[workload.ID]latch.Recent{}
-	for one := range l.All() {
-		if len(one.Recent) > 0 {
-			all[one.ID] = one.Recent
-		}
-	}
-	return all
 }
 
 // A round decides workload by workload.

@@ -90,11 +90,3 @@ func (r Report) Err() error {
 	}
 	return errors.Join(problems...)
 }
-
-// published adds the effects on git and on the host to the report.
-func (r *Report) published(p Published) {
-	r.Decisions = p.Decisions
-	r.Commit = p.Commit
-	r.Proposal = p.Asked
-	r.InPlace = p.Markers.marks
-}

@@ -170,7 +170,10 @@ func (t *Tick) fold(ctx context.Context, tenancy *tenancy, loaded Loaded, report
 
 	published, more, err := t.publish(ctx, tenancy, Plan{Found: git, Decided: decided, Stored: loaded.Head})
 	found = found.and(more)
-	report.published(published)
+	report.Decisions = published.Decisions
+	report.Commit = published.Commit
+	report.Proposal = published.Asked
+	report.InPlace = published.Markers.marks
 	if err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
