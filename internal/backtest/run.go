@@ -171,15 +171,8 @@ func (s *replay) tick() {
 		Period: s.set.Guards.Period,
 		Last:   func(id workload.ID) time.Time { return s.byID[id].last },
 	})
-	var direct, reviewed []policy.Decision
-	for _, d := range decided.Decisions {
-		switch {
-		case d.Crosses():
-			direct = append(direct, d)
-		case d.Verdict == policy.Review:
-			reviewed = append(reviewed, d)
-		}
-	}
+	direct := each.Where(decided.Decisions, policy.Decision.Crosses)
+	reviewed := each.Where(decided.Decisions, func(d policy.Decision) bool { return d.Verdict == policy.Review })
 	state := s.settle(decided.State, direct)
 	before := s.result.Updates
 	state = s.settle(state, reviewed)

@@ -88,11 +88,12 @@ func (m minutes) slow(set policy.Set) (o outcome) {
 				scales[id] = m.scales[i][minute].Desired
 			}
 			var stop policy.Stop
-			var remembered latch.Latches
-			head, remembered, stop = policy.Assess(set.Guards, head, workload.Fleet{Cluster: "past", At: now}, scales, latch.LatchesOf(past))
+			state := latch.State{Head: head, Latches: latch.LatchesOf(past)}
+			state, stop = policy.Assess(set.Guards, state, workload.Fleet{Cluster: "past", At: now}, scales)
+			head = state.Head
 			head.At = now
 			past = map[workload.ID]latch.Latch{}
-			for l := range remembered.All() {
+			for l := range state.Latches.All() {
 				past[l.ID] = l
 			}
 			var decisions []policy.Decision

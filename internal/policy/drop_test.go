@@ -59,10 +59,10 @@ func (w *watched) look(fleet workload.Fleet, scales map[workload.ID]int32) polic
 	for id, r := range w.past {
 		latches[id] = latch.Latch{ID: id, Recent: r}
 	}
-	head, remembered, stop := policy.Assess(w.guards, w.head, fleet, scales, latch.LatchesOf(latches))
-	head.At = fleet.At
-	w.head = head
-	for l := range remembered.All() {
+	state, stop := policy.Assess(w.guards, latch.State{Head: w.head, Latches: latch.LatchesOf(latches)}, fleet, scales)
+	w.head = state.Head
+	w.head.At = fleet.At
+	for l := range state.Latches.All() {
 		if w.past[l.ID] = l.Recent; len(l.Recent) == 0 {
 			delete(w.past, l.ID)
 		}

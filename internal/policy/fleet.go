@@ -13,30 +13,32 @@ import (
 
 // Assess applies the guards to the site, before the decisions about its workloads. scales are
 // the desired replicas of each sampled workload that a policy latches, or latch.Unknown. Assess
-// returns the changed head, the latches with the recent scales, and the stop.
-func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32, past latch.Latches) (latch.Head, latch.Latches, Stop) {
-	h, stop := assessCluster(g, h, fleet)
+// returns the state with the changed head and the recent scales, and the stop.
+func Assess(g Guards, s latch.State, fleet workload.Fleet, scales map[workload.ID]int32) (latch.State, Stop) {
+	head, stop := assessCluster(g, s.Head, fleet)
+	s.Head = head
 	if stop.All {
-		return h, past, stop
+		return s, stop
 	}
-	if fleet.At.Before(h.PausedUntil) {
-		return h, past, Stop{All: true, Reason: ReasonHold, Text: "a user paused the site until " + h.PausedUntil.UTC().Format(time.RFC3339)}
+	if fleet.At.Before(s.Head.PausedUntil) {
+		return s, Stop{All: true, Reason: ReasonHold, Text: "a user paused the site until " + s.Head.PausedUntil.UTC().Format(time.RFC3339)}
 	}
-	h.PausedUntil = time.Time{}
+	s.Head.PausedUntil = time.Time{}
 	if stop.Reason != ReasonNone {
-		return h, past, stop // the recent scales belong to the site's own cluster
+		return s, stop // the recent scales belong to the site's own cluster
 	}
 	if len(fleet.Unread) > 0 {
-		return h, past, Stop{Reason: ReasonPartial, Text: "a part of the cluster could not be listed"}
+		return s, Stop{Reason: ReasonPartial, Text: "a part of the cluster could not be listed"}
 	}
 
-	dropped := h.Drop != nil
-	h = assessDrop(g, h, fleet, scales, past)
-	if h.Drop != nil {
-		return h, past, Stop{Reason: ReasonMassDrop, Text: fmt.Sprintf("%d workloads lost half of their pods at once, at %s; lowering waits until they recover or a user acknowledges the drop",
-			h.Drop.Workloads, h.Drop.Since.UTC().Format(time.RFC3339))}
+	dropped := s.Head.Drop != nil
+	s.Head = assessDrop(g, s.Head, fleet, scales, s.Latches)
+	if s.Head.Drop != nil {
+		return s, Stop{Reason: ReasonMassDrop, Text: fmt.Sprintf("%d workloads lost half of their pods at once, at %s; lowering waits until they recover or a user acknowledges the drop",
+			s.Head.Drop.Workloads, s.Head.Drop.Since.UTC().Format(time.RFC3339))}
 	}
-	return h, remember(g, h, fleet, scales, past, dropped), Stop{}
+	s.Latches = remember(g, s.Head, fleet, scales, s.Latches, dropped)
+	return s, Stop{}
 }
 
 // assessCluster compares the sampled cluster with the site's own cluster. The first cluster of

@@ -44,7 +44,8 @@ func TestClustersOfASite(t *testing.T) {
 	for _, tt := range tests {
 		fleet := fleetAt(tt.minute)
 		fleet.Cluster, fleet.Unread = tt.sampled, tt.unread
-		h, _, stop := policy.Assess(g, latch.Head{Cluster: tt.bound}, fleet, nil, latch.Latches{})
+		s, stop := policy.Assess(g, latch.State{Head: latch.Head{Cluster: tt.bound}}, fleet, nil)
+		h := s.Head
 		if stop.All != tt.all || stop.Reason != tt.reason {
 			t.Errorf("%s: %+v", tt.name, stop)
 		}
@@ -62,13 +63,13 @@ func TestClustersOfASite(t *testing.T) {
 func TestAPersonHoldsTheSite(t *testing.T) {
 	t.Parallel()
 	g := policy.DefaultGuards()
-	h, _, stop := policy.Assess(g, latch.Head{PausedUntil: fleetAt(10).At}, fleetAt(5), scales(3, 5), latch.Latches{})
-	if !stop.All || stop.Reason != policy.ReasonHold || h.PausedUntil.IsZero() || !strings.Contains(stop.Text, "12:10") {
+	s, stop := policy.Assess(g, latch.State{Head: latch.Head{PausedUntil: fleetAt(10).At}}, fleetAt(5), scales(3, 5))
+	if !stop.All || stop.Reason != policy.ReasonHold || s.Head.PausedUntil.IsZero() || !strings.Contains(stop.Text, "12:10") {
 		t.Errorf("while it lasts: %+v", stop)
 	}
-	h, _, stop = policy.Assess(g, h, fleetAt(10), scales(3, 5), latch.Latches{})
-	if stop.Reason != policy.ReasonNone || !h.PausedUntil.IsZero() {
-		t.Errorf("once over: %+v until %s", stop, h.PausedUntil)
+	s, stop = policy.Assess(g, s, fleetAt(10), scales(3, 5))
+	if stop.Reason != policy.ReasonNone || !s.Head.PausedUntil.IsZero() {
+		t.Errorf("once over: %+v until %s", stop, s.Head.PausedUntil)
 	}
 }
 

@@ -41,8 +41,8 @@ type Decided struct {
 // about each workload, then the limits over all decisions.
 func Round(s Site) Decided {
 	guards := s.Set.Guards
-	head, remembered, stop := Assess(guards, s.Head, s.Fleet, scales(s.Set, s.Fleet.Samples), s.Latches)
-	s.Latches = remembered
+	state, stop := Assess(guards, s.State, s.Fleet, scales(s.Set, s.Fleet.Samples))
+	s.State = state
 
 	r := round{Site: s, stop: stop}
 	present := make(map[workload.ID]bool, len(s.Fleet.Samples))
@@ -72,22 +72,22 @@ func Round(s Site) Decided {
 			changed[l.ID] = l
 		}
 	}
-	latches := s.Latches.With(changed)
-	decisions = append(decisions, LimitRetirement(guards, latches.Entries(), absent)...)
+	s.Latches = s.Latches.With(changed)
+	decisions = append(decisions, LimitRetirement(guards, s.Latches.Entries(), absent)...)
 	slices.SortStableFunc(decisions, func(a, b Decision) int { return workload.Compare(a.ID, b.ID) })
-	return Decided{latch.State{Head: head, Latches: latches}, stop, limit(s, head, decisions)}
+	return Decided{s.State, stop, limit(s, decisions)}
 }
 
 // limit blocks the level changes that the site's mode, rules or budget do not allow. A limit
 // ignores the changes that an earlier limit blocked.
-func limit(s Site, head latch.Head, decisions []Decision) []Decision {
+func limit(s Site, decisions []Decision) []Decision {
 	if !s.Set.Latch {
 		decisions = Observe(decisions)
 	}
-	decisions = RequireEvidence(head.Agreed.Evidence, decisions)
+	decisions = RequireEvidence(s.Head.Agreed.Evidence, decisions)
 	decisions = Ride(decisions)
 	if s.Flush == FlushNone {
-		decisions = Afford(s.Set.Guards, head.Budget, s.Fleet.At, decisions)
+		decisions = Afford(s.Set.Guards, s.Head.Budget, s.Fleet.At, decisions)
 	}
 	return decisions
 }

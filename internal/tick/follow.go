@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -73,10 +74,7 @@ func present(l latch.Latch) latch.Latch {
 // have been back in that sample, so absences start again.
 func landed(s latch.State, f Found) (latch.State, Notes) {
 	var n Notes
-	judged := map[workload.ID]ledger.Change{}
-	for _, c := range f.Changes {
-		judged[c.ID] = c
-	}
+	judged := each.By(f.Changes, workloadOf)
 	for i, c := range f.Landed {
 		s.Head.Budget = policy.Spend(f.Set.Guards, s.Head.Budget, c.When)
 		if c.When.After(s.Head.At) {

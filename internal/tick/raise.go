@@ -32,9 +32,7 @@ func (t *Tick) raise(s latch.State, f Found, p Published, r Report, found []aler
 	s.Head.UnpublishedSince = unpublishedSince(s, r, f.Fleet.At)
 	if r.Stop.Reason == policy.ReasonSecond {
 		// A second cluster cannot judge the conditions of the site's own cluster.
-		for _, o := range s.Head.Open {
-			n.Conditions = append(n.Conditions, o.Condition)
-		}
+		n.Conditions = each.Of(s.Head.Open, func(o alert.Open) alert.Condition { return o.Condition })
 	} else {
 		n.fleet(f.Fleet, s.Head, r)
 		n.unruled(s)

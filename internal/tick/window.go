@@ -7,6 +7,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick/proposal"
@@ -178,17 +179,18 @@ func (r *reconciler) judge(ctx context.Context) error {
 			r.Changes = r.Past.Judge()
 		}
 	}
-	judged := map[workload.ID]bool{}
-	for _, c := range r.Changes {
-		judged[c.ID] = true
-	}
+	judged := each.By(r.Changes, workloadOf)
 	for _, one := range r.Latches.Sorted() {
-		if !judged[one.ID] && r.Tree.Broken[one.ID.Namespace] == nil {
+		_, has := judged[one.ID]
+		if !has && r.Tree.Broken[one.ID.Namespace] == nil {
 			r.Changes = append(r.Changes, ledger.Change{ID: one.ID}) // git has no entry, and had no entry
 		}
 	}
 	return nil
 }
+
+// workloadOf returns the workload of a change.
+func workloadOf(c ledger.Change) workload.ID { return c.ID }
 
 // hostMerged returns the changes of the newest proposal if the host reports that users
 // merged it, and it was open when git and the latches last agreed.

@@ -94,15 +94,10 @@ func Line(d policy.Decision) ledger.Crossing {
 
 // Merged counts the proposed changes that people merged, squashed or not, and that the
 // base holds.
-func Merged(changes, merged []checkpoint.Change, base map[workload.ID]checkpoint.Entry) (n int) {
+func Merged(changes, merged []checkpoint.Change, base map[workload.ID]checkpoint.Entry) int {
 	inBase := map[workload.ID]bool{}
 	for _, m := range merged {
 		inBase[m.ID] = inBase[m.ID] || m.To == base[m.ID]
 	}
-	for _, c := range changes {
-		if inBase[c.ID] {
-			n++
-		}
-	}
-	return n
+	return each.Count(changes, func(c checkpoint.Change) bool { return inBase[c.ID] })
 }
