@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -136,12 +137,7 @@ func missed(g Guards, l latch.Latch, d Decision, look Look) (latch.Latch, Decisi
 // absent workload may always retire. No more than RetireShare retires within RetireAfter,
 // because all of these workloads are absent at the same instant.
 func LimitRetirement(g Guards, entries int, absent []Decision) []Decision {
-	gone := 0
-	for _, d := range absent {
-		if d.Reason != ReasonUnread && !d.From.IsZero() {
-			gone++
-		}
-	}
+	gone := each.Count(absent, func(d Decision) bool { return d.Reason != ReasonUnread && !d.From.IsZero() })
 	if gone <= 1 || float64(gone) <= shareOf(g.RetireShare, entries) {
 		return absent
 	}

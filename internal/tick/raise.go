@@ -65,21 +65,21 @@ func unpublishedSince(s latch.State, r Report, now time.Time) time.Time {
 	if r.Commit != nil {
 		committed = each.By(r.Commit.Changes, policy.Decision.Subject)
 	}
-	for _, d := range r.Decisions {
-		waits := d.Verdict == policy.Pending && (d.Reason == policy.ReasonBudget || d.Reason == policy.ReasonNoEvidence)
+	waits := slices.ContainsFunc(r.Decisions, func(d policy.Decision) bool {
 		_, done := committed[d.Subject()]
 		if d.Crosses() && !done {
 			_, proposed := s.Latches.Get(d.ID).Change()
-			waits = !proposed
+			return !proposed
 		}
-		if waits {
-			if s.Head.UnpublishedSince.IsZero() {
-				return now
-			}
-			return s.Head.UnpublishedSince
-		}
+		return d.Verdict == policy.Pending && (d.Reason == policy.ReasonBudget || d.Reason == policy.ReasonNoEvidence)
+	})
+	switch {
+	case !waits:
+		return time.Time{}
+	case s.Head.UnpublishedSince.IsZero():
+		return now
 	}
-	return time.Time{}
+	return s.Head.UnpublishedSince
 }
 
 // anomalies returns the unusual conditions of workloads, and the latches with their watch

@@ -33,30 +33,24 @@ func presenceIn(f workload.Fleet, cluster string) presence {
 
 // removed returns the entries that users removed although their workloads are in the
 // cluster, or may be. It leaves out entries that users removed a second time.
-func (p presence) removed(changes []ledger.Change, l latch.Latches, now time.Time) (gone []ledger.Change) {
-	for _, c := range changes {
+func (p presence) removed(changes []ledger.Change, l latch.Latches, now time.Time) []ledger.Change {
+	return each.Where(changes, func(c ledger.Change) bool {
 		_, seen := p.samples[c.ID]
 		was := l.Get(c.ID)
 		// A dead tick may have saved the latch, but not the head. Then the latch has no entry,
 		// and this is the same removal.
 		again := now.Before(was.RemovedUntil) && !was.Declared.IsZero()
-		if c.Removed() && !again && (seen || !p.whole) {
-			gone = append(gone, c)
-		}
-	}
-	return gone
+		return c.Removed() && !again && (seen || !p.whole)
+	})
 }
 
 // levels returns the removed entries with a level that a policy writes.
-func (p presence) levels(set policy.Set, r ledger.Removal) (all []ledger.Change) {
-	for _, c := range r.Changes {
+func (p presence) levels(set policy.Set, r ledger.Removal) []ledger.Change {
+	return each.Where(r.Changes, func(c ledger.Change) bool {
 		s, seen := p.samples[c.ID]
 		_, _, latched := set.Choose(s)
-		if c.Agreed.Replicas > 0 && (latched || !seen) {
-			all = append(all, c)
-		}
-	}
-	return all
+		return c.Agreed.Replicas > 0 && (latched || !seen)
+	})
 }
 
 // findRemovals finds the users' commits that removed many entries at once. Such a commit is

@@ -73,14 +73,12 @@ func (t *tenancy) save(ctx context.Context, loaded latch.Head, now latch.State, 
 		loaded.Cluster = head.Cluster
 		loaded.Open = head.Open
 		loaded.Outbox = head.Outbox
-		err := t.Store.Save(ctx, t.lease, loaded, nil, nil)
-		return loaded, err
+		return loaded, t.Store.Save(ctx, t.lease, loaded, nil, nil)
 	}
 	head.Latches = now.Latches.Checksum()
 	head.Agreed.Sites = sitesAt(t.Repository, t.Site, head.Agreed)
 	put, drop := now.Latches.Changed()
-	err := t.Store.Save(ctx, t.lease, head, put, drop)
-	return head, err
+	return head, t.Store.Save(ctx, t.lease, head, put, drop)
 }
 
 // noteClosing saves that gitlatch closes the proposal of the loaded head. commit is the head
@@ -120,8 +118,7 @@ func (t *tenancy) send(ctx context.Context, head latch.Head) (n Notes, err error
 		return n, nil
 	}
 	head.Outbox = head.Outbox[done:]
-	err = t.Store.Save(ctx, t.lease, head, nil, nil)
-	return n, err
+	return n, t.Store.Save(ctx, t.lease, head, nil, nil)
 }
 
 // recallSites gives the repository the tree that an earlier tick saved. If git still has that

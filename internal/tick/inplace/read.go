@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/splice"
@@ -75,11 +76,7 @@ func At(ctx context.Context, from ledger.Reader, commit string, paths []string, 
 // Look returns the marks of files, from the objects that were read at their paths. The
 // kinds are those of the site.
 func Look(paths []string, objects map[string]repo.Object, kinds workload.Kinds) []File {
-	var files []File
-	for _, path := range paths {
-		files = append(files, look(path, objects[path], kinds))
-	}
-	return files
+	return each.Of(paths, func(path string) File { return look(path, objects[path], kinds) })
 }
 
 func look(path string, o repo.Object, kinds workload.Kinds) File {
