@@ -15,27 +15,23 @@ const system = "kube-system"
 func (s Set) Choose(sample workload.Sample) (p Policy, skip Decision, latched bool) {
 	p, explicit := s.find(sample)
 	p.Review = p.Review && !s.NoReview
-	reason, text := ReasonNone, ""
-	switch {
-	case !sample.ID.Kind.Scales():
-		reason, text = ReasonNoScale, "its kind has no scale"
-	case sample.OptOut:
-		reason, text = ReasonOptedOut, "an annotation on the workload opts out"
-	case sample.ID.Namespace == system && !explicit:
-		reason, text = ReasonSystem, "no policy names the namespace "+system
-	case p.Scale == ModeIgnore:
-		reason, text = ReasonIgnored, fmt.Sprintf("policy %q ignores scale", p.Name)
-	case sample.Scale != nil && sample.Scale.Driver == workload.DrivenByNothing && !p.Undriven:
-		reason, text = ReasonUndriven, "it has no autoscaler"
-	}
-	if reason == ReasonNone {
-		return p, Decision{}, true
-	}
-	skip = Decision{ID: sample.ID}.as(Skip, reason, text)
+	skip = Decision{ID: sample.ID}
 	if sample.Scale != nil {
 		skip.Count = sample.Scale.Desired
 	}
-	return p, skip, false
+	switch {
+	case !sample.ID.Kind.Scales():
+		return p, skip.as(Skip, ReasonNoScale, "its kind has no scale"), false
+	case sample.OptOut:
+		return p, skip.as(Skip, ReasonOptedOut, "an annotation on the workload opts out"), false
+	case sample.ID.Namespace == system && !explicit:
+		return p, skip.as(Skip, ReasonSystem, "no policy names the namespace "+system), false
+	case p.Scale == ModeIgnore:
+		return p, skip.as(Skip, ReasonIgnored, fmt.Sprintf("policy %q ignores scale", p.Name)), false
+	case sample.Scale != nil && sample.Scale.Driver == workload.DrivenByNothing && !p.Undriven:
+		return p, skip.as(Skip, ReasonUndriven, "it has no autoscaler"), false
+	}
+	return p, Decision{}, true
 }
 
 // Unreviewed returns the fields that have no effect because the host has no pull requests.
