@@ -14,40 +14,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/report"
 )
 
-func TestRenderPrintsWhatGitDeclares(t *testing.T) {
-	t.Parallel()
-	w := settled(t)
-	file := func(path string) string { return "---\n" + w.origin.Show(t, "main", path) }
-	pay, shop := checkpoint.ComponentPath("prod-eu", "pay"), checkpoint.ComponentPath("prod-eu", "shop")
-	before := w.hash(t)
-	w.api.Close() // only git is read
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"render", "component"}, file(pay) + file(shop)},
-		{[]string{"render", "component", "shop"}, file(shop)},
-		{[]string{"render", "record", "pay"}, file(checkpoint.RecordPath("prod-eu", "pay"))},
-	} {
-		if got := w.run(c.args...); got != (outcome{0, c.want, ""}) {
-			t.Errorf("%v: %+v", c.args, got)
-		}
-	}
-	if w.hash(t) != before {
-		t.Error("render wrote")
-	}
-}
-
-// Of a site that declares nothing yet there is nothing to print, and that is
-// said: not in what is printed, which goes on to kubectl.
 func TestRenderOfASiteThatDeclaresNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, form := range []string{"component", "record"} {
-		if got := w.run("render", form); got != (outcome{0, "", "nothing is printed: git declares nothing of the site yet\n"}) {
-			t.Errorf("%s: %+v", form, got)
-		}
-		if got := w.run("render", form, "shop"); got != (outcome{2, "", "gitlatch: namespace shop: git declares nothing in it, nor in any other yet\n"}) {
+	for _, form := range []string{"flux --patch", "argocd --patch", "admission"} {
+		args := append([]string{"render"}, strings.Fields(form+" shop")...)
+		if got := w.run(args...); got != (outcome{2, "", "gitlatch: namespace shop: git declares nothing in it, nor in any other yet\n"}) {
 			t.Errorf("%s shop: %+v", form, got)
 		}
 	}
@@ -253,10 +225,10 @@ func TestMisspelt(t *testing.T) {
 		{"explain web", []string{`namespace "web": the site has nothing in it; did you mean shop/web`}},
 		{"explain shop", []string{"name one workload of namespace shop: shop/api, shop/batch"}},
 		{"explain show/web", []string{"namespace show"}},
-		{"render", []string{"gitlatch render: wants one of component, record, argocd, flux, admission"}},
-		{"render shop", []string{"wants one of component, record, argocd, flux, admission", `"shop"`}},
-		{"render component shop/web", []string{"shop/web: is a workload; name namespaces here, as shop"}},
-		{"render component sho", []string{"namespace sho", "pay, shop"}},
+		{"render", []string{"gitlatch render: wants one of argocd, flux, admission"}},
+		{"render shop", []string{"wants one of argocd, flux, admission", `"shop"`}},
+		{"render admission shop/web", []string{"shop/web: is a workload; name namespaces here, as shop"}},
+		{"render admission sho", []string{"namespace sho", "pay, shop"}},
 		{"render flux", []string{"--url: say by which URL the cluster reaches the repository"}},
 		{"render argocd Shop --url https://git.example.com/fleet.git", []string{`namespace "Shop": must be a DNS label`}},
 		{"render admission --url https://git.example.com/fleet.git", []string{"unknown flag: --url", "gitlatch render admission --help"}},
@@ -266,8 +238,8 @@ func TestMisspelt(t *testing.T) {
 		{"hold --until 2026-03-02T08:00:00", []string{"must be a time", "2026-03-02T18:00:00Z"}},
 		{"hold shop/wep --until 3h", []string{`"shop/wep"`, "shop/web"}},
 		{"schema config", []string{"wants one of Config, Policy", `"config"`}},
-		{"render record --context blue", []string{"unknown flag: --context", "gitlatch render record --help"}},
-		{"render component --kubeconfig kubeconfig", []string{"unknown flag: --kubeconfig"}},
+		{"render admission --context blue", []string{"unknown flag: --context", "gitlatch render admission --help"}},
+		{"render admission --kubeconfig kubeconfig", []string{"unknown flag: --kubeconfig"}},
 		{"schema Foo", []string{"wants one of Config, Policy", `"Foo"`}},
 		{"schema", []string{"wants one of Config, Policy"}},
 		{"version x", []string{"wants no arguments"}},

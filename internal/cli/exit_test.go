@@ -44,7 +44,7 @@ func TestAnEmptyFlagIsRefused(t *testing.T) {
 		{"log", "shop/web", "--since", ""},
 		{"tick", "--metrics-file", ""},
 		{"hold", "--until", ""},
-		{"render", "record", "--config", ""},
+		{"render", "admission", "--config", ""},
 		{"render", "flux", "--path", ""},
 		{"backtest", "past.csv", "--policy", ""},
 		{"backtest", "past.csv", "--workload", ""},

@@ -65,6 +65,6 @@ func Once(ctx context.Context, out io.Writer, cluster *rest.Config, dir string, 
 	if err := report.New(r).Table(out, style); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "\nThe cluster was only read. What a tick would keep of it is in a repository to look into:\n  git -C %s log -p\n  gitlatch render record -c %s\n", path, configPath(dir))
+	_, err = fmt.Fprintf(out, "\nThe cluster was only read. What a tick would keep of it is in a repository to look into:\n  git -C %s log -p\n  git -C %[1]s show\n", path)
 	return errors.Join(err, r.Err())
 }

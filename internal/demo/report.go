@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -206,7 +207,7 @@ func (d *day) lookAround(s term.Style) string {
 	return s.Heading("Repository and state are left for you to look into") + "\n" +
 		"  cd " + dir + "\n" +
 		"  gitlatch log tickets/seats --number 3 -c " + filepath.Base(configPath(dir)) + "\n" +
-		"  gitlatch render record tickets -c " + filepath.Base(configPath(dir)) + "\n" +
+		"  git -C " + filepath.Base(d.repository) + " show " + branch + ":" + checkpoint.RecordPath(siteName, "tickets") + "\n" +
 		"  gitlatch status -c " + filepath.Base(configPath(dir)) + "\n" +
 		"  git clone " + filepath.Base(d.repository) + " fleet && kubectl kustomize fleet/apps/tickets\n" +
 		s.Faint("  The day is over, so status exits with 1: no tick came since.") + "\n"
