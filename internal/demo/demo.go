@@ -92,7 +92,7 @@ func record(ctx context.Context, t *traces.Trace, o Options) (*day, error) {
 	if err := createRepository(ctx, repository, teamFiles(t, siteName), t.Start.Add(-time.Hour)); err != nil {
 		return nil, fmt.Errorf("make repository %s: %w", repository, err)
 	}
-	if err := os.WriteFile(configPath(dir), configFile(siteName, repository, dir), 0o644); err != nil {
+	if err := os.WriteFile(configPath(dir), configFile(repository, dir), 0o644); err != nil {
 		return nil, err
 	}
 	e, err := openEngine(t, repository, dir)

@@ -108,14 +108,14 @@ func teamFiles(t *traces.Trace, name string) map[string]string {
 func configPath(dir string) string { return filepath.Join(dir, "gitlatch-demo.yaml") }
 
 // configFile has the command find a demo's repository and state. Its cluster was
-// played and is gone, or is that of the current context.
-func configFile(site, repository, dir string) []byte {
+// played and is gone.
+func configFile(repository, dir string) []byte {
 	return fmt.Appendf([]byte(config.Modeline(config.KindConfig)), `apiVersion: %s
 kind: %s
 site: %s
 state: {bolt: {path: %q}}
 repository: {url: %q, branch: %s}
-`, config.APIVersion, config.KindConfig, site, statePath(dir), repository, branch)
+`, config.APIVersion, config.KindConfig, siteName, statePath(dir), repository, branch)
 }
 
 // statePath is the file of the state.
