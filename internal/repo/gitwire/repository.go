@@ -9,6 +9,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
+	"github.com/gitlatch/gitlatch/internal/repo/signing"
 )
 
 // A Repository is a repo.Repository. It may be used by many goroutines, which
@@ -18,7 +19,7 @@ type Repository struct {
 	remote remote
 	base   plumbing.ReferenceName
 	author repo.Author
-	signer Signer // nil signs nothing
+	signer *signing.Key // nil signs nothing
 	pause  func(ctx context.Context, try int) error
 
 	turns   repo.Turns
