@@ -40,7 +40,7 @@ func Git(c config.Config, getenv func(string) string) (*gitwire.Repository, erro
 		URL:      r.URL,
 		Branch:   r.Branch,
 		Auth:     auth,
-		SSH:      wire.SSH{Key: []byte(key), HostKeys: r.Auth.HostKeys, KnownHosts: r.Auth.KnownHosts},
+		SSH:      wire.SSH{Key: []byte(key), HostKeys: r.Auth.HostKeys},
 		CABundle: bundle,
 		MaxBytes: int64(r.MaxBytes),
 		Author:   author(c.Commit.Author),
