@@ -65,12 +65,12 @@ func (r *Repository) move(c repo.Commit) move {
 func (r *Repository) make(ctx context.Context, c repo.Commit) (made []pack.Object, err error) {
 	parent := plumbing.NewHash(c.Parent)
 	var tree plumbing.Hash
-	err = r.look(ctx, parent, func(s *sight) error {
-		h, ok, err := s.commit(parent)
+	err = r.look(ctx, parent, func(l look) error {
+		h, ok, err := l.commit(parent)
 		if !ok {
 			return err
 		}
-		e := &edit{sight: s}
+		e := &edit{look: l}
 		tree, err = e.splice(h.Tree, "", c.Files)
 		made = e.made
 		return err
