@@ -21,8 +21,8 @@ help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: bin/gitlatch ## Play a simulated day against a scratch repository (CLUSTER=real: one look at the current kube context)
-	@bin/gitlatch demo $(if $(CLUSTER),--cluster $(CLUSTER))
+demo: bin/gitlatch ## Play a simulated day against a scratch repository
+	@bin/gitlatch demo
 
 # Tests of a package wait for clusters as often as they work, so that one package more
 # than there are processors is tested at once, and the one that waits longest is begun

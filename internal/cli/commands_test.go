@@ -43,11 +43,9 @@ func TestRenderPrintsWhatGitDeclares(t *testing.T) {
 func TestRenderOfASiteThatDeclaresNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, form := range []string{"component", "record"} {
-		if got := w.run("render", form); got != (outcome{0, "", "nothing is printed: git declares nothing of the site yet\n"}) {
-			t.Errorf("%s: %+v", form, got)
-		}
-		if got := w.run("render", form, "shop"); got != (outcome{2, "", "gitlatch: namespace shop: git declares nothing in it, nor in any other yet\n"}) {
+	for _, form := range []string{"flux --patch", "argocd --patch", "admission"} {
+		args := append([]string{"render"}, strings.Fields(form+" shop")...)
+		if got := w.run(args...); got != (outcome{2, "", "gitlatch: namespace shop: git declares nothing in it, nor in any other yet\n"}) {
 			t.Errorf("%s shop: %+v", form, got)
 		}
 	}
@@ -253,10 +251,10 @@ func TestMisspelt(t *testing.T) {
 		{"explain web", []string{`namespace "web": the site has nothing in it; did you mean shop/web`}},
 		{"explain shop", []string{"name one workload of namespace shop: shop/api, shop/batch"}},
 		{"explain show/web", []string{"namespace show"}},
-		{"render", []string{"gitlatch render: wants one of component, record, argocd, flux, admission"}},
-		{"render shop", []string{"wants one of component, record, argocd, flux, admission", `"shop"`}},
-		{"render component shop/web", []string{"shop/web: is a workload; name namespaces here, as shop"}},
-		{"render component sho", []string{"namespace sho", "pay, shop"}},
+		{"render", []string{"gitlatch render: wants one of argocd, flux, admission"}},
+		{"render shop", []string{"wants one of argocd, flux, admission", `"shop"`}},
+		{"render admission shop/web", []string{"shop/web: is a workload; name namespaces here, as shop"}},
+		{"render admission sho", []string{"namespace sho", "pay, shop"}},
 		{"render flux", []string{"--url: say by which URL the cluster reaches the repository"}},
 		{"render argocd Shop --url https://git.example.com/fleet.git", []string{`namespace "Shop": must be a DNS label`}},
 		{"render admission --url https://git.example.com/fleet.git", []string{"unknown flag: --url", "gitlatch render admission --help"}},
@@ -266,12 +264,11 @@ func TestMisspelt(t *testing.T) {
 		{"pause --until 2026-03-02T08:00:00", []string{"must be a time", "2026-03-02T18:00:00Z"}},
 		{"pause shop/wep --until 3h", []string{`"shop/wep"`, "shop/web"}},
 		{"schema config", []string{"wants one of Config, Policy", `"config"`}},
-		{"render record --context blue", []string{"unknown flag: --context", "gitlatch render record --help"}},
-		{"render component --kubeconfig kubeconfig", []string{"unknown flag: --kubeconfig"}},
+		{"render admission --context blue", []string{"unknown flag: --context", "gitlatch render admission --help"}},
+		{"render admission --kubeconfig kubeconfig", []string{"unknown flag: --kubeconfig"}},
 		{"schema Foo", []string{"wants one of Config, Policy", `"Foo"`}},
 		{"schema", []string{"wants one of Config, Policy"}},
 		{"version x", []string{"wants no arguments"}},
-		{"demo --cluster other", []string{"--cluster: must be recorded or real", `"other"`}},
 		{"demo --output xml", []string{"xml", "text"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {

@@ -23,7 +23,7 @@ func TestAShellCompletesNames(t *testing.T) {
 		"diff -o ":                                {"table", "json", "yaml", "github"},
 		"backtest --preset ":                      {"closest", "cope", "tight", "weekly"},
 		"schema ":                                 {"Config", "Policy", "Fleet"},
-		"render ":                                 {"admission", "argocd", "component", "flux", "record", "rights"},
+		"render ":                                 {"admission", "argocd", "flux", "rights"},
 		"explain -c " + w.path("none.yaml") + " ": nil,
 	} {
 		got := run(w.now, append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(line, " ")...)...)

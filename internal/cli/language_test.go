@@ -112,7 +112,7 @@ func TestHelpLeadsToTheGlossary(t *testing.T) {
 func TestARepositoryOfAnotherSiteIsNotEmpty(t *testing.T) {
 	t.Parallel()
 	w := lived(t)
-	for _, args := range [][]string{{"log", "shop/web"}, {"render", "component"}, {"render", "record", "shop"}} {
+	for _, args := range [][]string{{"log", "shop/web"}, {"render", "admission"}, {"render", "flux", "--patch", "shop"}} {
 		args = append(args, "--repository", w.origin.Dir)
 		if got := w.run(args...); got.status != 2 || got.out != "" || !strings.Contains(got.err, "has files of prod-eu: select the site with --site") {
 			t.Errorf("%q: %+v", args, got)
@@ -138,17 +138,17 @@ func TestTheConfigurationIsFound(t *testing.T) {
 		}, args)
 		return outcome{status, out.String(), beside.String()}
 	}
-	want := call("", "render", "record", "--config", w.path("config.yaml"))
+	want := call("", "render", "admission", "--config", w.path("config.yaml"))
 	if want.status != 0 || want.out == "" {
 		t.Fatalf("%+v", want)
 	}
 	for name, got := range map[string]outcome{
-		"-c":           call("", "render", "record", "-c", w.path("config.yaml")),
-		"variable":     call(w.path("config.yaml"), "render", "record"),
-		"both":         call(w.path("none.yaml"), "render", "record", "-c", w.path("config.yaml")),
-		"the text":     call(string(config), "render", "record"),
-		"stdin":        call("", "render", "record", "-c", "-"),
-		"a repository": call(w.path("none.yaml"), "render", "record", "--repository", w.origin.Dir, "--site", "prod-eu"),
+		"-c":           call("", "render", "admission", "-c", w.path("config.yaml")),
+		"variable":     call(w.path("config.yaml"), "render", "admission"),
+		"both":         call(w.path("none.yaml"), "render", "admission", "-c", w.path("config.yaml")),
+		"the text":     call(string(config), "render", "admission"),
+		"stdin":        call("", "render", "admission", "-c", "-"),
+		"a repository": call(w.path("none.yaml"), "render", "admission", "--repository", w.origin.Dir, "--site", "prod-eu"),
 	} {
 		if got != want {
 			t.Errorf("%s: %+v", name, got)
@@ -187,7 +187,7 @@ func TestTheDemoEndsWithCommandsThatWork(t *testing.T) {
 			ran++
 		}
 	}
-	if got := run(now, "validate", filepath.Join(dir, "gitlatch-demo.yaml")); got.status != 0 || ran < 3 {
+	if got := run(now, "validate", filepath.Join(dir, "gitlatch-demo.yaml")); got.status != 0 || ran < 2 {
 		t.Errorf("%d commands, %+v", ran, got)
 	}
 }

@@ -1,16 +1,11 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/site"
 )
@@ -19,83 +14,23 @@ func newRender(env Env) *cobra.Command {
 	var f flags
 	c := &cobra.Command{
 		Use:   "render",
-		Short: "Print what git declares for a site, or what keeps that inert",
-		Long: `Prints what the branch declares for the site: as the kustomize Components that
-a rebuild includes, or as the records that they are made from. It also prints
-the manifests that have a cluster apply the checkpoint where a workload is
-created, and leave it alone where it runs. It also prints the rights that kinds
-of your own take. Nothing is written.`,
+		Short: "Print manifests that protect the replica counts of a site",
+		Long: `Prints the rule by which Flux, Argo CD or an admission policy applies the level
+of a workload when it creates the workload, and keeps the replicas of one that
+runs. It also prints the rights that kinds of your own take. Nothing is written.`,
 		Args: misspelt,
 		RunE: func(c *cobra.Command, args []string) error {
-			return fmt.Errorf("%s: wants one of component, record, argocd, flux, admission, rights, got %q; see %[1]s --help", c.CommandPath(), args)
+			return fmt.Errorf("%s: wants one of argocd, flux, admission, rights, got %q; see %[1]s --help", c.CommandPath(), args)
 		},
 	}
 	f.registerSite(c, env)
 	c.AddCommand(
-		newDeclared(env, &f, "component", "Print the kustomize Components of a site, or of one namespace", checkpoint.Tree.Component),
-		newDeclared(env, &f, "record", "Print the records of a site, or of one namespace", func(t checkpoint.Tree, namespace string) []byte { return t.Records[namespace].Format() }),
 		newArgoCD(env, &f),
 		newFlux(env, &f),
 		newAdmission(env, &f),
 		newRights(env, &f),
 	)
 	return c
-}
-
-// newDeclared is the command that prints what git declares in one form.
-func newDeclared(env Env, f *flags, form, short string, print func(t checkpoint.Tree, namespace string) []byte) *cobra.Command {
-	var t targets
-	c := &cobra.Command{
-		Use:     form + " [NAMESPACE...]",
-		Short:   short,
-		Long:    short + ",\nin canonical form. It reads git, and nothing else.",
-		Example: "  gitlatch render " + form + " shop -c prod-eu.yaml",
-		RunE: func(_ *cobra.Command, args []string) error {
-			named, err := t.namespaces(args)
-			if err != nil {
-				return err
-			}
-			git, err := f.declared(env)
-			if err != nil {
-				return err
-			}
-			tree := git.tree
-			namespaces := slices.Sorted(maps.Keys(tree.Records))
-			for _, namespace := range named {
-				if _, ok := tree.Records[namespace]; !ok {
-					return cmp.Or(tree.Broken[namespace], undeclared(namespace, namespaces))
-				}
-			}
-			if len(named) > 0 {
-				namespaces = named
-			}
-			if len(namespaces)+len(tree.Broken) == 0 {
-				fmt.Fprintln(env.Err, "nothing is printed: git declares nothing of the site yet")
-			}
-			for _, namespace := range namespaces {
-				if _, err := fmt.Fprintf(env.Out, "---\n%s", print(tree, namespace)); err != nil {
-					return err
-				}
-			}
-			if len(named) == 0 {
-				for _, namespace := range slices.Sorted(maps.Keys(tree.Broken)) {
-					return tree.Broken[namespace]
-				}
-			}
-			return nil
-		},
-	}
-	t.registerTargets(c, f)
-	return c
-}
-
-// undeclared says that git declares nothing in a namespace, and in which it does.
-func undeclared(namespace string, namespaces []string) error {
-	elsewhere := ", nor in any other yet"
-	if len(namespaces) > 0 {
-		elsewhere = "; what it declares is in: " + strings.Join(namespaces, ", ")
-	}
-	return fmt.Errorf("namespace %s: git declares nothing in it%s", namespace, elsewhere)
 }
 
 // declared reads the site at its branch.

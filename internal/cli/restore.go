@@ -100,8 +100,6 @@ have it. Without --yes nothing is written.`,
 func (r *restoring) every(c *cobra.Command, env Env) {
 	r.register(c, env)
 	c.Flags().BoolVar(&r.yes, "yes", false, "write to the cluster; without it the plan is printed")
-	c.Flags().Bool("dry-run", false, "print the plan, as without --yes")
-	c.MarkFlagsMutuallyExclusive("yes", "dry-run")
 	r.output.register(c, restore.Report.Table, nil)
 }
 

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -135,4 +137,14 @@ func (f *flags) place(env Env, t targets, args []string, from *source) (place wa
 		}
 	}
 	return place, nil
+}
+
+// undeclared is the error for a namespace without checkpoint files. It lists the namespaces
+// that have some.
+func undeclared(namespace string, namespaces []string) error {
+	elsewhere := ", nor in any other yet"
+	if len(namespaces) > 0 {
+		elsewhere = "; what it declares is in: " + strings.Join(namespaces, ", ")
+	}
+	return fmt.Errorf("namespace %s: git declares nothing in it%s", namespace, elsewhere)
 }

@@ -68,7 +68,7 @@ func TestRenderNarrowsToNamespacesThatGitKnows(t *testing.T) {
 			t.Errorf("%s: %+v", args, got)
 		}
 	}
-	for _, form := range []string{"component", "record", "flux --patch", "argocd --patch", "admission"} {
+	for _, form := range []string{"flux --patch", "argocd --patch", "admission"} {
 		if got := w.run(append(append([]string{"render"}, strings.Fields(form)...), "nope")...); got.status != 2 || got.out != "" || !strings.Contains(got.err, "namespace nope: git declares nothing in it; what it declares is in: ") {
 			t.Errorf("%s: %+v", form, got)
 		}

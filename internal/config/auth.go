@@ -20,9 +20,8 @@ type Auth struct {
 	// environment variable; without either, what the server takes with tokens.
 	Username, UsernameEnv string
 
-	SSHKey     Secret   // the private half of a deploy key
-	HostKeys   []string // that the host may show over SSH, each as "ssh-ed25519 AAAA..."
-	KnownHosts string   // the file that holds them instead, as OpenSSH has it
+	SSHKey   Secret   // the private half of a deploy key
+	HostKeys []string // that the host may show over SSH, each as "ssh-ed25519 AAAA..."
 }
 
 // A Secret is where a secret is found: never the secret. The zero value is
@@ -69,7 +68,6 @@ func authFields(auth *Auth) strict.Object {
 		unknown = "an unknown host is never trusted: ssh-keyscan HOST prints what a host shows; compare it with what the host publishes, then pin it"
 		useless = "they are what a host is known by over SSH"
 	)
-	hosts := []string{"hostKeys", "knownHostsFile"}
 	return strict.Fields(
 		strict.Optional("tokenEnv", "environment variable with the access token or password for the git server", strict.Into(&auth.Token.Env, variable)),
 		strict.Optional("tokenFile", "path of the file with the access token or password for the git server", file(&auth.Token.File)),
@@ -78,15 +76,12 @@ func authFields(auth *Auth) strict.Object {
 		strict.Optional("sshKeyEnv", "environment variable with the private deploy key, for an ssh URL", strict.Into(&auth.SSHKey.Env, variable)),
 		strict.Optional("sshKeyFile", "path of the file with the private deploy key, for an ssh URL", file(&auth.SSHKey.File)),
 		strict.Optional("hostKeys", "SSH host keys that gitlatch accepts, each as ssh-ed25519 AAAA...", texts(&auth.HostKeys, "pin a key", hostKey, wholeKey)),
-		strict.Optional("knownHostsFile", "path of an OpenSSH known_hosts file with the keys of the git host", file(&auth.KnownHosts)),
 	).With(
 		strict.OneOf("tokenEnv", "tokenFile", "sshKeyEnv", "sshKeyFile"),
 		strict.AtMostOne(userNames...),
-		strict.AtMostOne(hosts...),
-		strict.Needs("sshKeyEnv", unknown, hosts...),
-		strict.Needs("sshKeyFile", unknown, hosts...),
+		strict.Needs("sshKeyEnv", unknown, "hostKeys"),
+		strict.Needs("sshKeyFile", unknown, "hostKeys"),
 		strict.Needs("hostKeys", useless, deployKeys...),
-		strict.Needs("knownHostsFile", useless, deployKeys...),
 	)
 }
 

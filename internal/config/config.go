@@ -149,7 +149,7 @@ func configDocument(c *Config) strict.Document {
 				strict.Required("name", "name of the author", strict.Into(&c.Commit.Author.Name, strict.Text(`^[^<>\r\n]+$`, "a name on one line, without < and >"))),
 				strict.Required("email", "email address of the author", strict.Into(&c.Commit.Author.Email, strict.Text(`^[^<>\s]+@[^<>\s]+$`, "an e-mail address"))),
 			)),
-			strict.Optional("signing", "key that signs the commits (default: no signatures)", signingFields(&c.Commit.Signing)),
+			strict.Optional("signing", "SSH key that signs the commits (default: no signatures)", signingFields(&c.Commit.Signing)),
 		)),
 		strict.Optional("alerts", "destination of alerts (default: only the log)", strict.Fields(
 			strict.Optional("sns", "Amazon SNS topic for alerts", snsFields(&c.Alerts.SNS)),

@@ -71,7 +71,7 @@ alerts: {webhook: {urlFile: hook}}
 		"above it":   {"../", "../fleet.git", "/etc/prod.db", "/etc/fleet.git"},
 		"absolute":   {"/var/", "/srv/fleet.git", "/var/prod.db", "/srv/fleet.git"},
 		"a URL":      {"", "https://git.example.com/fleet.git", "/etc/gitlatch/prod.db", "https://git.example.com/fleet.git"},
-		"over SSH":   {"", "git@git.example.com:fleet.git, auth: {sshKeyFile: key, knownHostsFile: hosts}", "/etc/gitlatch/prod.db", "git@git.example.com:fleet.git"},
+		"over SSH":   {"", "git@git.example.com:fleet.git, auth: {sshKeyFile: key, hostKeys: [ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIvdkbbUoYgNE+tWVBkSAwD0r2fk8hbFzoFoV0nHIvCg]}", "/etc/gitlatch/prod.db", "git@git.example.com:fleet.git"},
 		"a file URL": {"", "file:///srv/fleet.git", "/etc/gitlatch/prod.db", "file:///srv/fleet.git"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,21 +2,11 @@ package config
 
 import "github.com/gitlatch/gitlatch/internal/strict"
 
-// Signing is how commits are signed. The zero value signs none.
+// Signing is the SSH key that signs commits. The zero value signs none.
 type Signing struct {
-	Format        SigningFormat
 	Key           Secret // the private key
 	PassphraseEnv string // the environment variable that holds the key's passphrase; "" where it has none
 }
-
-// A SigningFormat is one of git's gpg.format.
-type SigningFormat string
-
-// The formats of a signature.
-const (
-	SSH     SigningFormat = "ssh"
-	OpenPGP SigningFormat = "openpgp"
-)
 
 // Read returns the private key and its passphrase, "" for what is not configured.
 func (s Signing) Read(getenv func(string) string) (key, passphrase string, err error) {
@@ -29,9 +19,8 @@ func (s Signing) Read(getenv func(string) string) (key, passphrase string, err e
 
 func signingFields(s *Signing) strict.Object {
 	return strict.Fields(
-		strict.Required("format", "kind of the signing key", strict.Into(&s.Format, strict.Word(SSH, OpenPGP))),
-		strict.Optional("keyEnv", "environment variable with the private signing key", strict.Into(&s.Key.Env, variable)),
-		strict.Optional("keyFile", "path of the file with the private signing key", file(&s.Key.File)),
+		strict.Optional("keyEnv", "environment variable with the private SSH key that signs commits", strict.Into(&s.Key.Env, variable)),
+		strict.Optional("keyFile", "path of the file with the private SSH key that signs commits", file(&s.Key.File)),
 		strict.Optional("passphraseEnv", "environment variable with the passphrase of the signing key, if the key has one", strict.Into(&s.PassphraseEnv, variable)),
 	).With(strict.OneOf("keyEnv", "keyFile"))
 }

@@ -89,7 +89,7 @@ func record(ctx context.Context, t *traces.Trace, o Options) (*day, error) {
 		return nil, err
 	}
 	scratch := filepath.Join(dir, "fleet.git")
-	c, repository, err := create(ctx, scratch, siteName, teamFiles(t, siteName), t.Start.Add(-time.Hour))
+	c, repository, err := create(ctx, scratch, teamFiles(t, siteName), t.Start.Add(-time.Hour))
 	if err != nil {
 		return nil, err
 	}

@@ -37,21 +37,21 @@ func git(ctx context.Context, repository string, in []byte, args ...string) (str
 	return string(out), nil
 }
 
-// create makes a bare repository at a path with files, and beside it the configuration
-// of a site, and opens both.
-func create(ctx context.Context, path, name string, files map[string]string, at time.Time) (config.Config, *gitwire.Repository, error) {
+// create makes a bare repository with files at a path, and the configuration of the site
+// beside it, and opens both.
+func create(ctx context.Context, path string, files map[string]string, at time.Time) (config.Config, *gitwire.Repository, error) {
 	dir := filepath.Dir(path)
 	c, err := config.Default(path)
 	if err != nil {
 		return c, nil, err
 	}
-	c.Site = name
+	c.Site = siteName
 	c.State.Bolt = statePath(dir)
 	c.Repository.Branch = branch
 	if err := createRepository(ctx, path, files, at); err != nil {
 		return c, nil, fmt.Errorf("make repository %s: %w", path, err)
 	}
-	if err := os.WriteFile(configPath(dir), configFile(name, path, dir), 0o644); err != nil {
+	if err := os.WriteFile(configPath(dir), configFile(path, dir), 0o644); err != nil {
 		return c, nil, err
 	}
 	repository, err := site.Git(c, func(string) string { return "" })
@@ -131,14 +131,14 @@ func teamFiles(t *traces.Trace, name string) map[string]string {
 func configPath(dir string) string { return filepath.Join(dir, "gitlatch-demo.yaml") }
 
 // configFile has the command find a demo's repository and state. Its cluster was
-// played and is gone, or is that of the current context.
-func configFile(site, repository, dir string) []byte {
+// played and is gone.
+func configFile(repository, dir string) []byte {
 	return fmt.Appendf([]byte(config.Modeline(config.KindConfig)), `apiVersion: %s
 kind: %s
 site: %s
 state: {bolt: {path: %q}}
 repository: {url: %q, branch: %s}
-`, config.APIVersion, config.KindConfig, site, statePath(dir), repository, branch)
+`, config.APIVersion, config.KindConfig, siteName, statePath(dir), repository, branch)
 }
 
 // statePath is the file of the state.

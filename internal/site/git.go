@@ -40,7 +40,7 @@ func Git(c config.Config, getenv func(string) string) (*gitwire.Repository, erro
 		URL:      r.URL,
 		Branch:   r.Branch,
 		Auth:     auth,
-		SSH:      wire.SSH{Key: []byte(key), HostKeys: r.Auth.HostKeys, KnownHosts: r.Auth.KnownHosts},
+		SSH:      wire.SSH{Key: []byte(key), HostKeys: r.Auth.HostKeys},
 		CABundle: bundle,
 		MaxBytes: int64(r.MaxBytes),
 		Author:   author(c.Commit.Author),
@@ -49,7 +49,7 @@ func Git(c config.Config, getenv func(string) string) (*gitwire.Repository, erro
 }
 
 // signer returns what signs commits; nil where nothing does.
-func signer(s config.Signing, getenv func(string) string) (gitwire.Signer, error) {
+func signer(s config.Signing, getenv func(string) string) (*signing.Key, error) {
 	if s == (config.Signing{}) {
 		return nil, nil
 	}
@@ -57,7 +57,7 @@ func signer(s config.Signing, getenv func(string) string) (gitwire.Signer, error
 	if err != nil {
 		return nil, err
 	}
-	signer, err := signing.Open(signing.Format(s.Format), []byte(key), []byte(passphrase))
+	signer, err := signing.Open([]byte(key), []byte(passphrase))
 	if err != nil {
 		return nil, fmt.Errorf("commit.signing: %w", err)
 	}

@@ -31,13 +31,13 @@ func TestARepositoryOverSSHIsOpenedAsConfigured(t *testing.T) {
 	environment := map[string]string{"DEPLOY": string(s.Key), "SIGN": string(gitserver.PEM(t, private)), "JUNK": "hunter2"}
 	for _, c := range []struct{ name, auth, signing, want string }{
 		{name: "a key in a variable", auth: "sshKeyEnv: DEPLOY, hostKeys: ['" + s.HostKeys()[0] + "']"},
-		{name: "a key in a file, and commits signed", auth: "sshKeyFile: " + deploy + ", hostKeys: ['" + s.HostKeys()[0] + "']", signing: "format: ssh, keyEnv: SIGN"},
+		{name: "a key in a file, and commits signed", auth: "sshKeyFile: " + deploy + ", hostKeys: ['" + s.HostKeys()[0] + "']", signing: "keyEnv: SIGN"},
 		{name: "another host", auth: "sshKeyEnv: DEPLOY, hostKeys: ['" + other.HostKeys()[0] + "']", want: "not pinned"},
 		{name: "another key", auth: "sshKeyEnv: SIGN, hostKeys: ['" + s.HostKeys()[0] + "']", want: "does not let git in"},
 		{name: "no key", auth: "sshKeyEnv: NONE, hostKeys: ['" + s.HostKeys()[0] + "']", want: "read repository.auth.sshKeyEnv: environment variable NONE is not set"},
 		{name: "junk for a key", auth: "sshKeyEnv: JUNK, hostKeys: ['" + s.HostKeys()[0] + "']", want: "not a private key"},
-		{name: "junk to sign by", auth: "sshKeyEnv: DEPLOY, hostKeys: ['" + s.HostKeys()[0] + "']", signing: "format: openpgp, keyEnv: JUNK", want: "commit.signing: the key is no OpenPGP key"},
-		{name: "no passphrase", auth: "sshKeyEnv: DEPLOY, hostKeys: ['" + s.HostKeys()[0] + "']", signing: "format: ssh, keyEnv: SIGN, passphraseEnv: NONE", want: "read commit.signing.passphraseEnv: environment variable NONE is not set"},
+		{name: "junk to sign by", auth: "sshKeyEnv: DEPLOY, hostKeys: ['" + s.HostKeys()[0] + "']", signing: "keyEnv: JUNK", want: "commit.signing: the key is not a private key"},
+		{name: "no passphrase", auth: "sshKeyEnv: DEPLOY, hostKeys: ['" + s.HostKeys()[0] + "']", signing: "keyEnv: SIGN, passphraseEnv: NONE", want: "read commit.signing.passphraseEnv: environment variable NONE is not set"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			document := "state: {memory: {}}\nrepository: {url: '" + s.URL("shop") + "', auth: {" + c.auth + "}}\n"

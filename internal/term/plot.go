@@ -22,8 +22,7 @@ type Plot struct {
 	Rows  int     // of the area; 0 is 10
 	// Every is the distance between marks, which count what it is at least one of: days,
 	// hours, minutes or else seconds. 0 marks the hours of a day that starts at 0.
-	Every  time.Duration
-	Linear bool // the axis, however far apart the values are
+	Every time.Duration
 }
 
 const margin = 9 // columns left of the area
@@ -102,9 +101,6 @@ func (p Plot) axis(series ...[]float64) axis {
 				lowest = v
 			}
 		}
-	}
-	if p.Linear {
-		lowest = 0
 	}
 	return axisFor(lowest, highest, p.Rows)
 }

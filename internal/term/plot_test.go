@@ -45,8 +45,8 @@ func office() term.Plot {
 
 // rebuild is a plot of minutes on a linear axis, up from little in steps.
 func rebuild() term.Plot {
-	p := term.Plot{Title: "rebuild", To: 7 * time.Minute, Rows: 6, Every: time.Minute, Linear: true, Level: []term.Point{{At: 45 * time.Second, Value: 100}}}
-	for i, v := range []float64{2, 5, 12, 25, 50, 100} {
+	p := term.Plot{Title: "rebuild", To: 7 * time.Minute, Rows: 6, Every: time.Minute, Level: []term.Point{{At: 45 * time.Second, Value: 100}}}
+	for i, v := range []float64{6, 9, 12, 25, 50, 100} {
 		p.Scale = append(p.Scale, term.Point{At: time.Duration(i+1) * time.Minute, Value: v})
 	}
 	return p

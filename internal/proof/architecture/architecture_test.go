@@ -92,7 +92,6 @@ var importers = map[string][]string{
 	"github.com/aws/aws-sdk-go-v2/service/s3":  {"internal/drill/archive", "internal/drill/open", "functions/drill"},
 
 	"golang.org/x/crypto/ssh":           {"internal/repo/gitwire", "internal/repo/signing", "internal/testenv/gitserver"},
-	"github.com/ProtonMail/":            {"internal/repo/signing"},
 	"github.com/google/go-github/":      {"internal/repo/github"},
 	"github.com/bradleyfalzon/":         {"internal/repo/github"},
 	"github.com/getkin/kin-openapi":     {"internal/testenv/github"},

@@ -103,7 +103,7 @@ contexts: [{name: test, context: {cluster: test, user: test}}]
 func (w *world) configure(t *testing.T, document string) {
 	t.Helper()
 	c, err := config.ParseConfig("config", []byte("apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: "+w.site+
-		"\ncommit: {signing: {format: ssh, keyEnv: SIGNING_KEY}}\n"+document))
+		"\ncommit: {signing: {keyEnv: SIGNING_KEY}}\n"+document))
 	if err != nil {
 		t.Fatal(err)
 	}

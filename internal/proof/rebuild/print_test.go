@@ -39,7 +39,7 @@ func (f form) print(runs map[string]run) {
 	style := tty.StyleFor(os.Stdout, os.Getenv)
 	title := fmt.Sprintf("Load served after a rebuild, in %% of that of %d pods, over minutes", f.pods)
 	fmt.Println(term.Plot{
-		Title: title, To: max(slow, last), Every: marks(max(slow, last)), Linear: true,
+		Title: title, To: max(slow, last), Every: marks(max(slow, last)),
 		Scale: runs[absent.name].points(), Level: runs[slowest].points(),
 	}.Draw(style))
 	fmt.Println(style.Legend("replicas absent", "with a checkpoint, "+slowest))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/codecommit"
+	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
@@ -43,17 +44,18 @@ func (r *Repository) propose(ctx context.Context, c repo.Commit) (string, error)
 // build puts on top of a branch what makes its files those of the parent with
 // the change.
 func (r *Repository) build(ctx context.Context, c repo.Commit) (string, error) {
-	paths, err := r.differing(ctx, [2]string{c.Parent, c.Expect}, [2]place{root(c.Parent), root(c.Expect)})
+	roots := [2]plumbing.Hash{plumbing.NewHash(c.Parent), plumbing.NewHash(c.Expect)}
+	paths, err := r.differing(ctx, [2]string{c.Parent, c.Expect}, "", roots)
+	if err != nil {
+		return "", err
+	}
+	found, err := r.read(ctx, c.Parent, nil, paths...)
 	if err != nil {
 		return "", err
 	}
 	files := map[string][]byte{}
 	for _, path := range paths {
-		held, err := r.object(ctx, c.Parent, path, "")
-		if err != nil {
-			return "", err
-		}
-		files[path] = held.Files[path]
+		files[path] = found[path].Files[path]
 	}
 	maps.Copy(files, c.Files)
 	e, err := r.edit(ctx, c.Expect, files)

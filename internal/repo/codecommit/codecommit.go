@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/codecommit"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
 
 // API is what is called of CodeCommit, and so what the role must be allowed:
@@ -58,8 +59,9 @@ type Options struct {
 type Repository struct {
 	Options
 
-	turns repo.Turns
-	seen  seen
+	turns   repo.Turns
+	objects *pack.Objects            // folders and files
+	commits map[string]repo.LogEntry // by their ids
 }
 
 var (
@@ -80,7 +82,7 @@ func Open(o Options) (*Repository, error) {
 		return nil, err
 	}
 	o.Author = cmp.Or(o.Author, repo.DefaultAuthor)
-	return &Repository{Options: o, seen: seen{held: map[any]any{}}}, nil
+	return &Repository{Options: o, objects: pack.NewObjects(), commits: map[string]repo.LogEntry{}}, nil
 }
 
 // String names the repository.

@@ -10,6 +10,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
+	"github.com/gitlatch/gitlatch/internal/repo/sight"
 )
 
 // An edit is what CreateCommit is told to do to a commit's files.
@@ -23,43 +25,51 @@ func (e edit) empty() bool { return len(e.put)+len(e.remove) == 0 }
 // edit returns what makes files of a commit hold what they should; nil removes a
 // file. What is so already is not in it, and a file keeps its mode.
 func (r *Repository) edit(ctx context.Context, commit string, files map[string][]byte) (e edit, err error) {
+	err = r.look(ctx, commit, func(s *sight.Sight, root plumbing.Hash) (err error) {
+		e, err = editOf(s, root, files)
+		return err
+	})
+	return e, err
+}
+
+func editOf(s *sight.Sight, root plumbing.Hash, files map[string][]byte) (e edit, err error) {
 	for _, path := range slices.Sorted(maps.Keys(files)) {
-		old, err := r.target(ctx, commit, path, files)
+		old, err := oldFile(s, root, path, files)
 		if err != nil {
 			return edit{}, err
 		}
 		content := files[path]
 		switch {
-		case content == nil && old.id != "":
+		case content == nil && old.Mode != "":
 			e.remove = append(e.remove, types.DeleteFileEntry{FilePath: &path})
-		case content != nil && old.id != plumbing.ComputeHash(plumbing.BlobObject, content).String():
+		case content != nil && old.ID != plumbing.ComputeHash(plumbing.BlobObject, content):
 			e.put = append(e.put, types.PutFileEntry{FilePath: &path, FileContent: content, FileMode: modeOf(old)})
 		}
 	}
 	return e, nil
 }
 
-// target returns the file that a change of a path replaces, zero where there is
+// oldFile returns the file that a change of a path replaces, zero where there is
 // none, and refuses what must not be replaced.
-func (r *Repository) target(ctx context.Context, commit, path string, files map[string][]byte) (place, error) {
-	at, there, err := r.find(ctx, commit, path)
-	content, named := files[at.path]
+func oldFile(s *sight.Sight, root plumbing.Hash, path string, files map[string][]byte) (pack.Entry, error) {
+	old, at, there, err := s.Find(root, path)
+	content, named := files[at]
 	switch {
 	case err != nil:
-		return place{}, err
-	case there && at.kind == repo.Folder:
-		return place{}, &repo.UnsafeError{Path: path, Why: "is a directory"}
+		return pack.Entry{}, err
+	case there && old.Kind() == repo.Folder:
+		return pack.Entry{}, &repo.UnsafeError{Path: path, Why: "is a directory"}
 	case there:
-		return at, nil
-	case at.path != "" && files[path] != nil && !(named && content == nil):
-		return place{}, &repo.UnsafeError{Path: at.path, Why: "is a file where a directory is needed"}
+		return old, nil
+	case at != "" && files[path] != nil && !(named && content == nil):
+		return pack.Entry{}, &repo.UnsafeError{Path: at, Why: "is a file where a directory is needed"}
 	}
-	return place{}, nil
+	return pack.Entry{}, nil
 }
 
-func modeOf(old place) types.FileModeTypeEnum {
-	if old.mode == types.FileModeTypeEnumExecutable {
-		return old.mode
+func modeOf(old pack.Entry) types.FileModeTypeEnum {
+	if old.Mode == executable {
+		return types.FileModeTypeEnumExecutable
 	}
 	return types.FileModeTypeEnumNormal
 }

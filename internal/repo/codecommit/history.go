@@ -24,7 +24,6 @@ func (r *Repository) History(ctx context.Context, commit, until string, limit in
 	if err := errors.Join(ctx.Err(), repo.CheckCommit(commit)); err != nil {
 		return nil, false, err
 	}
-	r.seen.trim()
 	return r.history(ctx, commit, until, min(limit, mostHistory))
 }
 
@@ -35,7 +34,6 @@ func (r *Repository) Between(ctx context.Context, base, tip string) (_ repo.Wind
 	if err := errors.Join(ctx.Err(), repo.CheckCommit(base), repo.CheckCommit(tip)); err != nil {
 		return repo.Window{}, err
 	}
-	r.seen.trim()
 	return repo.Walk(base, tip, mostHistory, func(id string) (repo.LogEntry, bool, error) {
 		c, err := r.commit(ctx, id)
 		if id != tip && errors.Is(err, errNoCommit) {
@@ -53,20 +51,24 @@ func (r *Repository) history(ctx context.Context, from, until string, limit int)
 	return log, end == repo.AtRoots, err
 }
 
-// commitBytes is what a commit takes in memory, or so.
-const commitBytes = 1000
+// keepCommits is how many commits are kept from one call to the next, some 16 MB.
+const keepCommits = 16_000
 
 func (r *Repository) commit(ctx context.Context, id string) (repo.LogEntry, error) {
-	return once(&r.seen, id, func() (repo.LogEntry, error) {
-		out, err := r.Client.GetCommit(ctx, &codecommit.GetCommitInput{RepositoryName: &r.Repository, CommitId: &id})
-		if err != nil {
-			return repo.LogEntry{}, r.explain(err)
-		}
-		if out.Commit == nil {
-			return repo.LogEntry{}, fmt.Errorf("commit %s: the answer is empty", id)
-		}
-		return entryOf(id, *out.Commit), nil
-	}, func(repo.LogEntry) int { return commitBytes })
+	if known, ok := r.commits[id]; ok {
+		return known, nil
+	}
+	out, err := r.Client.GetCommit(ctx, &codecommit.GetCommitInput{RepositoryName: &r.Repository, CommitId: &id})
+	switch {
+	case err != nil:
+		return repo.LogEntry{}, r.explain(err)
+	case out.Commit == nil:
+		return repo.LogEntry{}, fmt.Errorf("commit %s: the answer is empty", id)
+	case len(r.commits) >= keepCommits:
+		clear(r.commits)
+	}
+	r.commits[id] = entryOf(id, *out.Commit)
+	return r.commits[id], nil
 }
 
 func entryOf(id string, c types.Commit) repo.LogEntry {

@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"path"
 	"slices"
-	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
+	"github.com/gitlatch/gitlatch/internal/repo/sight"
 )
 
 // Read takes a request for each folder and each file that it has not seen yet.
@@ -23,93 +28,61 @@ func (r *Repository) Read(ctx context.Context, commit string,
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	r.seen.trim()
-	found := make(map[string]repo.Object, len(paths))
-	for _, path := range paths {
-		if found[path], err = r.object(ctx, commit, path, known[path]); err != nil {
-			return nil, err
-		}
+	r.objects.Trim()
+	return r.read(ctx, commit, known, paths...)
+}
+
+func (r *Repository) read(ctx context.Context, commit string,
+	known map[string]string, paths ...string) (found map[string]repo.Object, err error) {
+	err = r.look(ctx, commit, func(s *sight.Sight, root plumbing.Hash) (err error) {
+		found, err = s.Read(root, known, paths)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return found, nil
 }
 
-func (r *Repository) object(ctx context.Context, commit, asked, known string) (o repo.Object, err error) {
-	scope := repo.ParseScope(asked)
-	at, ok, err := r.find(ctx, commit, scope.Path)
-	if !ok || err != nil {
-		return o, err
-	}
-	o.ID = at.id
-	if o.ID == known {
-		return o, nil
-	}
-	read := &reading{Repository: r, commit: commit, scope: scope, unsafe: map[string]string{}}
-	if o.Files, err = read.files(ctx, at); err != nil {
-		return repo.Object{}, err
-	}
-	if why := read.unsafe[scope.Path]; why != "" {
-		return repo.Object{}, &repo.UnsafeError{Path: scope.Path, Why: why}
-	}
-	if len(read.unsafe) > 0 {
-		o.Unsafe = read.unsafe
-	}
-	return o, nil
-}
-
-// find returns what is at a path. Where nothing is ok is false, and at the file
-// that is in the way, if there is one.
-func (r *Repository) find(ctx context.Context, commit, path string) (at place, ok bool, err error) {
-	at = root(commit)
-	for name := range strings.SplitSeq(path, "/") {
-		if at.kind != repo.Folder {
-			return at, false, nil
+// differing returns the paths of the files that are not the same in two folders at a path,
+// each of another commit. It looks only into folders whose ids differ; the zero id is no
+// folder.
+func (r *Repository) differing(ctx context.Context, commits [2]string, at string, folders [2]plumbing.Hash) (paths []string, err error) {
+	var sides [2]map[string]pack.Entry
+	for i, id := range folders {
+		if id.IsZero() {
+			continue
 		}
-		f, err := r.folder(ctx, commit, at)
-		if err != nil {
-			return place{}, false, err
-		}
-		at, ok = f.below(at.path)[name]
-		if !ok {
-			return place{}, false, nil
-		}
-		if why := at.kind.Unsafe(); why != "" {
-			return place{}, false, &repo.UnsafeError{Path: at.path, Why: why}
-		}
-	}
-	return at, true, nil
-}
-
-// differing returns the paths of the files that are not the same at two places,
-// each of another commit. It looks only into folders whose ids differ.
-func (r *Repository) differing(ctx context.Context, commits [2]string, at [2]place) (paths []string, err error) {
-	var sides [2]map[string]place
-	for i := range at {
-		if at[i].kind != repo.Folder || at[i].id == "" {
-			continue // nothing is below
-		}
-		f, err := r.folder(ctx, commits[i], at[i])
-		if err != nil {
+		if err := r.look(ctx, commits[i], func(s *sight.Sight, _ plumbing.Hash) error {
+			entries, _, err := s.Tree(id, at)
+			sides[i] = each.By(entries, func(e pack.Entry) string { return e.Name })
+			return err
+		}); err != nil {
 			return nil, err
 		}
-		sides[i] = f.below(at[i].path)
 	}
 	names := slices.Concat(slices.Collect(maps.Keys(sides[0])), slices.Collect(maps.Keys(sides[1])))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		pair := [2]place{sides[0][name], sides[1][name]}
-		if pair[0].entry == pair[1].entry {
+		pair := [2]pack.Entry{sides[0][name], sides[1][name]}
+		if pair[0].Mode == pair[1].Mode && pair[0].ID == pair[1].ID {
 			continue
 		}
-		for _, p := range pair {
-			if p.id != "" && p.kind != repo.Folder {
-				paths = append(paths, p.path)
+		here := path.Join(at, name)
+		var below [2]plumbing.Hash
+		for i, e := range pair {
+			switch {
+			case e.Kind() == repo.Folder:
+				below[i] = e.ID
+			case e.Mode != "":
+				paths = append(paths, here)
 			}
 		}
-		below, err := r.differing(ctx, commits, pair)
+		files, err := r.differing(ctx, commits, here, below)
 		if err != nil {
 			return nil, err
 		}
-		paths = append(paths, below...)
+		paths = append(paths, files...)
 	}
 	slices.Sort(paths)
 	return slices.Compact(paths), nil

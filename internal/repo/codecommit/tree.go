@@ -1,106 +1,102 @@
 package codecommit
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"path"
 	"slices"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/codecommit"
 	"github.com/aws/aws-sdk-go-v2/service/codecommit/types"
+	"github.com/go-git/go-git/v5/plumbing"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
+	"github.com/gitlatch/gitlatch/internal/repo/sight"
 )
 
-// An entry is what a name in a folder stands for.
-type entry struct {
-	kind repo.Kind
-	id   string // of the tree or blob; of the root, that of its commit
-	mode types.FileModeTypeEnum
-}
-
-// A folder is the entries of one, by name.
-type folder map[string]entry
-
-// A place is an entry and where it is.
-type place struct {
-	path string // "" is the root
-	entry
-}
-
-func root(commit string) place { return place{"", entry{kind: repo.Folder, id: commit}} }
-
-// below are the places in a folder that is at a path.
-func (f folder) below(at string) map[string]place {
-	places := make(map[string]place, len(f))
-	for name, e := range f {
-		places[name] = place{path.Join(at, name), e}
-	}
-	return places
-}
-
-// list returns what is in each of several folders of a commit, by their ids. What
-// is the same is asked for once.
-func (r *Repository) list(ctx context.Context, commit string, at []place) (map[string]folder, error) {
-	one := slices.CompactFunc(slices.SortedFunc(slices.Values(at), byID), func(a, b place) bool { return a.id == b.id })
-	found, list := map[string]folder{}, make([]folder, len(one))
-	err := repeat(ctx, len(one), func(ctx context.Context, i int) (err error) {
-		list[i], err = r.folder(ctx, commit, one[i])
-		return err
-	})
-	for i, p := range one {
-		found[p.id] = list[i]
-	}
-	return found, err
-}
-
-func byID(a, b place) int { return cmp.Compare(a.id, b.id) }
-
-func (r *Repository) folder(ctx context.Context, commit string, at place) (folder, error) {
-	return once(&r.seen, at.id, func() (folder, error) {
-		out, err := r.Client.GetFolder(ctx, &codecommit.GetFolderInput{
-			RepositoryName: &r.Repository, CommitSpecifier: &commit, FolderPath: aws.String("/" + at.path),
-		})
-		if err != nil {
-			return nil, r.explain(err)
-		}
-		f := folder{}
-		for _, e := range out.Files {
-			f[path.Base(aws.ToString(e.AbsolutePath))] = entry{repo.File, aws.ToString(e.BlobId), e.FileMode}
-		}
-		for _, e := range out.SubFolders {
-			f[path.Base(aws.ToString(e.AbsolutePath))] = entry{repo.Folder, aws.ToString(e.TreeId), ""}
-		}
-		for _, e := range out.SymbolicLinks {
-			f[path.Base(aws.ToString(e.AbsolutePath))] = entry{repo.Symlink, aws.ToString(e.BlobId), e.FileMode}
-		}
-		for _, e := range out.SubModules {
-			f[path.Base(aws.ToString(e.AbsolutePath))] = entry{repo.Submodule, aws.ToString(e.CommitId), ""}
-		}
-		return f, nil
-	}, func(f folder) int { return 100 * len(f) })
-}
-
-// blob returns the content of a file.
-func (r *Repository) blob(ctx context.Context, id string) ([]byte, error) {
-	return once(&r.seen, id, func() ([]byte, error) {
-		out, err := r.Client.GetBlob(ctx, &codecommit.GetBlobInput{RepositoryName: &r.Repository, BlobId: &id})
+// look runs read until it misses no folder and no file of a commit, and fetches in between
+// those that it missed. The root of a commit has the id of the commit.
+func (r *Repository) look(ctx context.Context, commit string, read func(s *sight.Sight, root plumbing.Hash) error) error {
+	root := plumbing.NewHash(commit)
+	var held sync.Mutex
+	fetch := func(ctx context.Context, id plumbing.Hash, at sight.Place) error {
+		obj, err := r.object(ctx, commit, id, at)
+		held.Lock()
+		defer held.Unlock()
 		switch {
-		case is(err, tooLarge), err == nil && len(out.Content) > repo.MostBytes:
-			return nil, errTooLarge
+		case errors.Is(err, pack.ErrLarge):
+			r.objects.Large[id] = true
 		case err != nil:
-			return nil, r.explain(err)
+			return err
+		default:
+			r.objects.Hold(id, obj)
 		}
-		return append([]byte{}, out.Content...), nil // nil is what is not held
-	}, func(content []byte) int { return len(content) })
+		return nil
+	}
+	return sight.Look(ctx, r.objects, func(s *sight.Sight) error { return read(s, root) }, func(s *sight.Sight) error {
+		ids := slices.Collect(maps.Keys(s.Missing))
+		return repeat(ctx, len(ids), func(ctx context.Context, i int) error { return fetch(ctx, ids[i], s.Missing[ids[i]]) })
+	})
 }
 
-// errTooLarge says that a blob is not read. One larger than 6 MB CodeCommit does
-// not hand out.
-var errTooLarge = errors.New(repo.TooLarge)
+// object asks for a folder or a file.
+func (r *Repository) object(ctx context.Context, commit string, id plumbing.Hash, at sight.Place) (pack.Object, error) {
+	if at.Kind == plumbing.TreeObject {
+		return r.folder(ctx, commit, at.Path)
+	}
+	return r.file(ctx, id)
+}
+
+// folder returns a folder as the tree that git stores.
+func (r *Repository) folder(ctx context.Context, commit, at string) (pack.Object, error) {
+	out, err := r.Client.GetFolder(ctx, &codecommit.GetFolderInput{
+		RepositoryName: &r.Repository, CommitSpecifier: &commit, FolderPath: aws.String("/" + at),
+	})
+	if err != nil {
+		return pack.Object{}, r.explain(err)
+	}
+	var entries []pack.Entry
+	add := func(mode string, at, id *string) {
+		entries = append(entries, pack.NewEntry(mode, path.Base(aws.ToString(at)), plumbing.NewHash(aws.ToString(id))))
+	}
+	for _, e := range out.Files {
+		mode := "100644"
+		if e.FileMode == types.FileModeTypeEnumExecutable {
+			mode = executable
+		}
+		add(mode, e.AbsolutePath, e.BlobId)
+	}
+	for _, e := range out.SubFolders {
+		add("40000", e.AbsolutePath, e.TreeId)
+	}
+	for _, e := range out.SymbolicLinks {
+		add("120000", e.AbsolutePath, e.BlobId)
+	}
+	for _, e := range out.SubModules {
+		add("160000", e.AbsolutePath, e.CommitId)
+	}
+	return pack.TreeObject(entries), nil
+}
+
+// executable is git's mode of a file that may be run.
+const executable = "100755"
+
+// file returns the content of a file. CodeCommit does not hand out one larger than 6 MB.
+func (r *Repository) file(ctx context.Context, id plumbing.Hash) (pack.Object, error) {
+	out, err := r.Client.GetBlob(ctx, &codecommit.GetBlobInput{RepositoryName: &r.Repository, BlobId: aws.String(id.String())})
+	switch {
+	case is(err, tooLarge), err == nil && len(out.Content) > repo.MostBytes:
+		return pack.Object{}, pack.ErrLarge
+	case err != nil:
+		return pack.Object{}, r.explain(err)
+	}
+	return pack.Object{Kind: plumbing.BlobObject, Data: append([]byte{}, out.Content...)}, nil // nil removes a file
+}
 
 // atOnce is the maximum number of requests at a time.
 const atOnce = 8

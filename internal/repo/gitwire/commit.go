@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -66,12 +65,12 @@ func (r *Repository) move(c repo.Commit) move {
 func (r *Repository) make(ctx context.Context, c repo.Commit) (made []pack.Object, err error) {
 	parent := plumbing.NewHash(c.Parent)
 	var tree plumbing.Hash
-	err = r.look(ctx, parent, func(s *sight) error {
-		h, ok, err := s.commit(parent)
+	err = r.look(ctx, parent, func(l look) error {
+		h, ok, err := l.commit(parent)
 		if !ok {
 			return err
 		}
-		e := &edit{sight: s}
+		e := &edit{look: l}
 		tree, err = e.splice(h.Tree, "", c.Files)
 		made = e.made
 		return err
@@ -79,17 +78,17 @@ func (r *Repository) make(ctx context.Context, c repo.Commit) (made []pack.Objec
 	if err != nil {
 		return nil, err
 	}
-	commit, err := r.signed(pack.CommitObject(tree, parent, r.author.String(), c.When, c.Message), c.When)
+	commit, err := r.signed(pack.CommitObject(tree, parent, r.author.String(), c.When, c.Message))
 	return append(made, commit), err
 }
 
 // signed is a commit with its signature, where commits are signed. The signature
 // is over all of the commit without it.
-func (r *Repository) signed(commit pack.Object, when time.Time) (pack.Object, error) {
+func (r *Repository) signed(commit pack.Object) (pack.Object, error) {
 	if r.signer == nil {
 		return commit, nil
 	}
-	signature, err := r.signer.Sign(commit.Data, when)
+	signature, err := r.signer.Sign(commit.Data)
 	if err != nil {
 		return pack.Object{}, fmt.Errorf("sign the commit: %w", err)
 	}

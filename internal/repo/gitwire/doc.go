@@ -4,5 +4,6 @@
 // holds at once, and pushes the few objects that a change makes; all cost a few
 // kilobytes, whatever the size of the repository.
 //
-// Package pack has the formats of objects and packs, and package wire the protocol.
+// Package pack has the formats of objects and packs, package wire the protocol, and package
+// [github.com/gitlatch/gitlatch/internal/repo/sight] the walk to the paths.
 package gitwire

@@ -9,12 +9,12 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/gitlatch/gitlatch/internal/backoff"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
+	"github.com/gitlatch/gitlatch/internal/repo/signing"
 )
 
 // Options say which repository to open, and how.
@@ -46,19 +46,11 @@ type Options struct {
 	// repo.DefaultAuthor.
 	Author repo.Author
 	// Signer signs commits; nil signs none.
-	Signer Signer
+	Signer *signing.Key
 
 	// Pause waits before a failed push is tried again, the first time with 1.
 	// Nil waits a fifth of a second or so, and about twice as long each time.
 	Pause func(ctx context.Context, try int) error
-}
-
-// A Signer signs commits. The same content at the same time is signed alike, so
-// that a commit which is made again is the same commit.
-type Signer interface {
-	// Sign returns a detached signature, in the armour that git has for it. The
-	// time is that of the commit.
-	Sign(commit []byte, when time.Time) (string, error)
 }
 
 // Open checks the options and returns the repository; over HTTP it sends

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
+	"github.com/gitlatch/gitlatch/internal/repo/sight"
 )
 
 var _ repo.Recaller = (*Repository)(nil)
@@ -32,7 +33,7 @@ func (r *Repository) Tree(commit, path string) []byte {
 	if err != nil {
 		return nil
 	}
-	e, ok, err := newSight(context.Background(), r.objects, nil).find(h.Tree, path)
+	e, _, ok, err := sight.New(context.Background(), r.objects).Find(h.Tree, path)
 	if err != nil || !ok {
 		return nil
 	}

@@ -3,12 +3,12 @@ package gitwire
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
+	"github.com/gitlatch/gitlatch/internal/repo/signing"
 )
 
 // A Repository is a repo.Repository. It may be used by many goroutines, which
@@ -18,7 +18,7 @@ type Repository struct {
 	remote remote
 	base   plumbing.ReferenceName
 	author repo.Author
-	signer Signer // nil signs nothing
+	signer *signing.Key // nil signs nothing
 	pause  func(ctx context.Context, try int) error
 
 	turns   repo.Turns
@@ -104,8 +104,8 @@ func (r *Repository) Read(ctx context.Context, commit string,
 			return nil, err
 		}
 	}
-	if err := r.look(ctx, at, func(s *sight) (err error) {
-		found, err = s.read(at, known, paths)
+	if err := r.look(ctx, at, func(l look) (err error) {
+		found, err = l.read(at, known, paths)
 		return err
 	}); err != nil {
 		return nil, err
@@ -116,29 +116,6 @@ func (r *Repository) Read(ctx context.Context, commit string,
 		}
 	}
 	return found, nil
-}
-
-// look runs f until it misses nothing, and fetches in between what it missed. What
-// does not come is not asked for again.
-func (r *Repository) look(ctx context.Context, commit plumbing.Hash, f func(*sight) error) error {
-	if _, held := r.objects.Held[commit]; !held {
-		r.objects.Trim()
-	}
-	asked := map[plumbing.Hash]bool{}
-	for {
-		s := newSight(ctx, r.objects, asked)
-		if err := f(s); err != nil || len(s.missing) == 0 {
-			return err
-		}
-		alone, whole := s.parts()
-		if err := r.fetch(ctx, commit, alone, false); err != nil {
-			return err
-		}
-		if err := r.fetch(ctx, commit, whole, true); err != nil {
-			return err
-		}
-		maps.Copy(asked, s.missing)
-	}
 }
 
 // fetch asks for objects, and again for the others as long as some of them come:

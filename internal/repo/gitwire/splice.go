@@ -1,7 +1,6 @@
 package gitwire
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -14,7 +13,7 @@ import (
 
 // An edit is the objects that a change of files makes, innermost first.
 type edit struct {
-	*sight
+	look
 	made []pack.Object
 }
 
@@ -46,19 +45,18 @@ func (e *edit) splice(tree plumbing.Hash, at string, files map[string][]byte) (p
 	return tree, nil
 }
 
-// entries is the sight's tree, in which the zero id is a tree to begin.
+// entries returns the entries of a tree. The zero id is an empty tree.
 func (e *edit) entries(tree plumbing.Hash, path string) ([]pack.Entry, bool, error) {
 	if tree.IsZero() || tree == emptyTree {
 		return nil, true, nil
 	}
-	entries, ok, err := e.tree(tree)
-	return entries, ok, at(cmp.Or(path, "the root"), err)
+	return e.Tree(tree, path)
 }
 
 var emptyTree = pack.TreeObject(nil).ID()
 
 func (e *edit) setFile(entries []pack.Entry, path, name string, content []byte) ([]pack.Entry, error) {
-	old, held := named(entries, name)
+	old, held := pack.Named(entries, name)
 	switch {
 	case held && old.Kind() == repo.Folder:
 		return nil, &repo.UnsafeError{Path: path, Why: "is a directory"}
@@ -79,7 +77,7 @@ func (e *edit) setFile(entries []pack.Entry, path, name string, content []byte) 
 }
 
 func (e *edit) setTree(entries []pack.Entry, path, name string, files map[string][]byte) ([]pack.Entry, error) {
-	old, held := named(entries, name)
+	old, held := pack.Named(entries, name)
 	switch {
 	case held && old.Kind() == repo.File && onlyRemoves(files), !held && onlyRemoves(files):
 		return entries, nil
@@ -118,6 +116,13 @@ func divide(files map[string][]byte) (here map[string][]byte, below map[string]m
 		}
 	}
 	return here, below
+}
+
+func join(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
 }
 
 func onlyRemoves(files map[string][]byte) bool {

@@ -10,8 +10,6 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -19,7 +17,6 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
-	"golang.org/x/crypto/ssh/knownhosts"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
@@ -102,18 +99,6 @@ func TestOnlyAPinnedHostIsSpokenTo(t *testing.T) {
 			s.Rekey(t, big)
 			o.SSH.HostKeys = s.HostKeys()
 		}},
-		{name: "a file that knows the host", prepare: func(t *testing.T, s *gitserver.SSH, o *gitwire.Options) {
-			remember(t, o, "", s.Addr(), s.HostKeys()[0])
-		}},
-		{name: "a file that knows the host by a hash", prepare: func(t *testing.T, s *gitserver.SSH, o *gitwire.Options) {
-			remember(t, o, "", knownhosts.HashHostname(knownhosts.Normalize(s.Addr())), s.HostKeys()[0])
-		}},
-		{name: "a file that knows another key of the host", prepare: func(t *testing.T, s *gitserver.SSH, o *gitwire.Options) {
-			remember(t, o, "", s.Addr(), other.HostKeys()[0])
-		}, want: []string{"not pinned"}},
-		{name: "a file that revokes the key", prepare: func(t *testing.T, s *gitserver.SSH, o *gitwire.Options) {
-			remember(t, o, "@revoked * "+s.HostKeys()[0], s.Addr(), s.HostKeys()[0])
-		}, want: []string{"not pinned"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -138,17 +123,6 @@ func TestOnlyAPinnedHostIsSpokenTo(t *testing.T) {
 			}
 		})
 	}
-}
-
-// remember puts the keys of a host into a file, in place of those pinned.
-func remember(t *testing.T, o *gitwire.Options, first, host, key string) {
-	t.Helper()
-	if !strings.HasPrefix(host, "|") {
-		host = knownhosts.Normalize(host)
-	}
-	o.SSH.KnownHosts = filepath.Join(t.TempDir(), "known_hosts")
-	o.SSH.HostKeys = nil
-	must(t, os.WriteFile(o.SSH.KnownHosts, []byte(first+"\n"+host+" "+key+"\n"), 0o600))
 }
 
 func says(t *testing.T, err error, want ...string) {
@@ -269,8 +243,6 @@ func TestOptionsOfSSHAreCheckedBeforeAnythingIsSent(t *testing.T) {
 	t.Parallel()
 	key, signer := gitserver.NewKey(t)
 	host := strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey())))
-	unknown := filepath.Join(t.TempDir(), "known_hosts")
-	must(t, os.WriteFile(unknown, []byte("other.example "+host+"\n"), 0o600))
 	block, err := ssh.MarshalPrivateKeyWithPassphrase(mustRaw(t, key), "", []byte("hunter2"))
 	must(t, err)
 	locked := pem.EncodeToMemory(block)
@@ -280,10 +252,7 @@ func TestOptionsOfSSHAreCheckedBeforeAnythingIsSent(t *testing.T) {
 		want      []string
 	}{
 		{"no host key", "git@h:r.git", wire.SSH{Key: key}, []string{"none is pinned for h", "never trusted", "ssh-keyscan h", "compare"}},
-		{"two ways to pin", "git@h:r.git", wire.SSH{Key: key, HostKeys: []string{host}, KnownHosts: unknown}, []string{"give them, or the file"}},
 		{"a host key that is none", "git@h:r.git", wire.SSH{Key: key, HostKeys: []string{host, "ssh-ed25519 AAAA"}}, []string{"number 2"}},
-		{"a file without the host", "git@h:r.git", wire.SSH{Key: key, KnownHosts: unknown}, []string{"holds none of h", "ssh-keyscan h"}},
-		{"a file that is not there", "git@h:r.git", wire.SSH{Key: key, KnownHosts: unknown + "x"}, []string{"read the file of host keys"}},
 		{"no key", "ssh://git@h/r.git", wire.SSH{HostKeys: []string{host}}, []string{"deploy key: none"}},
 		{"a key that is none", "ssh://git@h/r.git", wire.SSH{Key: []byte("hunter2"), HostKeys: []string{host}}, []string{"not a private key in PEM"}},
 		{"a key with a passphrase", "ssh://git@h/r.git", wire.SSH{Key: locked, HostKeys: []string{host}}, []string{"has a passphrase"}},

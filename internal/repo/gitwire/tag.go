@@ -8,6 +8,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
+	"github.com/gitlatch/gitlatch/internal/repo/sight"
 )
 
 // Tag makes a lightweight tag: one ref, by a push of the commit that the server
@@ -32,8 +33,8 @@ func (r *Repository) Tag(ctx context.Context, name, commit string) (err error) {
 		return repo.ErrTagged
 	}
 	var data []byte
-	if err := r.look(ctx, id, func(s *sight) (err error) {
-		data, _, err = s.need(plumbing.CommitObject, id)
+	if err := r.look(ctx, id, func(l look) (err error) {
+		data, _, err = l.Need(id, sight.Place{Kind: plumbing.CommitObject})
 		return err
 	}); err != nil {
 		return err

@@ -1,47 +1,98 @@
-// Package signing signs commits as git does: by an SSH key or by an OpenPGP key.
+// Package signing signs commits by an SSH key, as git does.
 package signing
 
 import (
 	"bytes"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/pem"
 	"errors"
-	"time"
+	"fmt"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
 )
 
-// A Key signs. The same content at the same time is signed alike.
-type Key interface {
-	// Sign returns a detached signature of a commit, in the armour that git has
-	// for it. The time is that of the commit; an OpenPGP signature is made then.
-	Sign(commit []byte, when time.Time) (string, error)
-	// Fingerprint names the key by its public half.
-	Fingerprint() string
-}
-
-// A Format is how a signature is made.
-type Format string
-
-// The formats of git's gpg.format.
+// The format is OpenSSH's PROTOCOL.sshsig. The namespace keeps a signature of a
+// commit from being taken for one of anything else.
 const (
-	SSH     Format = "ssh"
-	OpenPGP Format = "openpgp"
+	magic     = "SSHSIG"
+	version   = 1
+	namespace = "git"
+	digest    = "sha512"
 )
 
-// Open reads a private key: for SSH in PEM, such as ssh-keygen makes, for OpenPGP
-// what gpg --export-secret-keys gives, armoured or not. The passphrase is that of
+// A Key is a private SSH key that signs commits.
+type Key struct{ signer ssh.Signer }
+
+// Open reads a private key in PEM, such as ssh-keygen makes. The passphrase is that of
 // the key; without one it is empty. No error shows any of either.
-func Open(format Format, key, passphrase []byte) (Key, error) {
-	if len(bytes.TrimSpace(key)) == 0 {
+func Open(key, passphrase []byte) (*Key, error) {
+	text := append(bytes.TrimSpace(key), '\n')
+	signer, err := ssh.ParsePrivateKey(text)
+	var locked *ssh.PassphraseMissingError
+	switch block, _ := pem.Decode(text); {
+	case string(text) == "\n":
 		return nil, errors.New("the key is empty")
+	case errors.As(err, &locked) && len(passphrase) == 0:
+		return nil, errors.New("the key has a passphrase: give it, too")
+	case errors.As(err, &locked):
+		if signer, err = ssh.ParsePrivateKeyWithPassphrase(text, passphrase); err != nil {
+			return nil, errors.New("the passphrase is not that of the key")
+		}
+	case block == nil:
+		return nil, errors.New("the key is not a private key in PEM, such as ssh-keygen makes")
+	case err != nil:
+		return nil, errors.New("the key is none that SSH signs by: make one with ssh-keygen -t ed25519")
 	}
-	switch format {
-	case SSH:
-		return openSSH(key, passphrase)
-	case OpenPGP:
-		return openPGP(key, passphrase)
-	}
-	return nil, errors.New("the format must be ssh or openpgp")
+	return &Key{signer}, nil
 }
 
-var (
-	errNoPassphrase    = errors.New("the key has a passphrase: give it, too")
-	errWrongPassphrase = errors.New("the passphrase is not that of the key")
-)
+// Fingerprint names the key by its public half.
+func (k *Key) Fingerprint() string { return ssh.FingerprintSHA256(k.signer.PublicKey()) }
+
+// Sign returns a detached signature of a commit, in OpenSSH's armour. The same content has
+// the same signature, so a commit that is made again is the same commit: keys of ed25519
+// and RSA need no randomness, and ECDSA is given none (RFC 6979).
+func (k *Key) Sign(commit []byte) (string, error) {
+	sum := sha512.Sum512(commit)
+	content := append([]byte(magic), ssh.Marshal(struct{ Namespace, Reserved, Digest, Sum string }{
+		namespace, "", digest, string(sum[:]),
+	})...)
+	signature, err := k.sign(content)
+	if err != nil {
+		return "", fmt.Errorf("by the SSH key %s: %w", k.Fingerprint(), err)
+	}
+	envelope := append([]byte(magic), ssh.Marshal(struct {
+		Version                                         uint32
+		PublicKey, Namespace, Reserved, Digest, Content string
+	}{
+		version, string(k.signer.PublicKey().Marshal()), namespace, "", digest, string(ssh.Marshal(signature)),
+	})...)
+	return armour(envelope), nil
+}
+
+// sign keeps RSA from SHA-1, which the format does not take.
+func (k *Key) sign(content []byte) (*ssh.Signature, error) {
+	if k.signer.PublicKey().Type() != ssh.KeyAlgoRSA {
+		return k.signer.Sign(nil, content)
+	}
+	able, ok := k.signer.(ssh.AlgorithmSigner)
+	if !ok {
+		return nil, errors.New("it cannot sign by SHA-2")
+	}
+	return able.SignWithAlgorithm(nil, content, ssh.KeyAlgoRSASHA512)
+}
+
+// armour is OpenSSH's, which has 70 characters a line.
+func armour(envelope []byte) string {
+	var b strings.Builder
+	b.WriteString("-----BEGIN SSH SIGNATURE-----\n")
+	for text := base64.StdEncoding.EncodeToString(envelope); text != ""; {
+		n := min(70, len(text))
+		b.WriteString(text[:n] + "\n")
+		text = text[n:]
+	}
+	b.WriteString("-----END SSH SIGNATURE-----\n")
+	return b.String()
+}

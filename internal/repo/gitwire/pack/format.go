@@ -129,6 +129,16 @@ func ParseTree(data []byte) ([]Entry, error) {
 	return entries, nil
 }
 
+// Named returns the entry with a name; ok is false if no entry has it.
+func Named(entries []Entry, name string) (e Entry, ok bool) {
+	for _, e := range entries {
+		if e.Name == name {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
+
 // TreeObject returns the tree with the entries.
 func TreeObject(entries []Entry) Object {
 	var b bytes.Buffer

@@ -57,8 +57,10 @@ func NewObjects() *Objects {
 }
 
 // Add holds one more object. Where that is too much, the largest are let go.
-func (o *Objects) Add(obj Object) {
-	id := obj.ID()
+func (o *Objects) Add(obj Object) { o.Hold(obj.ID(), obj) }
+
+// Hold is Add under an id that a server gave.
+func (o *Objects) Hold(id plumbing.Hash, obj Object) {
 	if _, ok := o.Held[id]; ok || o.Large[id] {
 		return
 	}

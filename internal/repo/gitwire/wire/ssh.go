@@ -80,8 +80,8 @@ func (o *overSSH) start(c *conversation, service string, v2 bool) error {
 		User:              o.address.user,
 		Auth:              []ssh.AuthMethod{ssh.PublicKeys(o.key)},
 		HostKeyAlgorithms: o.trust.algorithms,
-		HostKeyCallback: func(_ string, remote net.Addr, key ssh.PublicKey) error {
-			err := o.trust.check(o.address.dial(), remote, key)
+		HostKeyCallback: func(_ string, _ net.Addr, key ssh.PublicKey) error {
+			err := o.trust.check(o.address, key)
 			trusted = err == nil
 			return err
 		},

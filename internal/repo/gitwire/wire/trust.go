@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 
-	"github.com/skeema/knownhosts"
 	"golang.org/x/crypto/ssh"
 )
 
@@ -16,95 +14,34 @@ type SSH struct {
 	// Key is the private half of a deploy key, in PEM, without a passphrase.
 	Key []byte
 	// HostKeys are the keys that the host may show, each as "ssh-ed25519 AAAA...".
-	// Without any and without KnownHosts, no host is trusted.
+	// Without any, no host is trusted.
 	HostKeys []string
-	// KnownHosts is the path of a file as OpenSSH has it; "" is none.
-	KnownHosts string
 }
 
 // Trust is in the keys pinned for one host, and in nothing else.
 type trust struct {
-	algorithms []string // that the host may prove itself by
-	check      ssh.HostKeyCallback
+	keys []ssh.PublicKey
+	// algorithms are those by which one of the keys proves itself, so that the host
+	// does not choose a key of a kind that was never pinned.
+	algorithms []string
 }
 
-const howToPin = "ssh-keyscan %s prints what the host shows; compare it with what the host publishes, then pin it in hostKeys"
-
 // pinned returns the trust in the keys configured for a host.
-func pinned(s SSH, at Address) (trust, error) {
-	switch {
-	case len(s.HostKeys) > 0 && s.KnownHosts != "":
-		return trust{}, errors.New("host keys: give them, or the file that holds them")
-	case s.KnownHosts != "":
-		return knownIn(s.KnownHosts, at)
-	case len(s.HostKeys) == 0:
-		return trust{}, fmt.Errorf("host keys: none is pinned for %s, and an unknown host is never trusted: "+howToPin, at.host, at.host)
+func pinned(s SSH, at Address) (t trust, err error) {
+	if len(s.HostKeys) == 0 {
+		return t, fmt.Errorf("host keys: none is pinned for %[1]s, and an unknown host is never trusted: "+
+			"ssh-keyscan %[1]s prints what the host shows; compare it with what the host publishes, then pin it in hostKeys", at.host)
 	}
-	var keys []ssh.PublicKey
 	for i, line := range s.HostKeys {
 		key, _, options, rest, err := ssh.ParseAuthorizedKey([]byte(line))
 		if err != nil || len(options) > 0 || len(rest) > 0 {
-			return trust{}, fmt.Errorf(`host keys: number %d is not of the form "ssh-ed25519 AAAA..."`, i+1)
+			return t, fmt.Errorf(`host keys: number %d is not of the form "ssh-ed25519 AAAA..."`, i+1)
 		}
-		keys = append(keys, key)
-	}
-	t, err := among(keys)
-	t.check = func(_ string, _ net.Addr, shown ssh.PublicKey) error {
-		for _, key := range keys {
-			if bytes.Equal(key.Marshal(), shown.Marshal()) {
-				return nil
-			}
+		by, err := algorithms(key)
+		if err != nil {
+			return t, err
 		}
-		return strange(at, shown)
-	}
-	return t, err
-}
-
-// knownIn returns the trust in what a known_hosts file holds of a host.
-func knownIn(file string, at Address) (trust, error) {
-	known, err := knownhosts.NewDB(file)
-	if err != nil {
-		return trust{}, fmt.Errorf("read the file of host keys: %w", err)
-	}
-	var keys []ssh.PublicKey
-	for _, found := range known.HostKeys(at.dial()) {
-		if !found.Cert {
-			keys = append(keys, found.PublicKey)
-		}
-	}
-	if len(keys) == 0 {
-		return trust{}, fmt.Errorf("host keys: %s holds none of %s, and an unknown host is never trusted: "+howToPin, file, at.host, at.host)
-	}
-	check := known.HostKeyCallback()
-	t, err := among(keys)
-	t.check = func(host string, remote net.Addr, shown ssh.PublicKey) error {
-		if check(host, remote, shown) != nil {
-			return strange(at, shown)
-		}
-		return nil
-	}
-	return t, err
-}
-
-// strange is what is said of a host that shows another key than was pinned.
-func strange(at Address, shown ssh.PublicKey) error {
-	return fmt.Errorf("%s shows the host key %s %s, which is not pinned: either the host changed its key, or somebody stands in between. "+
-		"Nothing was sent. Compare it with what the host publishes before it is pinned", at.host, shown.Type(), ssh.FingerprintSHA256(shown))
-}
-
-// among returns the algorithms by which one of the keys proves itself, so that
-// the host does not choose a key of a kind that was never pinned.
-func among(keys []ssh.PublicKey) (t trust, err error) {
-	for _, key := range keys {
-		var by []string
-		switch key.Type() {
-		case ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521:
-			by = []string{key.Type()}
-		case ssh.KeyAlgoRSA:
-			by = []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256}
-		default:
-			return trust{}, fmt.Errorf("host keys: a key of the kind %s cannot be pinned", key.Type())
-		}
+		t.keys = append(t.keys, key)
 		for _, algorithm := range by {
 			if !slices.Contains(t.algorithms, algorithm) {
 				t.algorithms = append(t.algorithms, algorithm)
@@ -112,6 +49,28 @@ func among(keys []ssh.PublicKey) (t trust, err error) {
 		}
 	}
 	return t, nil
+}
+
+// algorithms returns those by which a key proves itself.
+func algorithms(key ssh.PublicKey) ([]string, error) {
+	switch key.Type() {
+	case ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521:
+		return []string{key.Type()}, nil
+	case ssh.KeyAlgoRSA:
+		return []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256}, nil
+	}
+	return nil, fmt.Errorf("host keys: a key of the kind %s cannot be pinned", key.Type())
+}
+
+// check refuses a key that the host shows and that was not pinned.
+func (t trust) check(at Address, shown ssh.PublicKey) error {
+	for _, key := range t.keys {
+		if bytes.Equal(key.Marshal(), shown.Marshal()) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s shows the host key %s %s, which is not pinned: either the host changed its key, or somebody stands in between. "+
+		"Nothing was sent. Compare it with what the host publishes before it is pinned", at.host, shown.Type(), ssh.FingerprintSHA256(shown))
 }
 
 // deployKey reads the key that logs in. RSA signs by SHA-2 only. No error shows
