@@ -14,14 +14,19 @@ func newDemo(env Env) *cobra.Command {
 	var output, dir, cluster string
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Replay a simulated day by the engine, and show what came of it",
-		Long: `Replays a simulated day of a fleet in quick time against the real engine, and
-shows what came of it. The state file and a bare git repository are in a
-temporary folder; figures leave none behind. With --cluster real it looks once
-at the cluster of the current context, which it only reads, and commits to a
-scratch repository.`,
-		Example: "  gitlatch demo\n  gitlatch demo --cluster real",
-		Args:    arguments(cobra.NoArgs, "no arguments"),
+		Short: "Replay a simulated day with the real engine",
+		Long: `demo replays a simulated day of many workloads in a short time and prints the
+commits and the result. It uses a state file and a bare git repository in a
+temporary folder.
+
+With --cluster real, demo samples the cluster of the current context once and
+commits the levels to a scratch repository. It only reads the cluster.`,
+		Example: `  # Replay the simulated day
+  gitlatch demo
+
+  # Sample your own cluster
+  gitlatch demo --cluster real`,
+		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := interruptible(c.Context())
 			defer stop()
@@ -41,8 +46,8 @@ scratch repository.`,
 			return fmt.Errorf("--cluster: must be recorded or real, got %q", cluster)
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", string(demo.Text), "text or figures")
-	c.Flags().StringVar(&dir, "dir", "", "empty folder to leave repository and state in, instead of a temporary one")
-	c.Flags().StringVar(&cluster, "cluster", "recorded", "recorded or real: the cluster to look at")
+	c.Flags().StringVarP(&output, "output", "o", string(demo.Text), "output format: text or figures")
+	c.Flags().StringVar(&dir, "dir", "", "empty folder for the repository and the state (default a temporary folder)")
+	c.Flags().StringVar(&cluster, "cluster", "recorded", "data to use: recorded, or real for the cluster of the current context")
 	return c
 }

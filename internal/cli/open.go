@@ -34,17 +34,17 @@ type flags struct {
 // register adds those that lead to the site and to its cluster.
 func (f *flags) register(c *cobra.Command, env Env) {
 	f.registerSite(c, env)
-	c.Flags().StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file, instead of the configured one")
-	c.Flags().StringVar(&f.context, "context", "", "context of the kubeconfig, instead of the configured one")
+	c.Flags().StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file (default as configured)")
+	c.Flags().StringVar(&f.context, "context", "", "kubeconfig context (default as configured)")
 }
 
 // registerSite adds those that lead to the site: all that a command needs which
 // does not look at the cluster.
 func (f *flags) registerSite(c *cobra.Command, env Env) {
 	f.env = env
-	c.Flags().StringVarP(&f.file, "config", "c", "", "file of kind Config that says how the site is run, or - for the standard input; without it what "+config.Variable+" holds: a file, or the text itself")
-	c.Flags().StringVar(&f.repository, "repository", "", "instead of --config: URL or path of the git repository; the state is in the user's cache folder")
-	c.Flags().StringVar(&f.site, "site", "", "name of the site, with --repository (default local); or which of its sites, with the Config of a fleet")
+	c.Flags().StringVarP(&f.file, "config", "c", "", "configuration file (default $"+config.Variable+")")
+	c.Flags().StringVar(&f.repository, "repository", "", "repository URL or path, instead of --config")
+	c.Flags().StringVar(&f.site, "site", "", "site of a fleet, or of --repository (default local)")
 }
 
 // config is what the flags say: the file with their overrides, or the defaults.

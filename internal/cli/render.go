@@ -19,12 +19,12 @@ func newRender(env Env) *cobra.Command {
 	var f flags
 	c := &cobra.Command{
 		Use:   "render",
-		Short: "Print what git declares for a site, or what keeps that inert",
-		Long: `Prints what the branch declares for the site: as the kustomize Components that
-a rebuild includes, or as the records that they are made from. It also prints
-the manifests that have a cluster apply the checkpoint where a workload is
-created, and leave it alone where it runs. It also prints the rights that kinds
-of your own take. Nothing is written.`,
+		Short: "Print checkpoint files, protection rules and RBAC rights",
+		Long: `render prints manifests for one site. component and record print the levels in
+git. argocd, flux and admission print rules that protect live replica counts.
+rights prints RBAC rights for custom kinds.
+
+render only reads git.`,
 		Args: misspelt,
 		RunE: func(c *cobra.Command, args []string) error {
 			return fmt.Errorf("%s: wants one of component, record, argocd, flux, admission, rights, got %q; see %[1]s --help", c.CommandPath(), args)
@@ -33,8 +33,8 @@ of your own take. Nothing is written.`,
 	f.registerSite(c, env)
 	c.PersistentFlags().AddFlagSet(c.Flags()) // each below it works on a site
 	c.AddCommand(
-		newDeclared(env, &f, "component", "Print the kustomize Components of a site, or of one namespace", checkpoint.Tree.Component),
-		newDeclared(env, &f, "record", "Print the records of a site, or of one namespace", func(t checkpoint.Tree, namespace string) []byte { return t.Records[namespace].Format() }),
+		newDeclared(env, &f, "component", "Print the kustomize Components of a site", checkpoint.Tree.Component),
+		newDeclared(env, &f, "record", "Print the checkpoint files of a site", func(t checkpoint.Tree, namespace string) []byte { return t.Records[namespace].Format() }),
 		newArgoCD(env, &f),
 		newFlux(env, &f),
 		newAdmission(env, &f),
@@ -49,7 +49,7 @@ func newDeclared(env Env, f *flags, form, short string, print func(t checkpoint.
 	c := &cobra.Command{
 		Use:     form + " [NAMESPACE...]",
 		Short:   short,
-		Long:    short + ",\nin canonical form. It reads git, and nothing else.",
+		Long:    short + ", or only of the given namespaces.\nThe command only reads git, and prints each file in its canonical form.",
 		Example: "  gitlatch render " + form + " shop -c prod-eu.yaml",
 		RunE: func(_ *cobra.Command, args []string) error {
 			named, err := t.namespaces(args)
