@@ -24,14 +24,19 @@ func newAdopt(env Env) *cobra.Command {
 	var a amending
 	c := &cobra.Command{
 		Use:   "adopt [TARGET...]",
-		Short: "Accept the cluster as the site's own, or ask workloads back in",
-		Long: `Without targets: accepts the cluster that the context leads to as the site's
-own, after a rebuild, so that levels may be lowered again. It also acknowledges
-a mass drop that the fleet will not recover from.
+		Short: "Accept a rebuilt cluster, or latch workloads again",
+		Long: `Without targets, adopt accepts the current cluster as the cluster of the site,
+for example after a rebuild. gitlatch can then lower levels again. adopt also
+ends a mass drop, for example after you moved workloads to another cluster.
 
-With targets: latches those workloads again after their entry was deleted, and
-ends the time for which gitlatch leaves their entry alone.` + targetWords,
-		Example: `  gitlatch adopt -c prod-eu.yaml
+With targets, gitlatch latches these workloads again after someone deleted their
+entries from git. It also ends their pauses and edit grace periods.
+
+The change is in the state of the site, not in git.` + targetWords,
+		Example: `  # Accept the rebuilt cluster
+  gitlatch adopt -c prod-eu.yaml
+
+  # Latch a workload again
   gitlatch adopt shop/web -c prod-eu.yaml`,
 		RunE: timed(longest, func(ctx context.Context, args []string) error { return a.run(ctx, env, args, a.adopt) }),
 	}
@@ -44,12 +49,21 @@ func newPause(env Env) *cobra.Command {
 	var until grammar.Moment
 	c := &cobra.Command{
 		Use:   "pause [TARGET...] --until TIME",
-		Short: "Pause a site or some of its workloads",
-		Long: `Pauses the site, or only the given workloads, until a time. During a pause,
-gitlatch stops their timers and commits nothing for them. It continues to sample
-and to alert. "--until now" ends a pause.` + targetWords,
-		Example: `  gitlatch pause --until 3h -c prod-eu.yaml
-  gitlatch pause shop/web --until 2026-03-02T18:00:00Z -c prod-eu.yaml`,
+		Short: "Pause level changes of a site or its workloads",
+		Long: `Without targets, pause stops the level changes of the site until the given time.
+With targets, it stops only the level changes of these workloads.
+
+During a pause, gitlatch stops the timers and commits no level changes. It
+continues to sample, report and alert. To end a pause, run the command with
+--until now.` + targetWords,
+		Example: `  # Pause the site for 3 hours
+  gitlatch pause --until 3h -c prod-eu.yaml
+
+  # Pause one workload until a time
+  gitlatch pause shop/web --until 2026-03-02T18:00:00Z -c prod-eu.yaml
+
+  # End the pause of the site
+  gitlatch pause --until now -c prod-eu.yaml`,
 		RunE: timed(longest, func(ctx context.Context, args []string) error {
 			at, err := instant(until, env.Clock())
 			if err != nil {
@@ -59,7 +73,7 @@ and to alert. "--until now" ends a pause.` + targetWords,
 		}),
 	}
 	a.registerAll(c, env)
-	c.Flags().Var(&until, "until", "end of the pause: a time such as 2026-03-02T18:00:00Z, a duration from now such as 3h or 2d, or now")
+	c.Flags().Var(&until, "until", "end of the pause (required): a time such as 2026-03-02T18:00:00Z, a duration such as 3h or 2d, or now")
 	return c
 }
 
@@ -75,7 +89,7 @@ type amending struct {
 func (a *amending) registerAll(c *cobra.Command, env Env) {
 	a.register(c, env)
 	a.registerTargets(c, &a.flags)
-	c.Flags().BoolVar(&a.dryRun, "dry-run", false, "say what would be changed, and change nothing")
+	c.Flags().BoolVar(&a.dryRun, "dry-run", false, "print the change without making it")
 	a.output.register(c, amended.Table, nil)
 }
 

@@ -44,36 +44,36 @@ func newBacktest(env Env) *cobra.Command {
 	t := trial{wants: backtest.DefaultWants()}
 	c := &cobra.Command{
 		Use:   "backtest FILE...",
-		Short: "Try policies on the past scale of workloads, and recommend one",
-		Long: `Runs policies over what the scale of workloads was, as ticks would have. For
-each policy it says how many commits it makes, how much of the need it
-declares, and how much more than the need. Nothing is written. - is the
-standard input. Input that gzip compressed is read, too.
+		Short: "Compare policies on past data and recommend one",
+		Long: `backtest replays past replica counts through several policies, with the code of
+a tick. For each policy, it prints the commits per day, the coverage and the
+waste. It writes nothing.
 
-A file is one of two:
+Coverage is the share of the desired replicas that the levels covered. Waste is
+the pod hours of the levels above the desired replicas. backtest recommends the
+policy with the least waste that meets --min-coverage and --max-commits. If no
+policy meets both limits, it prefers coverage and prints the reason.
 
-- CSV with the columns time, workload and replicas, and if wanted ready, min,
-  max and target, in any order;
-- JSON that Prometheus answers to query_range for
+FILE has one of these formats, also compressed with gzip. Use - for the standard
+input. The data of several files is combined.
+
+- CSV with the columns time, workload and replicas, in any order. The columns
+  ready, min, max and target are optional.
+- The JSON response of a Prometheus query_range for
   max by (namespace, deployment) (kube_deployment_spec_replicas).
 
-All of a workload's samples count, of several files too. Time is RFC 3339 or
-Unix seconds. A workload is namespace/name or namespace/kind/name. An empty
-count is unknown. A count that is no whole number, such as an average, is
-rounded up.
+In CSV, a time is RFC 3339 or Unix seconds. A workload is namespace/name or
+namespace/kind/name. An empty replica count is unknown, and a fraction is
+rounded up. Samples more than three periods apart leave a gap without data.
 
-The past is taken to be driven by autoscalers, to be kept inert and to roll
-nothing out. Time between samples more than three periods apart is not
-observed.
+backtest assumes that all workloads are autoscaled and protected, and ignores
+rollouts. If you select no policy, it compares all presets.`,
+		Example: `  # Compare all presets
+  gitlatch backtest past.csv
 
-Without --config, --repository, --policy and --preset all presets are tried.
-
-Coverage is the part of the need that was declared over time, worst that of a
-need which lasted for --min-duration, waste what was declared beyond the need.
-The policy with least waste is recommended of those with the worst coverage and
-the commits that --min-coverage and --max-commits ask for.`,
-		Example: "  gitlatch backtest past.csv\n  gitlatch backtest past.csv --config prod-eu.yaml --policy gitlatch.yaml",
-		Args:    arguments(cobra.MinimumNArgs(1), "one or more files of past scale"),
+  # Compare the policy on the branch with a new file
+  gitlatch backtest past.csv --config prod-eu.yaml --policy gitlatch.yaml`,
+		Args: arguments(cobra.MinimumNArgs(1), "one or more files of past scale"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return t.run(c.Context(), env, args)
 		},
@@ -89,11 +89,11 @@ func (t *trial) register(c *cobra.Command, env Env) {
 	f.StringSliceVar(&t.policies, "policy", nil, "files of kind Policy to try, or - for the standard input")
 	f.StringSliceVar(&t.presets, "preset", nil, "presets to try: "+strings.Join(policy.PresetNames(), ", "))
 	offer(c, "preset", policy.PresetNames())
-	f.Var((*grammar.Span)(&t.period), "period", "time from one tick to the next (default that of --config, or 5m, or the step of the samples where that is longer)")
-	f.Var((*grammar.Span)(&t.lasting), "min-duration", "minimum duration of a need that counts as covered worst (default two periods)")
-	f.Var((*grammar.Share)(&t.wants.Coverage), "min-coverage", "worst coverage that a recommendation must have, as 98% or 0.98")
-	f.Float64Var(&t.wants.Commits, "max-commits", t.wants.Commits, "commits a day that a recommendation may make")
-	f.StringVar(&t.workload, "workload", "", "workload to draw (default the one that needed most)")
+	f.Var((*grammar.Span)(&t.period), "period", "time between two ticks (default from --config, or else 5m or a longer sample interval)")
+	f.Var((*grammar.Span)(&t.lasting), "min-duration", "minimum duration of a replica count for the worst coverage (default two periods)")
+	f.Var((*grammar.Share)(&t.wants.Coverage), "min-coverage", "minimum worst coverage of a recommended policy, such as 98% or 0.98")
+	f.Float64Var(&t.wants.Commits, "max-commits", t.wants.Commits, "maximum number of commits per day of a recommended policy")
+	f.StringVar(&t.workload, "workload", "", "workload to draw (default the one with the most replicas)")
 	t.output.register(c, judged.table, map[string]form[judged]{"html": inHTML(judged.page)})
 }
 

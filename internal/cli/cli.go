@@ -43,19 +43,29 @@ var groups = []struct {
 	title    string
 	commands []func(Env) *cobra.Command
 }{
-	{"Begin", []func(Env) *cobra.Command{newDemo, newInit, newValidate, newDoctor, newRender, newBacktest, newSchema}},
-	{"Every day", []func(Env) *cobra.Command{newTick, newStatus, newExplain, newDiff, newLog, newPause, newAdopt}},
+	{"Get started", []func(Env) *cobra.Command{newDemo, newInit, newValidate, newDoctor, newRender, newBacktest, newSchema}},
+	{"Daily use", []func(Env) *cobra.Command{newTick, newStatus, newExplain, newDiff, newLog, newPause, newAdopt}},
 	{"Before and after a rebuild", []func(Env) *cobra.Command{newDrill, newRestore}},
 }
 
 func newRoot(env Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "gitlatch",
-		Short: "Latches the live scale of a cluster's workloads into git, rounded",
-		Long: `gitlatch keeps git near enough to what is running that a cluster rebuilt from
-git copes with today's traffic, without drowning the repository in commits.
+		Short: "Write rounded live replica counts to git",
+		Long: `gitlatch writes the replica counts of live workloads to git, rounded to a few
+levels. A cluster that is rebuilt from git can then serve the traffic of today.
+gitlatch commits only when a level changes.
 
-"gitlatch help topics" lists the handbook.`,
+A command reads the configuration of a site from --config FILE, or from the
+environment variable GITLATCH_CONFIG. The variable contains the path of the file
+or its text. To read the standard input, use --config -.
+
+Every command exits with one of these statuses:
+  0  The command found no problem.
+  1  The command did its work and found something that you should check.
+  2  The command could not do its work.
+
+To list the topics of the handbook, run "gitlatch help topics".`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          noCommand,

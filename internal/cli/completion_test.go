@@ -46,7 +46,7 @@ func TestCommandsOfOneWorkloadOfferNoNamespace(t *testing.T) {
 	w := settled(t)
 	for _, command := range []string{"explain", "log"} {
 		help := run(w.now, command, "--help").out
-		for _, offer := range []string{"NAMESPACE,", "all of shop", "all of the namespace", "all that is named"} {
+		for _, offer := range []string{"NAMESPACE,", "every workload in shop", "namespace to select", "namespace of the targets"} {
 			if strings.Contains(help, offer) {
 				t.Errorf("%s: its help offers %q:\n%s", command, offer, help)
 			}
@@ -69,7 +69,7 @@ func TestCommandsOfOneWorkloadOfferNoNamespace(t *testing.T) {
 func TestHelpIsGroupedAndHasExamples(t *testing.T) {
 	t.Parallel()
 	out := run(time.Time{}, "--help").out
-	for _, want := range []string{"Begin:\n", "Every day:\n", "Before and after a rebuild:\n"} {
+	for _, want := range []string{"Get started:\n", "Daily use:\n", "Before and after a rebuild:\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -78,6 +78,9 @@ func TestHelpIsGroupedAndHasExamples(t *testing.T) {
 		"render component", "render record", "render argocd", "render flux", "render admission", "render rights", "backtest", "schema", "version"} {
 		help := run(time.Time{}, append(strings.Fields(c), "--help")...).out
 		_, example, _ := strings.Cut(help, "Examples:\n")
+		if strings.HasPrefix(example, "  # ") {
+			_, example, _ = strings.Cut(example, "\n")
+		}
 		if !strings.HasPrefix(example, "  gitlatch "+c) {
 			t.Errorf("%s: no example in\n%s", c, help)
 		}

@@ -27,33 +27,39 @@ func newDiff(env Env) *cobra.Command {
 	var d comparison
 	c := &cobra.Command{
 		Use:   "diff [TARGET...]",
-		Short: "Hold what runs against what git declares, as the policy sees it",
-		Long: `Looks at the cluster once and says where it has left what git declares. A count
-between the thresholds of its level is in sync with it: under series 1-2-5 1,874
-pods are, with 2,000 declared. What is beyond one is pending: git says something
-else some samples later. Where the policy keeps a level for hours, as that of a
-day's peak through the night, it is waiting, and no difference. What a tick
-would wait for is not known here, since no state is read: neither timers nor
-holds, nor whose entry a person deleted. Nothing is written.
+		Short: "Compare the live cluster with the levels in git",
+		Long: `diff samples the cluster once and compares each workload with its level in git.
+It uses the thresholds of the policy. For example, with the series 1-2-5, 1,874
+live pods are in sync with a level of 2,000.
 
-Without targets only what a person should hear of is listed; what is named is
-listed in any case.
+A workload beyond a threshold is pending. If the stabilization window of the
+policy keeps a higher level for hours, the workload is waiting. A waiting or
+frozen workload is not a difference.
 
-In the CI of a pull request --tree . holds the cluster against the files that
-were checked out, and -o github prints annotations at their lines, the worst
-first. Its host shows ten warnings and ten notices of a step.
+diff reads no state, so it does not see timers, pauses and opt-outs. It writes
+nothing. Without targets, it lists only the workloads that you should check.
 
-It exits with 0 where nothing differs, with 1 where anything does, and with 2
-where it could not look at all of it.` + targetWords,
-		Example: `  gitlatch diff -c prod-eu.yaml
+In the CI of a pull request, --tree . compares the cluster with the files of the
+checkout. The format github prints annotations for their lines.
+
+Exit status:
+  0  No workload differs.
+  1  At least one workload differs.
+  2  diff could not read everything.` + targetWords,
+		Example: `  # Compare all workloads of the site
+  gitlatch diff -c prod-eu.yaml
+
+  # Compare one namespace and one workload
   gitlatch diff shop pay/ledger -c prod-eu.yaml
+
+  # Annotate the files of a pull request
   gitlatch diff --tree . -o github -c prod-eu.yaml`,
 		RunE: timed(longest, func(ctx context.Context, args []string) error { return d.run(ctx, env, args) }),
 	}
 	d.register(c, env)
 	d.registerTargets(c, &d.flags)
-	c.Flags().StringVar(&d.ref, "ref", "", "branch or commit to compare with, instead of the site's branch")
-	c.Flags().StringVar(&d.tree, "tree", "", "folder to compare with, as it was checked out; no repository is opened")
+	c.Flags().StringVar(&d.ref, "ref", "", "branch or commit to compare with (default the branch of the site)")
+	c.Flags().StringVar(&d.tree, "tree", "", "folder of a checkout to compare with, instead of the repository")
 	d.output.register(c, diff.Report.Table, map[string]form[diff.Report]{"github": diff.Report.GitHub})
 	return c
 }

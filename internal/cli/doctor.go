@@ -31,29 +31,36 @@ func newDoctor(env Env) *cobra.Command {
 	var d checkup
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what keeps checkpoints inert, and what a rebuild would give",
-		Long: `Looks at what runs, at what git declares and builds, and at the objects by
-which the cluster applies git. For each workload it says what keeps its
-checkpoint from acting on the live cluster, and what a rebuild would start it
-at.
+		Short: "Find unprotected workloads and problems in a rebuild",
+		Long: `doctor compares the live workloads, the levels in git, and the objects that
+apply git to the cluster. For each workload, it prints the rule that protects
+the live replica count, and the replicas that a rebuild starts with. It lists
+each problem with a fix.
 
-In memory it builds the folders that Flux Kustomizations and Argo CD
-Applications of the cluster name, where the repository has them, and those of
---path. Nothing is fetched, and no state is read or written. The rights in the
-cluster that it takes are in infra/rbac/doctor.
+doctor builds folders of the repository in memory: the folders that Flux
+Kustomizations and Argo CD Applications use, and the folders of --path. It does
+not download charts or remote bases. Without --write, it writes nothing.
 
-It exits with 0 if there is nothing to fix, with 1 if there is, and with 2 if
-it could not look.`,
-		Example: "  gitlatch doctor -c prod-eu.yaml\n  gitlatch doctor --write -c prod-eu.yaml",
-		Args:    arguments(cobra.NoArgs, "no arguments"),
-		RunE:    timed(longest, func(ctx context.Context, _ []string) error { return d.run(ctx, env) }),
+doctor needs the cluster rights in infra/rbac/doctor.
+
+Exit status:
+  0  There is nothing to fix.
+  1  There is a finding to fix, or part of the cluster could not be listed.
+  2  doctor could not check the site.`,
+		Example: `  # List the problems of the site
+  gitlatch doctor -c prod-eu.yaml
+
+  # Commit the rules that protect the live replica counts
+  gitlatch doctor --write -c prod-eu.yaml`,
+		Args: arguments(cobra.NoArgs, "no arguments"),
+		RunE: timed(longest, func(ctx context.Context, _ []string) error { return d.run(ctx, env) }),
 	}
 	d.register(c, env)
-	c.Flags().StringArrayVar(&d.paths, "path", nil, "folder of the repository to build besides those that the cluster names; may be given again")
-	c.Flags().StringVar(&d.url, "url", "", "URL of the repository as the cluster reaches it; without it that of --config")
-	c.Flags().StringVar(&d.hub, "gitops-context", "", "context of the kubeconfig for the cluster that Argo CD runs in, where that is another one, a hub")
-	c.Flags().BoolVar(&d.write, "write", false, "commit what keeps checkpoints inert as the site's protection.yaml")
-	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --write: print the file, and commit nothing")
+	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder of the repository to build (repeatable)")
+	c.Flags().StringVar(&d.url, "url", "", "repository URL that the cluster uses (default from the configuration)")
+	c.Flags().StringVar(&d.hub, "gitops-context", "", "kubeconfig context of the hub, if Argo CD runs in another cluster")
+	c.Flags().BoolVar(&d.write, "write", false, "commit the rules to protection.yaml of the site")
+	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --write, print the file and commit nothing")
 	d.output.register(c, doctor.Report.Table, nil)
 	return c
 }

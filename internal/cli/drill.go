@@ -39,24 +39,28 @@ func newDrill(env Env) *cobra.Command {
 	d := drilling{minCoverage: open.MinCoverage, wait: 2 * time.Minute}
 	c := &cobra.Command{
 		Use:   "drill",
-		Short: "Say what a rebuild would give",
-		Long: `Looks at the cluster once and builds what the repository holds, as the GitOps
-tools of the cluster would. It says how much of what runs a rebuild would start
-with, what is in the way, and how long the rest would take. Nothing is written.
+		Short: "Score a rebuild of the cluster from git",
+		Long: `drill samples the cluster once and builds the manifests in the repository, as
+the GitOps tools of the cluster do. It prints the coverage, which is the share
+of the needed pods that a rebuild starts with. It also prints the causes of
+missing pods, and an estimate of the time until all pods run.
 
-With --flush it first commits the present need of each healthy workload,
-without a hold and without a margin: it raises only, or with --exact lowers
-too. What a tick would freeze, yield or withhold stays. With drills in the
-configuration the report is kept, and the next one says what changed since. A
-site that observes is scored as git is.
+Without --flush, drill writes nothing. With --flush, it first raises the level
+of each healthy workload to its present need and commits the levels. It skips
+stabilization windows and margins. A flush leaves out workloads that are frozen,
+paused, blocked, waiting for review, or in their edit grace period. A site that
+observes writes no levels.
 
-It takes the rights in infra/rbac/doctor.
+drill needs the cluster rights in infra/rbac/doctor.
 
-It exits with 0 if the coverage of the fleet is at least --min-coverage and all
-could be read, and with 1 if not. It exits with 2 if there is nothing to say:
-nothing is asked of any workload, or what they need is not known. While the
-fleet is in a mass drop it exits with 1, since an outage proves nothing.`,
-		Example: `  gitlatch drill -c prod-eu.yaml
+Exit status:
+  0  The coverage is at least --min-coverage, and everything could be read.
+  1  The coverage is too low or partly unknown, or the site is in a mass drop.
+  2  drill could not score the site, for example because no workload needs pods.`,
+		Example: `  # Score the levels in git
+  gitlatch drill -c prod-eu.yaml
+
+  # Commit the present need first, before you take a cluster down
   gitlatch drill --flush --min-coverage 98% -c prod-eu.yaml`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -64,16 +68,16 @@ fleet is in a mass drop it exits with 1, since an outage proves nothing.`,
 		},
 	}
 	d.register(c, env)
-	c.Flags().Var((*grammar.Share)(&d.minCoverage), "min-coverage", "the share of the pods needed that a rebuild has to start with, as 98% or 0.98")
-	c.Flags().BoolVar(&d.flush, "flush", false, "declare the present need first")
-	c.Flags().BoolVar(&d.exact, "exact", false, "with --flush: lower what is declared to the present need, too")
-	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --flush: write nothing, and say what would be declared")
-	c.Flags().BoolVar(&d.tag, "tag", false, "with --flush: name the commit that was scored drill/<date>; not with CodeCommit, whose API knows no tags")
-	c.Flags().BoolVar(&d.all, "all", false, "in the table: list what starts with all that it needs, too")
-	c.Flags().StringArrayVar(&d.paths, "path", nil, "folder of the repository to build besides those that the cluster names; may be given again")
-	c.Flags().StringVar(&d.url, "url", "", "URL of the repository as the cluster reaches it; without it that of --config")
-	c.Flags().Var((*grammar.Span)(&d.wait), "lock-timeout", "maximum time to wait for a tick that is running")
-	c.Flags().StringVar(&d.metrics, "metrics-file", "", "file for a Prometheus textfile collector, such as gitlatch-drill.prom in its folder; not that of tick")
+	c.Flags().Var((*grammar.Share)(&d.minCoverage), "min-coverage", "minimum coverage for exit status 0, such as 98% or 0.98")
+	c.Flags().BoolVar(&d.flush, "flush", false, "commit the present need of each workload first")
+	c.Flags().BoolVar(&d.exact, "exact", false, "with --flush, also lower levels to the present need")
+	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --flush, print the new levels and write nothing")
+	c.Flags().BoolVar(&d.tag, "tag", false, "with --flush, tag the scored commit drill/<date> (not on CodeCommit)")
+	c.Flags().BoolVar(&d.all, "all", false, "also list the workloads that start with all needed pods")
+	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder of the repository to build (repeatable)")
+	c.Flags().StringVar(&d.url, "url", "", "repository URL that the cluster uses (default from the configuration)")
+	c.Flags().Var((*grammar.Span)(&d.wait), "lock-timeout", "maximum time to wait for a running tick")
+	c.Flags().StringVar(&d.metrics, "metrics-file", "", "Prometheus textfile to write, such as gitlatch-drill.prom (not the file of tick)")
 	table := func(document drill.Document, out io.Writer, s term.Style) error { return document.Table(out, s, d.all) }
 	d.output.register(c, table, map[string]form[drill.Document]{"html": inHTML(page.Drill)})
 	return c

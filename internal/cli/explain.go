@@ -27,10 +27,16 @@ func newExplain(env Env) *cobra.Command {
 	var e explaining
 	c := &cobra.Command{
 		Use:   "explain TARGET",
-		Short: "Say what is decided of a workload, why, and what would change it",
-		Long: `Looks at the cluster once, writing nothing, and says of one workload what runs,
-what git declares, at which counts it would leave that level, which timers run,
-and what would be decided now.` + workloadWords,
+		Short: "Explain the decision about a workload",
+		Long: `explain samples the cluster once and computes a tick without writing anything.
+For one workload, it prints the live replicas and the level in git. It also
+prints the replica counts at which the level changes, the timers that run, and
+the decision with its reason.
+
+Exit status:
+  0  The tick found no problem.
+  1  Part of the cluster could not be listed, or a problem needs a user.
+  2  explain could not compute the tick.` + workloadWords,
 		Example: "  gitlatch explain shop/web -c prod-eu.yaml",
 		Args:    arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
 		RunE:    timed(longest, func(ctx context.Context, args []string) error { return e.run(ctx, env, args[0]) }),

@@ -20,23 +20,24 @@ type targets struct{ namespace string }
 // targetWords say what a target is.
 const targetWords = `
 
-A target is NAMESPACE, NAMESPACE/NAME or NAMESPACE/KIND/NAME. With -n a target
-leaves its namespace out: -n shop web is shop/web, and -n shop is all of shop.`
+A TARGET is NAMESPACE, NAMESPACE/NAME or NAMESPACE/KIND/NAME. With the flag -n,
+leave out the namespace: "-n shop web" selects shop/web, and "-n shop" selects
+every workload in shop.`
 
 // workloadWords describe the target of a command of one workload.
 const workloadWords = `
 
-TARGET is NAMESPACE/NAME or NAMESPACE/KIND/NAME. With -n it leaves its namespace
-out: -n shop web is shop/web.`
+TARGET is NAMESPACE/NAME or NAMESPACE/KIND/NAME. With the flag -n, leave out the
+namespace: "-n shop web" selects shop/web.`
 
 // registerTargets adds the flag -n, for a command of any targets.
 func (t *targets) registerTargets(c *cobra.Command, f *flags) {
-	t.registerNames(c, f, "namespace of all that is named, which then leaves it out; alone it is all of the namespace", t.offered)
+	t.registerNames(c, f, "namespace to select, or namespace of the targets", t.offered)
 }
 
 // registerWorkload adds the flag -n, for a command of one workload.
 func (t *targets) registerWorkload(c *cobra.Command, f *flags) {
-	t.registerNames(c, f, "namespace of the workload, which TARGET then leaves out", t.workloads)
+	t.registerNames(c, f, "namespace of the workload", t.workloads)
 }
 
 // registerNames adds the flag -n, and completes targets by the words of offered.

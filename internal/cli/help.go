@@ -29,10 +29,16 @@ const topics = "topics"
 func newHelp(env Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [topics | TOPIC | COMMAND]",
-		Short: "Print a topic of the handbook, or what a command takes",
-		Long: `Prints a topic of the handbook, whose list is "gitlatch help topics". Without a
-topic of that name it prints the help of a command; "gitlatch COMMAND --help"
-always does.`,
+		Short: "Print a handbook topic or a command's help",
+		Long: `help prints a topic of the handbook. If there is no such topic, it prints the
+help of the command with this name. "gitlatch help topics" lists all topics.
+
+"gitlatch COMMAND --help" always prints the help of a command.`,
+		Example: `  # List the topics
+  gitlatch help topics
+
+  # Print the topic on protection rules
+  gitlatch help protection`,
 		ValidArgsFunction: func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return helpful(c.Root()), cobra.ShellCompDirectiveNoFileComp
 		},

@@ -24,23 +24,31 @@ func newInit(env Env) *cobra.Command {
 	var i beginning
 	c := &cobra.Command{
 		Use:   "init",
-		Short: "Commit what a new site begins with: a policy, and Components",
-		Long: `Samples the cluster once and commits the first files of a site: its site.yaml,
-and a policy file that explains each field and shows every default. A new site
-observes: it writes no levels. "--mode latch" lets it write levels from the
-start. Each namespace with workloads that the policy latches also gets an empty
-Component, which builds can include.
+		Short: "Commit the first files of a site",
+		Long: `init samples the cluster once and commits these files:
 
-init changes no existing file. Run it again to add missing files.`,
-		Example: `  gitlatch init --dry-run -c prod-eu.yaml
+- site.yaml, with the name of the site and the UID of the cluster
+- a policy file that explains each field and shows every default
+- an empty Component for each namespace with workloads that the policy latches
+
+A new site observes: it writes no levels. With --mode latch, it writes levels
+from the start.
+
+init changes no existing file. To add missing files, run it again.`,
+		Example: `  # Print the files without a commit
+  gitlatch init --dry-run -c prod-eu.yaml
+
+  # Commit the files
   gitlatch init -c prod-eu.yaml
+
+  # Try gitlatch on a copy of a repository
   gitlatch init --mode latch --repository fleet.git`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: timed(longest, func(ctx context.Context, _ []string) error { return i.run(ctx, env) }),
 	}
 	i.register(c, env)
-	c.Flags().BoolVar(&i.dryRun, "dry-run", false, "print the files, and commit nothing")
-	c.Flags().StringVar(&i.mode, "mode", config.ModeObserve, "mode of a new policy file: observe or latch")
+	c.Flags().BoolVar(&i.dryRun, "dry-run", false, "print the files and commit nothing")
+	c.Flags().StringVar(&i.mode, "mode", config.ModeObserve, "mode in a new policy file: observe or latch")
 	offer(c, "mode", config.Modes())
 	i.output.register(c, begun.Table, nil)
 	return c

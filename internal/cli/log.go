@@ -35,25 +35,28 @@ func newLog(env Env) *cobra.Command {
 	var l lookBack
 	c := &cobra.Command{
 		Use:   "log TARGET",
-		Short: "Tell from git how a checkpoint came to be what it is",
-		Long: `Lists the commits of the site's branch that changed what it declares of a
-workload, the newest first: level, bounds and milestones of rollouts, who
-changed them, and why. It reads git, and nothing else. A merge stands for what
-it merged, as the branch saw it.
+		Short: "Show the history of a workload's level",
+		Long: `log lists the commits on the branch of the site that changed the entry of a
+workload, newest first. For each commit, it prints the changed level, minimum
+and maximum replicas, and rollout milestone, with the author and the reason. A
+merge counts as one change. log only reads git.
 
-Commits are read one by one until there are enough; where --commits of them were
-not enough, it says how far it came. What git no longer declares is asked for as
-namespace/kind/name; what no commit ever declared is refused.` + workloadWords,
-		Example: `  gitlatch log shop/web -c prod-eu.yaml
+log reads up to --commits commits. If it stops there, it prints the date of the
+oldest commit that it read. For a workload that git no longer contains, use the
+form NAMESPACE/KIND/NAME.` + workloadWords,
+		Example: `  # List the last 20 changes
+  gitlatch log shop/web -c prod-eu.yaml
+
+  # List at most 3 changes of the last 30 days
   gitlatch log shop/web --limit 3 --since 30d -c prod-eu.yaml`,
 		Args: arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
 		RunE: timed(longest, func(ctx context.Context, args []string) error { return l.run(ctx, env, args[0]) }),
 	}
 	l.registerSite(c, env)
 	l.registerWorkload(c, &l.flags)
-	c.Flags().IntVar(&l.changes, "limit", 20, "maximum number of changes to list; 0 lists all")
-	c.Flags().Var(&l.since, "since", "only what is not older: a time as 2026-03-02T18:00:00Z, or how long ago, as 72h or 30d")
-	c.Flags().IntVar(&l.commits, "commits", logCommits, "commits to look through at most")
+	c.Flags().IntVar(&l.changes, "limit", 20, "maximum number of changes to list, or 0 for all")
+	c.Flags().Var(&l.since, "since", "time of the oldest change to list, such as 2026-03-02T18:00:00Z, or its maximum age, such as 72h or 30d")
+	c.Flags().IntVar(&l.commits, "commits", logCommits, "maximum number of commits to read")
 	l.output.register(c, history.Log.Table, nil)
 	return c
 }

@@ -32,24 +32,30 @@ func newRestore(env Env) *cobra.Command {
 	r := restoring{options: plan.Options{Factor: 1}, pace: plan.Pace{Patience: restore.Patience}, hold: restore.Hold}
 	c := &cobra.Command{
 		Use:   "restore [TARGET...]",
-		Short: "Raise a cluster that came up small to what git declares",
-		Long: `Raises workloads to the level that git declares of them, or only those named. It
-lowers nothing, and never goes above an accepted or live max. What is suspended
-or opted out is left, also where a person does so while the restore runs. Git
-alone is enough for a rebuild whose manifests include the Components. Restore is
-for a cluster that came up small.
+		Short: "Raise live workloads to their levels in git",
+		Long: `restore raises all workloads of the site to their levels in git, or only the
+given targets. Use it for a cluster that came up with too few pods. A rebuild
+from manifests that include the Components does not need it.
 
-Before a raise its autoscaler gets a brake: it does not scale down for some
-hours, since it would otherwise undo the raise within seconds. What the brake
-replaced comes back with "restore release", or with any run after the brake
-expired.
+restore never lowers a workload, and never exceeds the maximum replicas in git
+or in the cluster. It skips workloads that are suspended or opted out.
 
-Without --yes nothing is written: the plan is printed. A run that was stopped or
-killed is finished by the next; it exits with 1 while anything is not where the
-plan wants it.` + targetWords,
-		Example: `  gitlatch restore -c prod-eu.yaml
-  gitlatch restore shop pay/ledger --factor 50% --yes -c prod-eu.yaml
-  gitlatch restore release --yes -c prod-eu.yaml`,
+Before it raises a workload, restore sets a brake: the autoscaler does not scale
+down until the brake expires. "gitlatch restore release" removes brakes. Each
+run of restore also removes expired brakes.
+
+Without --yes, restore prints the plan and writes nothing. If a run stops early,
+the next run continues.
+
+Exit status:
+  0  The plan was printed, or every workload is as planned.
+  1  A workload or an autoscaler is not yet as planned. Run restore again.
+  2  restore could not run.` + targetWords,
+		Example: `  # Print the plan for all workloads
+  gitlatch restore -c prod-eu.yaml
+
+  # Raise one namespace and one workload to half of their levels
+  gitlatch restore shop pay/ledger --factor 50% --yes -c prod-eu.yaml`,
 		Args: misspelt,
 		RunE: func(c *cobra.Command, args []string) error {
 			targets, err := r.read(args)
@@ -63,13 +69,13 @@ plan wants it.` + targetWords,
 	}
 	r.every(c, env)
 	r.registerTargets(c, &r.flags)
-	c.Flags().Var((*grammar.Share)(&r.options.Factor), "factor", "share of each level, rounded up, for a smaller site: 50% or 0.5")
-	c.Flags().StringSliceVar(&r.options.Order, "order", nil, "namespaces in the order of their waves, instead of by priority class")
-	c.Flags().BoolVar(&r.options.FromZero, "from-zero", false, "raise what is at zero, too")
-	c.Flags().Int32Var(&r.pace.PerMinute, "pods-per-minute", restore.PerMinute, "maximum number of pods to add per minute")
-	c.Flags().Int32Var(&r.pace.Unready, "max-unready", restore.Unready, "maximum number of added pods that are not ready")
-	c.Flags().Var((*grammar.Span)(&r.pace.Patience), "wave-timeout", "maximum time without progress in a wave")
-	c.Flags().Var((*grammar.Span)(&r.hold), "brake", "how long autoscalers do not scale down, at most 7d")
+	c.Flags().Var((*grammar.Share)(&r.options.Factor), "factor", "share of each level to raise to, rounded up, such as 50% or 0.5")
+	c.Flags().StringSliceVar(&r.options.Order, "order", nil, "namespaces in the order of their waves (default by PriorityClass)")
+	c.Flags().BoolVar(&r.options.FromZero, "from-zero", false, "also raise workloads with 0 replicas")
+	c.Flags().Int32Var(&r.pace.PerMinute, "pods-per-minute", restore.PerMinute, "maximum number of pods to request per minute")
+	c.Flags().Int32Var(&r.pace.Unready, "max-unready", restore.Unready, "maximum number of requested pods that are not ready")
+	c.Flags().Var((*grammar.Span)(&r.pace.Patience), "wave-timeout", "maximum time without progress before the next wave starts")
+	c.Flags().Var((*grammar.Span)(&r.hold), "brake", "time until a brake expires, up to 7d")
 	c.AddCommand(newRelease(env))
 	return c
 }
@@ -79,12 +85,21 @@ func newRelease(env Env) *cobra.Command {
 	var expired bool
 	c := &cobra.Command{
 		Use:   "release",
-		Short: "Let autoscalers scale down again, as before the restore",
-		Long: `Undoes the brakes that restores set, all of them or those that expired: what
-each replaced comes back. Where somebody changed it meanwhile it stays as they
-have it. Without --yes nothing is written.`,
-		Example: "  gitlatch restore release -c prod-eu.yaml\n  gitlatch restore release --expired --yes -c prod-eu.yaml",
-		Args:    arguments(cobra.NoArgs, "no arguments"),
+		Short: "Remove brakes and let autoscalers scale down again",
+		Long: `release removes the brakes that a restore set, and puts back the previous
+scale-down setting of each autoscaler. If a user changed the setting since, the
+user's value stays. Without --yes, release prints the plan and writes nothing.
+
+Exit status:
+  0  The plan was printed, or every autoscaler is as planned.
+  1  An autoscaler is not yet as planned. Run release again.
+  2  release could not run.`,
+		Example: `  # Print the plan
+  gitlatch restore release -c prod-eu.yaml
+
+  # Remove only the expired brakes
+  gitlatch restore release --expired --yes -c prod-eu.yaml`,
+		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return r.run(c.Context(), env, func(ctx context.Context, s *open.Site) (restore.Report, error) {
 				return r.restoring(env, s).Release(ctx, expired)
@@ -92,7 +107,7 @@ have it. Without --yes nothing is written.`,
 		},
 	}
 	r.every(c, env)
-	c.Flags().BoolVar(&expired, "expired", false, "only those that expired")
+	c.Flags().BoolVar(&expired, "expired", false, "remove only expired brakes")
 	return c
 }
 

@@ -15,11 +15,11 @@ import (
 func newRights(env Env, f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "rights",
-		Short: "Print the rights that kinds of your own take",
-		Long: `ClusterRoles for the kinds that the policy on the branch names, beside
-those of infra/rbac, and their bindings to the same groups: ticks and people list
-them, and a restore writes their scale. A group that nobody is in gives nobody a
-right.`,
+		Short: "Print RBAC rights for custom kinds",
+		Long: `rights prints ClusterRoles for the custom kinds in the policy on the branch. It
+also prints ClusterRoleBindings to the groups that infra/rbac uses. Ticks, users
+and drills may then list these kinds, and a restore may also change their scale.
+A group without members grants no access.`,
 		Example: "  gitlatch render rights -c prod-eu.yaml | kubectl apply -f -",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {

@@ -12,8 +12,10 @@ import (
 func newSchema(env Env) *cobra.Command {
 	kinds := []string{config.KindConfig, config.KindPolicy, config.KindFleet}
 	return &cobra.Command{
-		Use:       "schema " + strings.Join(kinds, "|"),
-		Short:     "Print the JSON schema of a kind of file, for editors",
+		Use:   "schema " + strings.Join(kinds, "|"),
+		Short: "Print the JSON schema of a file kind",
+		Long: `schema prints the JSON schema of a kind of file. Editors and validators can use
+it to check and complete the file.`,
 		Example:   "  gitlatch schema Policy > policy.json",
 		Args:      arguments(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs), "one of "+strings.Join(kinds, ", ")),
 		ValidArgs: kinds,

@@ -20,9 +20,9 @@ import (
 type source struct{ name, path, url string }
 
 func (s *source) register(c *cobra.Command) {
-	c.Flags().StringVar(&s.name, "name", "", "name of the object; without it that of the site")
-	c.Flags().StringVar(&s.path, "path", "", "folder of the kustomization that includes the Components; without it clusters/<site>")
-	c.Flags().StringVar(&s.url, "url", "", "URL of the repository as the cluster reaches it; without it that of --config")
+	c.Flags().StringVar(&s.name, "name", "", "name of the object (default the name of the site)")
+	c.Flags().StringVar(&s.path, "path", "", "folder of the kustomization with the Components (default clusters/<site>)")
+	c.Flags().StringVar(&s.url, "url", "", "repository URL that the cluster uses (default from the configuration)")
 }
 
 // fill names the source in what is to be printed. Errors say all that is wrong

@@ -30,18 +30,24 @@ func newStatus(env Env) *cobra.Command {
 	var a asking
 	c := &cobra.Command{
 		Use:   "status",
-		Short: "Say how a site, or each site of a fleet, stands",
-		Long: `Reads the state. With the Config of a fleet it reads the list of sites, too.
-For each site it says the mode, the cluster, the last tick and what is left of
-the budget of commits. If a site observes, it shows how many entries in git are
-not updated. It lists what a user paused, the workloads in their edit grace
-period, the open proposal and the open alerts. No cluster is asked, and
-nothing is written.
+		Short: "Show the status of a site or a fleet",
+		Long: `status prints the mode, the cluster, the last tick and the remaining commit
+budget of a site. It lists pauses, edit grace periods, the open pull request and
+the open alerts. If the site observes, status also prints how many entries in
+git are not updated. With the configuration of a fleet, it prints every site.
 
-It exits with 0 if all is well, and with 2 if a state could not be read. It
-exits with 1 if an alert is open, a level change waits to be committed, or no
-tick came for three periods.`,
-		Example: `  gitlatch status -c prod-eu.yaml
+status reads only the state, and the list of sites of a fleet. It does not
+contact a cluster, and writes nothing.
+
+Exit status:
+  0  Every site is healthy.
+  1  An alert is open, a level change waits for a commit, or no tick ran for
+     three periods.
+  2  The state could not be read.`,
+		Example: `  # Show the status of one site
+  gitlatch status -c prod-eu.yaml
+
+  # Show the status of every site of a fleet as JSON
   gitlatch status -c fleet-config.yaml -o json`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: timed(longest, func(ctx context.Context, _ []string) error { return a.run(ctx, env) }),

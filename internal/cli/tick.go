@@ -25,12 +25,14 @@ func newTick(env Env) *cobra.Command {
 	var metrics string
 	c := &cobra.Command{
 		Use:   "tick",
-		Short: "Look at the cluster once, and commit what crossed a threshold",
-		Long: `Looks at the cluster once, compares with the latches, and commits the rounded
-checkpoints of what crossed a threshold for its hold.
+		Short: "Sample the cluster once and commit level changes",
+		Long: `tick samples the cluster once and compares each workload with its level in git.
+If a workload stays beyond a threshold for the stabilization window, tick
+commits the new level. All level changes of a tick are one commit.
 
-It exits with 1 where anything could not be read or needs a person; what could
-be done is done all the same. It exits with 2 where it could not look.
+With --repository instead of --config, the site is called "local". tick then
+uses the current kube context, and a state file in your cache folder. The first
+tick prints the path of this file.
 
 With --repository, the defaults apply: site local, the current kube context, and
 a state file in your cache folder. The first tick prints its path.`,
@@ -50,9 +52,9 @@ a state file in your cache folder. The first tick prints its path.`,
 		},
 	}
 	f.register(c, env)
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "write nothing, neither to git nor to the state")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the level changes and write nothing")
 	o.register(c, report.Document.Table, nil)
-	c.Flags().StringVar(&metrics, "metrics-file", "", "file for a Prometheus textfile collector, such as gitlatch.prom in its folder; one for each site")
+	c.Flags().StringVar(&metrics, "metrics-file", "", "Prometheus textfile to write, such as gitlatch.prom (one file per site)")
 	return c
 }
 

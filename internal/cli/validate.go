@@ -19,18 +19,23 @@ func newValidate(env Env) *cobra.Command {
 	var o output[verdict]
 	c := &cobra.Command{
 		Use:   "validate FILE...",
-		Short: "Say what is wrong with files of kind Config, Policy and Fleet",
-		Long: `Reads files as gitlatch would, each by its kind, and says all that is wrong with
-them. No cluster and no repository is asked, so that it runs in CI. - is the
+		Short: "Check files of kind Config, Policy and Fleet",
+		Long: `validate checks files for errors and prints every error with its line and field.
+It contacts no cluster and no repository, so you can run it in CI. Use - for the
 standard input.
 
-A Policy is checked against a Config among the files: its period, and whether
-the repository's host has pull requests. Without one, the period is 5m and the
-host has pull requests.
+If a Config is among the files, validate checks each Policy against its period
+and its repository host. Without a Config, it uses a period of 5m and a host
+with pull requests.
 
-It exits with 0 where all are valid, with 1 where one is not, and with 2 where
-one could not be read.`,
-		Example: `  gitlatch validate gitlatch.yaml
+Exit status:
+  0  All files are valid.
+  1  A file is not valid.
+  2  A file could not be read.`,
+		Example: `  # Check a policy file
+  gitlatch validate gitlatch.yaml
+
+  # Check a policy file against a configuration, and print JSON
   gitlatch validate prod-eu.yaml gitlatch.yaml -o json`,
 		Args: arguments(cobra.MinimumNArgs(1), "one or more files"),
 		RunE: func(_ *cobra.Command, files []string) error {

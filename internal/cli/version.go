@@ -25,8 +25,10 @@ func (d versionDocument) Table(out io.Writer, _ term.Style) error {
 func newVersion(env Env) *cobra.Command {
 	var o output[versionDocument]
 	c := &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version, and what it was built from",
+		Use:   "version",
+		Short: "Print the version and build information",
+		Long: `version prints the version of gitlatch. The formats json and yaml also contain
+the commit, the Go version and the platform.`,
 		Example: "  gitlatch version -o json",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {

@@ -12,19 +12,20 @@ import (
 )
 
 func newArgoCD(env Env, f *flags) *cobra.Command {
-	return newTool(env, f, "argocd", "Print an Argo CD Application that keeps the counts of a cluster",
-		`An Application of the site's kustomization, which applies spec.replicas to a
-workload that is not there, and keeps it as it runs in one that is. Where there
-is an Application already, --patch prints the fields that it needs. On
-Kubernetes 1.36 or later prefer "render admission": see infra/gitops/argocd.`, ways.ArgoCD, ways.ArgoCDFields)
+	return newTool(env, f, "argocd", "Print an Argo CD Application with the protection rule",
+		`argocd prints an Argo CD Application for the kustomization of the site. It
+applies spec.replicas only when it creates a workload, and ignores spec.replicas
+of a live workload. For an existing Application, --patch prints the fields to
+add. On Kubernetes 1.36 or later, use "gitlatch render admission" instead. See
+infra/gitops/argocd.`, ways.ArgoCD, ways.ArgoCDFields)
 }
 
 func newFlux(env Env, f *flags) *cobra.Command {
-	return newTool(env, f, "flux", "Print a Flux Kustomization that keeps the counts of a cluster",
-		`A GitRepository and a Kustomization, which applies spec.replicas to a workload
-that is not there, and keeps it as it runs in one that is. Where there is a
-Kustomization already, --patch prints the field that it needs. Flux 2.9 or
-later.`, ways.Flux, ways.FluxFields)
+	return newTool(env, f, "flux", "Print a Flux Kustomization with the protection rule",
+		`flux prints a Flux GitRepository and a Kustomization for the site. Flux applies
+spec.replicas only when it creates a workload, and ignores spec.replicas of a
+live workload. For an existing Kustomization, --patch prints the field to add.
+The rule requires Flux 2.9 or later.`, ways.Flux, ways.FluxFields)
 }
 
 // newTool is the command that prints what one GitOps tool needs: an object, or the
@@ -51,7 +52,7 @@ func newTool(env Env, f *flags, tool, short, long string, object, fields func(wa
 			return err
 		},
 	}
-	c.Flags().BoolVar(&patch, "patch", false, "print only the fields that an object which exists needs")
+	c.Flags().BoolVar(&patch, "patch", false, "print only the fields to add to an existing object")
 	s.register(c)
 	t.registerTargets(c, f)
 	for _, of := range []string{"name", "path", "url"} { // an object that exists has its own
@@ -60,7 +61,7 @@ func newTool(env Env, f *flags, tool, short, long string, object, fields func(wa
 	return c
 }
 
-const narrowed = "\n\nWith namespaces, the rules are for their workloads alone, and git must have a\nComponent of each: gitlatch init begins it."
+const narrowed = "\n\nIf you give namespaces, the rules cover only their workloads. Each namespace\nmust have a Component in git. To create it, run \"gitlatch init\"."
 
 func newAdmission(env Env, f *flags) *cobra.Command {
 	var images bool
@@ -68,15 +69,17 @@ func newAdmission(env Env, f *flags) *cobra.Command {
 	var t targets
 	c := &cobra.Command{
 		Use:   "admission [NAMESPACE...]",
-		Short: "Print a policy that raises what is created to its checkpoint",
-		Long: `A MutatingAdmissionPolicy and its binding. When any tool creates a workload, the
-policy raises its replicas to the level in the checkpoint file of its namespace.
-The checkpoint files must be in the cluster before the workloads. The policy
-needs Kubernetes 1.36 or later. If a checkpoint file cannot be read, the
-workload is created without a change.
+		Short: "Print an admission policy that applies levels at creation",
+		Long: `admission prints a MutatingAdmissionPolicy and its binding. When any tool
+creates a workload, the policy raises its replicas to the level in the
+checkpoint file of its namespace. It never acts on a live workload.
 
-With --writer, a ValidatingAdmissionPolicy allows only these users to write
-checkpoint files. Name the user that applies them, such as
+The policy requires Kubernetes 1.36 or later. Apply the checkpoint files before
+the workloads. If the API server cannot read a checkpoint file, it creates the
+workload unchanged.
+
+With --writer, admission also prints a ValidatingAdmissionPolicy that lets only
+these users write checkpoint files. Give the user that applies them, such as
   Flux     system:serviceaccount:flux-system:kustomize-controller
   Argo CD  system:serviceaccount:argocd:argocd-application-controller` + narrowed,
 		Example: "  gitlatch render admission -c prod-eu.yaml | kubectl apply -f -",
@@ -106,8 +109,8 @@ checkpoint files. Name the user that applies them, such as
 		},
 	}
 	t.registerTargets(c, f)
-	c.Flags().BoolVar(&images, "images", false, "add the policy that starts a rebuild during a rollout with the images before it; requires --writer")
-	c.Flags().StringArrayVar(&writers, "writer", nil, "`user` that may write checkpoint files, instead of anyone who may write ConfigMaps; repeatable")
+	c.Flags().BoolVar(&images, "images", false, "add the policy that restores the old images of a rollout in a rebuild (requires --writer)")
+	c.Flags().StringArrayVar(&writers, "writer", nil, "name of a `user` that may write checkpoint files (repeatable, default anyone who may write ConfigMaps)")
 	return c
 }
 
