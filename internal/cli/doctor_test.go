@@ -223,7 +223,7 @@ func TestDoctorKnowsAnotherCluster(t *testing.T) {
 	if got.status != 2 || w.origin.Tip("main") != tip || !strings.Contains(got.err, "nothing is written. After gitlatch adopt, put its UID there: "+own[1]) {
 		t.Errorf("%+v", got)
 	}
-	if !strings.HasPrefix(got.out, "other-cluster: "+own[1]+"\n  this cluster is not the one that checkpoints/prod-eu/site.yaml is of, green,") {
+	if !strings.HasPrefix(got.out, "other-cluster: "+own[1]+"\n  This is not the cluster that checkpoints/prod-eu/site.yaml names, green.") {
 		t.Errorf("says\n%s", got.out)
 	}
 }
@@ -236,7 +236,7 @@ func TestDoctorTellsTroubleFromFindings(t *testing.T) {
 		says string
 	}{
 		"a wrong output":   {[]string{"-o", "html"}, "must be one of table, json, yaml"},
-		"no such folder":   {[]string{"--path", "clusters/none"}, "--path clusters/none: the branch has no such folder"},
+		"no such folder":   {[]string{"--path", "clusters/none"}, "--path clusters/none: the folder does not exist on the branch"},
 		"no such context":  {[]string{"--context", "green"}, `no context "green"`},
 		"an argument":      {[]string{"shop"}, "wants no arguments"},
 		"no configuration": {[]string{"--repository", w.path("none")}, "none"},
@@ -252,7 +252,7 @@ func TestDoctorTellsTroubleFromFindings(t *testing.T) {
 	}
 	w.api.refuse["applications"] = http.StatusForbidden
 	got := w.run("doctor", "--write")
-	if got.status != 2 || !strings.Contains(got.out, "not read: applications.argoproj.io: forbidden") || !strings.Contains(got.err, "nothing is written") {
+	if got.status != 2 || !strings.Contains(got.out, "could not be read: applications.argoproj.io: forbidden") || !strings.Contains(got.err, "nothing is written") {
 		t.Errorf("a kind that may not be read: %+v", got)
 	}
 	if got = w.run("doctor"); got.status != 1 {
@@ -298,7 +298,7 @@ func TestDoctorAcceptsALineThatAUserWrote(t *testing.T) {
 		t.Errorf("a tick writes no level: %s", record)
 	}
 	got := w.run(look...)
-	if got.status != 0 || got.err != "" || !strings.Contains(got.out, "your line in protection.yaml") || !strings.Contains(got.out, "3 of 3 workloads kept inert") {
+	if got.status != 0 || got.err != "" || !strings.Contains(got.out, "your line in protection.yaml") || !strings.Contains(got.out, "A rule protects 3 of 3 workloads.") {
 		t.Errorf("with a line: %+v", got)
 	}
 	if got := w.run(append(look, "--write")...); got.status != 0 || !strings.Contains(got.err, "says so already") {

@@ -132,16 +132,16 @@ func TestADrillOfNothingIsNotAPass(t *testing.T) {
 		says    []string // in the report
 		err     string
 	}{
-		"all is deleted":            {func(w *world) { clear(w.api.workloads) }, 0, []string{"it cannot be said what"}, "though git declares 3"},
-		"autoscalers are forbidden": {func(w *world) { w.api.refuse["horizontalpodautoscalers"] = http.StatusForbidden }, 4, []string{"unknown: shop/api, shop/batch, shop/cart, shop/web\n  its scale is unknown: horizontalpodautoscalers are unread\n", "not read: horizontalpodautoscalers"}, "what 4 workloads need is not known"},
-		"deployments are forbidden": {func(w *world) { w.api.refuse["deployments"] = http.StatusForbidden }, 3, []string{"unknown: shop/api, shop/cart, shop/web\n", "not read: deployments"}, "what 3 workloads need is not known"},
+		"all is deleted":            {func(w *world) { clear(w.api.workloads) }, 0, []string{"the coverage of a rebuild is unknown"}, "but git has levels for 3 workloads"},
+		"autoscalers are forbidden": {func(w *world) { w.api.refuse["horizontalpodautoscalers"] = http.StatusForbidden }, 4, []string{"unknown: shop/api, shop/batch, shop/cart, shop/web\n  its scale is unknown: horizontalpodautoscalers are unread\n", "could not be read: horizontalpodautoscalers"}, "the need of 4 workloads is unknown"},
+		"deployments are forbidden": {func(w *world) { w.api.refuse["deployments"] = http.StatusForbidden }, 3, []string{"unknown: shop/api, shop/cart, shop/web\n", "could not be read: deployments"}, "the need of 3 workloads is unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := keeping(t)
 			c.make(w)
 			got := w.run("drill", "--flush")
-			if got.status != 2 || !strings.Contains(got.err, c.err) || strings.Contains(got.out, " % of what") {
+			if got.status != 2 || !strings.Contains(got.err, c.err) || strings.Contains(got.out, " % of the needed") {
 				t.Errorf("%+v", got)
 			}
 			for _, says := range c.says {
@@ -171,7 +171,7 @@ func TestADrillInAMassDropIsNotAPass(t *testing.T) {
 	w.now = w.now.Add(5 * time.Minute)
 	got := w.run("drill", "--flush")
 	said := strings.Join(strings.Fields(got.out), " ")
-	for _, says := range []string{"a rebuild starts with 100 % of what is needed, but the fleet lost much of its scale at once", "3 workloads at once: coverage is of what is asked for now, not of what git declares", "3 workloads changed since"} {
+	for _, says := range []string{"a rebuild starts with 100 % of the needed pods, but there is a mass drop", "3 workloads at once. Coverage compares with the live replicas", "Since then, 3 workloads changed"} {
 		if got.status != 1 || got.err != "" || !strings.Contains(said, says) {
 			t.Errorf("status %d %s: no %q in\n%s", got.status, got.err, says, got.out)
 		}
@@ -207,15 +207,15 @@ func TestADrillSaysWhichVersionReturns(t *testing.T) {
 	for range 3 {
 		w.tick()
 	}
-	const before = "a rebuild returns to the template before, at milestone 0 %: app=web:v1"
+	const before = "A rebuild returns to the template before, at milestone 0 %: app=web:v1"
 	for _, c := range []struct {
 		spec   string // of the manifest in git
 		status int
 		text   string
 	}{
-		{"", 0, before + "; no policy brings it back by itself, git's own template is created"},
-		{"template: {spec: {containers: [{name: app, image: 'web:v3'}]}}", 0, before + "; clusters/prod-eu/shop builds app=web:v3, which the record does not know yet: that is created"},
-		{"paused: true", 1, before + "; clusters/prod-eu/shop builds it paused: no pod of either is created"},
+		{"", 0, before + "; no policy restores it, so a rebuild creates git's template"},
+		{"template: {spec: {containers: [{name: app, image: 'web:v3'}]}}", 0, before + "; clusters/prod-eu/shop builds app=web:v3, which is not in the checkpoint file yet, and a rebuild creates it"},
+		{"paused: true", 1, before + "; clusters/prod-eu/shop builds it paused, so a rebuild creates no pods"},
 	} {
 		w.origin.Push(t, "main", map[string]string{"apps/shop/all.yaml": manifestsOf("shop", "api", "cart") +
 			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {" + c.spec + "}\n"}, "web")
@@ -273,7 +273,7 @@ func TestADrillThatCannotLookSaysSo(t *testing.T) {
 	t.Parallel()
 	w := keeping(t)
 	w.lease(t, "another", w.now.Add(time.Hour))
-	if got := w.run("drill", "--flush", "--lock-timeout", "0s"); got.status != 2 || !strings.Contains(got.err, "held by another") || !strings.Contains(got.err, "wait longer") {
+	if got := w.run("drill", "--flush", "--lock-timeout", "0s"); got.status != 2 || !strings.Contains(got.err, "held by another") || !strings.Contains(got.err, "set a longer --lock-timeout") {
 		t.Errorf("%+v", got)
 	}
 	w.lease(t, "another", w.now)

@@ -80,7 +80,7 @@ func TestARestoreSaysWhatIsWrong(t *testing.T) {
 		{"--max-unready 0", "--max-unready: must be at least 1 pod, got 0"},
 		{"--wave-timeout 0s", "--wave-timeout: must be a time as 10m, got 0s"},
 		{"--brake 1s", "--brake: must be from 1m to 168h, got 1s"},
-		{"--brake 168h0m1s", "--brake: must be from 1m to 168h, got 168h0m1s: while a brake holds, its autoscaler never scales down"},
+		{"--brake 168h0m1s", "--brake: must be from 1m to 168h, got 168h0m1s: a brake blocks each scale-down of its autoscaler"},
 		{"--brake 99999h --pods-per-minute 0", "--brake: must be from 1m to 168h"},
 		{"-o html", "must be one of table, json, yaml"},
 		{"-n shop wep", "the site has none by this name; there are shop/api"},

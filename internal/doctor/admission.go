@@ -125,11 +125,11 @@ func (e *examination) ways() {
 			trap  Trap
 			text  string
 		}{
-			{e.old(), ServerTooOld, fmt.Sprintf("the server is Kubernetes 1.%d, and such policies act by default from 1.%d on: use the ignore rule of your GitOps tool, or update", e.Cluster.Minor, since)},
-			{w.changes("replicas") && !w.onlyCreation(), PolicyOnUpdate, "it acts on more than CREATE, and so on the live cluster: make its operations [CREATE]"},
-			{ptr.Deref(w.policy.Spec.FailurePolicy, admission.Fail) != admission.Ignore, FailsClosed, "its failurePolicy is Fail: a record that cannot be read refuses the creation of workloads, in a rebuild too; make it Ignore"},
+			{e.old(), ServerTooOld, fmt.Sprintf("The API server is Kubernetes 1.%d, and such a policy is active by default from 1.%d on. Upgrade the cluster, or use the ignore rule of your GitOps tool.", e.Cluster.Minor, since)},
+			{w.changes("replicas") && !w.onlyCreation(), PolicyOnUpdate, "The policy acts on other operations than CREATE, so it changes live workloads. Set operations: [CREATE] in its spec.matchConstraints.resourceRules."},
+			{ptr.Deref(w.policy.Spec.FailurePolicy, admission.Fail) != admission.Ignore, FailsClosed, "The policy has failurePolicy: Fail. If it cannot read a checkpoint file, the API server refuses to create workloads, also in a rebuild. Set spec.failurePolicy: Ignore."},
 			{ptr.Deref(w.binding.Spec.ParamRef.ParameterNotFoundAction, admission.DenyAction) != admission.AllowAction, FailsClosed,
-				fmt.Sprintf("parameterNotFoundAction of binding %s is Deny: nothing is created in a namespace without a record; make it Allow", w.binding.Name)},
+				fmt.Sprintf("The binding %s has parameterNotFoundAction: Deny. The API server refuses to create workloads in a namespace without a checkpoint file. Set spec.paramRef.parameterNotFoundAction: Allow.", w.binding.Name)},
 		} {
 			if f.found {
 				e.find(f.trap, w.name(), f.text)

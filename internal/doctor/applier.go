@@ -144,7 +144,7 @@ func (e *examination) owners(id workload.ID) (owners []owner, others []applier) 
 // mayOwn says that an applier would act on a workload if its destination were this
 // cluster; wrong is why, and what to do.
 func (a applier) mayOwn(wrong string) string {
-	return fmt.Sprintf("%s lists it, and its destination, %s, may be this cluster: %s. If that is another cluster, this does no harm there", a.name, a.server, wrong)
+	return fmt.Sprintf("%s lists the workload, and its destination, %s, may be this cluster. If it is another cluster, ignore this finding. %s", a.name, a.server, wrong)
 }
 
 // built is what an applier builds of a workload, by the last of the overlays that
@@ -168,7 +168,7 @@ func (e *examination) narrowed(s subject, by owner) *Finding {
 				continue
 			}
 			if f := keeps(s, by.annotations); f != nil {
-				return &Finding{RuleNarrowed, s.ID.Short(), fmt.Sprintf("%s ignores its count, and as %s has it in git it would not: %s. Correct git first: once that is applied, the live count is set to git's at once, or to 1", by.name, o.Dir, f.Text)}
+				return &Finding{RuleNarrowed, s.ID.Short(), fmt.Sprintf("%s protects the live replica count, but its manifest in %s does not. Its next apply sets the replicas to the manifest's (default 1). Correct the manifest first. Finding for the manifest: %s", by.name, o.Dir, f.Text)}
 			}
 		}
 	}

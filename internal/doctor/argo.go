@@ -104,7 +104,7 @@ func (a application) applier(kinds workload.Kinds) applier {
 	to := a.Spec.Destination
 	by := applier{tool: ArgoCD, name: a.name(), lists: map[workload.ID]bool{}, keeps: a.keeps, next: a.next,
 		stale: !slices.Contains(a.Spec.SyncPolicy.SyncOptions, outOfSync), server: to.Server, origins: a.origins(), stopped: a.stopped(),
-		remedy: fmt.Sprintf("set gitops.destination of the configuration to %q", cmp.Or(to.Name, to.Server))}
+		remedy: fmt.Sprintf("set gitops.destination: %q in the configuration", cmp.Or(to.Name, to.Server))}
 	switch to.Name {
 	case "":
 	case ownName:
@@ -173,10 +173,10 @@ func (a application) stopped() string {
 	skips, _ := strconv.ParseBool(a.Metadata.Annotations[skipAnnotation])
 	return first(
 		reason{a.Metadata.DeletionTimestamp != nil, "it is being deleted"},
-		reason{skips, "its annotation " + skipAnnotation + " has Argo CD pass over it"},
-		reason{(to.Server == "") == (to.Name == ""), "Argo CD refuses a destination that has neither a server nor a name, and one that has both"},
-		reason{sync == "", "no Argo CD has reported on it"},
-		reason{sync == "Unknown", "Argo CD does not know whether it is in sync"},
+		reason{skips, "its annotation " + skipAnnotation + " makes Argo CD skip it"},
+		reason{(to.Server == "") == (to.Name == ""), "its destination must have either a server or a name"},
+		reason{sync == "", "it has no sync status from Argo CD"},
+		reason{sync == "Unknown", "its sync status is Unknown"},
 		reason{sync == "OutOfSync" && (last.Phase == "Failed" || last.Phase == "Error"), "its last sync ended as " + last.Phase + ": " + last.Message},
 	)
 }
@@ -213,13 +213,13 @@ func (a application) keeps(s subject, annotations map[string]string) *Finding {
 	}
 	switch {
 	case !ignores && groupless:
-		return &Finding{RuleWithoutGroup, s.ID.Short(), fmt.Sprintf("%s: its rule in ignoreDifferences has no group, and matches nothing: make it %s", a.name(), rule)}
+		return &Finding{RuleWithoutGroup, s.ID.Short(), fmt.Sprintf(unprotected+": the ignoreDifferences rule of %s has no group, so it matches no object. Change the rule to %s.", a.name(), rule)}
 	case !ignores:
-		return &Finding{NoRule, s.ID.Short(), fmt.Sprintf("%s applies it and re-applies its count: add %s to its ignoreDifferences", a.name(), rule)}
+		return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+": %s applies the workload and its replicas. Add %s to its spec.ignoreDifferences.", a.name(), rule)}
 	case !slices.Contains(options, respect) && slices.Contains(own, respect):
-		return &Finding{OptionNotRead, s.ID.Short(), fmt.Sprintf("%s stands in its annotation %s, where Argo CD does not read it: any other sync re-applies its count; put it into spec.syncPolicy.syncOptions of %s", respect, syncAnnotation, a.name())}
+		return &Finding{OptionNotRead, s.ID.Short(), fmt.Sprintf(unprotected+": %s is in the annotation %s of the workload, where Argo CD does not read it. Add it to spec.syncPolicy.syncOptions of %s.", respect, syncAnnotation, a.name())}
 	case !slices.Contains(options, respect):
-		return &Finding{NotRespected, s.ID.Short(), fmt.Sprintf("%s ignores its count without respecting that: any other sync re-applies it; add %s to its syncOptions", a.name(), respect)}
+		return &Finding{NotRespected, s.ID.Short(), fmt.Sprintf(unprotected+": %s ignores the replicas when it compares, but not when it syncs. Add %s to its spec.syncPolicy.syncOptions.", a.name(), respect)}
 	}
 	return nil
 }

@@ -101,15 +101,15 @@ func (h Here) otherDestination(a applier) string {
 	if a.server == "" || !h.Hub && own(ownServer) || slices.ContainsFunc(h.Servers, own) {
 		return ""
 	}
-	return fmt.Sprintf("applies to %s, which is not known to be this cluster: what it ignores there keeps nothing here. If it is this cluster, %s", a.server, a.remedy)
+	return fmt.Sprintf("applies to %s. doctor cannot confirm that this is the same cluster, so its rules do not count here. If it is the same cluster, %s.", a.server, a.remedy)
 }
 
 func (h Here) otherRepository(a applier) string {
 	switch is := names(a.origins, func(o origin) string { return o.is }); {
 	case h.Repository == "":
-		return fmt.Sprintf("takes %s, and the configuration does not say by which URL the cluster reaches the site's repository: say it by --url", is)
+		return fmt.Sprintf("reads %s, and the configuration has no URL at which the cluster reads the site's repository. Run \"gitlatch doctor --url URL\".", is)
 	case !slices.ContainsFunc(a.origins, h.takes):
-		return fmt.Sprintf("takes %s, and the site's repository is %s: what it ignores says nothing of the checkpoints there. If the two are one repository, give doctor --url", is, place(h.Repository))
+		return fmt.Sprintf("reads %s, and the site's repository is %s, so its rules do not count for this site. If both are the same repository, run \"gitlatch doctor --url URL\".", is, place(h.Repository))
 	}
 	return ""
 }
@@ -119,18 +119,18 @@ func (h Here) otherRevision(a applier) string {
 	if len(others) == 0 {
 		return ""
 	}
-	at := ","
+	at := ""
 	if o := others[0]; o.resolved != "" {
-		at = fmt.Sprintf(", which last led to %.12s and not to where the branch is,", o.resolved)
+		at = fmt.Sprintf(" (last resolved to %.12s, which is not the tip of the branch)", o.resolved)
 	}
-	return fmt.Sprintf("takes %s%s and the site writes to branch %s: make its %s %[3]s", names(others, func(o origin) string { return o.revision }), at, h.Branch, others[0].option)
+	return fmt.Sprintf("reads %s%s, and the site writes to branch %s. Set its %s to %[3]s.", names(others, func(o origin) string { return o.revision }), at, h.Branch, others[0].option)
 }
 
 func (Here) notReconciling(a applier) string {
 	if a.stopped == "" {
 		return ""
 	}
-	return "does not reconcile, so that nothing keeps what it ignores: " + sanitize.Line(a.stopped) + "; correct that first"
+	return "does not reconcile, so its rules do not count: " + sanitize.Line(a.stopped) + ". Correct this first."
 }
 
 // A reason is a text, and whether it applies.
@@ -169,5 +169,5 @@ func (h Here) another(o origin) bool {
 }
 
 func names(all []origin, name func(origin) string) string {
-	return cmp.Or(strings.Join(slices.Compact(each.Of(all, name)), ", "), "nothing")
+	return cmp.Or(strings.Join(slices.Compact(each.Of(all, name)), ", "), "no source")
 }

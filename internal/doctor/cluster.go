@@ -64,7 +64,7 @@ type Cluster struct {
 
 // Add takes an object of one of the Sources, by its kind, as JSON.
 func (c *Cluster) Add(kind string, data []byte) error {
-	err := errors.New("is of a kind that nothing looks at")
+	err := errors.New("doctor does not use this kind")
 	for _, s := range Sources() {
 		if s.Kind == kind {
 			err = s.into(c, data)

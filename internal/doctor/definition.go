@@ -68,25 +68,25 @@ func (d definition) differs(o workload.Object) (all []string) {
 	name := o.FullResource()
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if d.Spec.Names.Kind != o.Kind {
-		say("%s defines the kind %s, and the policy says %s: correct it", name, d.Spec.Names.Kind, o.Kind)
+		say("%s defines the kind %s, but the policy has %s. Correct kind in kinds of the policy.", name, d.Spec.Names.Kind, o.Kind)
 	}
 	if d.Spec.Scope != "Namespaced" {
-		say("%s is not in namespaces, and no record could declare one: take it out of kinds of the policy", name)
+		say("%s is cluster-scoped, and a checkpoint file contains only objects of its namespace. Remove it from kinds of the policy.", name)
 	}
 	i := slices.IndexFunc(d.Spec.Versions, func(v version) bool { return v.Name == o.Version && v.Served })
 	if i < 0 {
-		say("%s serves no version %s, which the policy says it is read by: name one that it serves", name, o.Version)
+		say("%s does not serve version %s, which the policy names. Set a served version in kinds of the policy.", name, o.Version)
 		return all
 	}
 	v := d.Spec.Versions[i]
 	switch scale := v.Subresources.Scale; {
 	case scale == nil:
-		say("%s has no scale subresource in %s: nothing scales it, a restore neither", name, o.Version)
+		say("%s has no scale subresource in %s, so autoscalers and \"gitlatch restore\" cannot scale it. Remove it from kinds of the policy.", name, o.Version)
 	case scale.SpecReplicasPath != string(o.Replicas):
-		say("%s has its count at %s, and the policy says replicas: %s: correct it", name, scale.SpecReplicasPath, o.Replicas)
+		say("%s has its replica count at %s, but the policy has replicas: %s. Set replicas: %[2]s in kinds of the policy.", name, scale.SpecReplicasPath, o.Replicas)
 	}
 	if !v.Schema.OpenAPIV3Schema.has(o.Ready) {
-		say("%s has no field %s, where the policy says that its ready pods are told: name another as ready, such as .status.replicas", name, o.Ready)
+		say("%s has no field %s, which the policy names as ready. Set ready to another field, for example .status.replicas, in kinds of the policy.", name, o.Ready)
 	}
 	return all
 }

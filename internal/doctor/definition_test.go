@@ -61,14 +61,14 @@ func TestAKindIsComparedWithWhatDefinesIt(t *testing.T) {
 		"not to be read":        {"", func(o *workload.Object) { o.Replicas = workload.Replicas }, nil},
 		"below an open field":   {defines, func(o *workload.Object) { o.Ready = ".status.pools.ready" }, nil},
 		"without a schema":      {edit("schema:", "none:"), func(o *workload.Object) { o.Ready = ".status.up" }, nil},
-		"another count":         {defines, func(o *workload.Object) { o.Replicas = workload.Replicas }, []string{"has its count at .spec.pool.size, and the policy says replicas: .spec.replicas"}},
+		"another count":         {defines, func(o *workload.Object) { o.Replicas = workload.Replicas }, []string{"has its replica count at .spec.pool.size, but the policy has replicas: .spec.replicas"}},
 		"no such ready field":   {defines, func(o *workload.Object) { o.Ready = workload.Ready }, []string{"has no field .status.readyReplicas"}},
 		"two at once":           {defines, func(o *workload.Object) { o.Replicas, o.Ready = workload.Replicas, workload.Ready }, []string{".spec.replicas", ".status.readyReplicas"}},
 		"no scale":              {defines, func(o *workload.Object) { o.Version = "v1alpha1" }, []string{"has no scale subresource in v1alpha1"}},
-		"no longer served":      {defines, func(o *workload.Object) { o.Version = "v1beta1" }, []string{"serves no version v1beta1"}},
-		"no such version":       {defines, func(o *workload.Object) { o.Version = "v2" }, []string{"serves no version v2"}},
-		"another kind":          {defines, func(o *workload.Object) { o.Kind = "Walker" }, []string{"defines the kind Worker, and the policy says Walker"}},
-		"outside of namespaces": {edit("Namespaced", "Cluster"), func(*workload.Object) {}, []string{"is not in namespaces"}},
+		"no longer served":      {defines, func(o *workload.Object) { o.Version = "v1beta1" }, []string{"does not serve version v1beta1"}},
+		"no such version":       {defines, func(o *workload.Object) { o.Version = "v2" }, []string{"does not serve version v2"}},
+		"another kind":          {defines, func(o *workload.Object) { o.Kind = "Walker" }, []string{"defines the kind Worker, but the policy has Walker"}},
+		"outside of namespaces": {edit("Namespaced", "Cluster"), func(*workload.Object) {}, []string{"is cluster-scoped"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

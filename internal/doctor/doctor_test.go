@@ -36,7 +36,7 @@ func TestARolloutSaysWhichTemplateReturns(t *testing.T) {
 	t.Parallel()
 	from, to := checkpoint.Template{Hash: "1", Images: "main=app:1"}, checkpoint.Template{Hash: "2", Images: "main=app:2"}
 	early := checkpoint.Rollout{Milestone: 25, From: from, To: to, Returns: checkpoint.SideFrom, ImagesOnly: true}
-	const unaided = "; no policy brings it back by itself, git's own template is created"
+	const unaided = "; no policy restores it, so a rebuild creates git's template"
 	for name, c := range map[string]struct {
 		rollout checkpoint.Rollout
 		cluster doctor.Cluster

@@ -79,7 +79,7 @@ func (k kustomization) applier(kinds workload.Kinds, from *gitRepository) applie
 	a := applier{tool: Flux, name: k.name(), lists: map[workload.ID]bool{}, keeps: k.keeps, next: k.next,
 		origins: []origin{k.origin(from)}, stopped: k.Status.stopped(k.Metadata, s.Suspend)}
 	if s.KubeConfig != nil {
-		a.server, a.remedy = "the cluster of its spec.kubeConfig", "take that field out"
+		a.server, a.remedy = "the cluster of its spec.kubeConfig", "remove the field"
 	}
 	leaves := source{files: cmp.Or(s.SourceRef.Kind, "GitRepository") == "GitRepository"}
 	if from != nil {
@@ -119,10 +119,10 @@ func (k kustomization) origin(from *gitRepository) origin {
 	o := origin{is: fmt.Sprintf("%s %s/%s", ref.Kind, cmp.Or(ref.Namespace, k.Metadata.Namespace), ref.Name)}
 	switch {
 	case from != nil:
-		o.is, o.url = place(from.Spec.URL)+" by "+o.is, from.Spec.URL
-		o.revision, o.option = from.revision(), "spec.ref.branch, and that alone,"
+		o.is, o.url = place(from.Spec.URL)+" ("+o.is+")", from.Spec.URL
+		o.revision, o.option = from.revision(), "spec.ref.branch (and no other field of spec.ref)"
 	case ref.Kind == "GitRepository":
-		o.is += ", which is not there"
+		o.is += ", which does not exist"
 	}
 	return o
 }
@@ -148,10 +148,10 @@ func (s fluxStatus) stopped(object metav1.ObjectMeta, suspended bool) string {
 	return first(
 		reason{object.DeletionTimestamp != nil, "it is being deleted"},
 		reason{suspended, "it is suspended"},
-		reason{ready.Type == "", "no Flux has reported on it"},
+		reason{ready.Type == "", "it has no status from Flux"},
 		reason{stalled.Status == metav1.ConditionTrue, stalled.Reason + ": " + stalled.Message},
 		reason{ready.Status != metav1.ConditionTrue && !strings.HasPrefix(ready.Reason, "Progressing"), ready.Reason + ": " + ready.Message},
-		reason{s.ObservedGeneration < object.Generation, "Flux has not acted on its spec since that changed"},
+		reason{s.ObservedGeneration < object.Generation, "Flux has not reconciled its last change"},
 	)
 }
 
@@ -159,19 +159,19 @@ func (s fluxStatus) stopped(object metav1.ObjectMeta, suspended bool) string {
 const ssaAnnotation = "kustomize.toolkit.fluxcd.io/ssa"
 
 var ssaModes = map[string]string{
-	"IfNotPresent": "the whole object is never updated again, its image included",
-	"Ignore":       "it is never created, so that a rebuild does not have it at all",
+	"IfNotPresent": "Flux never updates it again, including its image",
+	"Ignore":       "Flux never creates it, and a rebuild lacks it",
 }
 
 func (k kustomization) keeps(s subject, annotations map[string]string) *Finding {
 	name := k.name()
 	if what, ok := ssaModes[annotations[ssaAnnotation]]; ok {
-		return &Finding{SSA, s.ID.Short(), fmt.Sprintf("its annotation %s: %s: %s; remove it, and let spec.ignore of %s keep the count", ssaAnnotation, annotations[ssaAnnotation], what, name)}
+		return &Finding{SSA, s.ID.Short(), fmt.Sprintf("The workload has the annotation %s: %s, so %s. Remove the annotation, and add a rule for its replicas to spec.ignore of %s.", ssaAnnotation, annotations[ssaAnnotation], what, name)}
 	}
 	if slices.ContainsFunc(k.Spec.Ignore, func(r ignoreRule) bool { return slices.Contains(r.Paths, s.pointer()) && r.matches(s) }) {
 		return nil
 	}
-	return &Finding{NoRule, s.ID.Short(), fmt.Sprintf("%s applies it and re-applies its count: add {paths: [%s], target: {kind: %s}} to its spec.ignore (Flux 2.9)", name, s.pointer(), s.object.Kind)}
+	return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+": %s applies the workload and its replicas. Add {paths: [%s], target: {kind: %s}} to its spec.ignore (Flux 2.9).", name, s.pointer(), s.object.Kind)}
 }
 
 // matches reports whether a rule is about a workload. A selector of annotations

@@ -12,9 +12,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
+// unprotected starts the text of a finding about a workload without a rule.
+const unprotected = "No rule protects the live replica count"
+
 // staleCounts is what is wrong with an Application whose syncs write to all of its
 // objects.
-const staleCounts = "any sync writes each of its workloads, with the count of some seconds before, which takes an autoscaler's last steps back: add " + outOfSync + " to its syncOptions"
+const staleCounts = "Each sync writes all of its workloads with replica counts that are some seconds old. This can undo the last step of an autoscaler. Add " + outOfSync + " to its spec.syncPolicy.syncOptions."
 
 // inert finds what keeps the checkpoint of a workload from acting on the live
 // cluster, and notes what lets it act.
@@ -78,17 +81,17 @@ func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 // what to do.
 func (e *examination) noApplier(s subject) string {
 	const policy = `Apply the admission policy that "gitlatch render admission" prints`
-	own := "add a line of your own for namespace/kind/name to " + checkpoint.EvidencePath(e.Site)
+	own := "add a line \"namespace/kind/name: REASON\" to " + checkpoint.EvidencePath(e.Site)
 	if releases := e.releases(s); len(releases) > 0 {
-		return fmt.Sprintf("%s applies it, and Helm has no rule that ignores %s. %s. If the chart states no replicas, %s", strings.Join(releases, ", "), s.pointer(), policy, own)
+		return fmt.Sprintf(unprotected+": %s applies the workload, and Helm has no rule that ignores %s. %s. If the chart states no replicas, %s.", strings.Join(releases, ", "), s.pointer(), policy, own)
 	}
-	none := "no Kustomization of Flux and no Application of Argo CD in this cluster applies it"
-	hub := "If Argo CD in a hub, another cluster, applies it, name that cluster as gitops in the configuration. "
+	none := "no Kustomization of Flux and no Application of Argo CD in this cluster applies the workload"
+	hub := "If Argo CD in another cluster, a hub, applies the workload, set gitops in the configuration to that cluster. "
 	if e.Here.Hub {
-		none = "no Kustomization of Flux in this cluster and no Application of Argo CD in the hub applies it"
+		none = "no Kustomization of Flux in this cluster and no Application of Argo CD in the hub applies the workload"
 		hub = ""
 	}
-	return fmt.Sprintf("%s, so no rule is known to protect its replica count. %s, and include no Component: this rule works with any tool. %sIf another tool applies it and ignores %s, %s. acceptRisk in its policy comes last: a tool may then set the live replicas to the level at any commit",
+	return fmt.Sprintf(unprotected+": %s. %s, and include no Component. This rule works with any tool. %sIf another tool applies the workload and ignores %s, %s. As a last resort, set acceptRisk: true in its policy. A tool may then set the live replicas to the level at any commit.",
 		none, policy, hub, s.pointer(), own)
 }
 
@@ -103,11 +106,11 @@ func (e *examination) dropped(s subject, by applier, kept bool) []Finding {
 	}
 	for _, o := range e.Overlays {
 		if w, ok := o.rendered(s.ID); ok && o.By == by.by() && w.Replicas == nil {
-			next := "the next apply sets it to 1"
+			next := "The next apply sets it to 1"
 			if kept {
-				next = "the next apply that changes anything else of it fails with doc is missing key: " + s.pointer()
+				next = "The next apply that changes another field fails with \"doc is missing key: " + s.pointer() + "\""
 			}
-			return []Finding{{CountDropped, s.ID.Short(), fmt.Sprintf("Flux owns its count of %d, and %s states none any more: %s. Let its manifest state replicas: %[1]d, or its autoscaler or kubectl scale set another count, which takes it over",
+			return []Finding{{CountDropped, s.ID.Short(), fmt.Sprintf("Flux owns the replica count of %d, and the manifest in %s no longer states it. %s. Set replicas: %[1]d in the manifest, or set another count with \"kubectl scale\" or an autoscaler, which then owns the field.",
 				s.sample.Scale.Desired, o.Dir, next)}}
 		}
 	}

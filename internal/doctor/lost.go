@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // lost are the workloads of a namespace that declares what no rebuild has.
@@ -35,16 +36,16 @@ func (l lost) sums() (declared, starts int64, built bool) {
 func (e *examination) excluded() {
 	for namespace, l := range e.without {
 		declared, starts, built := l.sums()
-		what, begin := fmt.Sprintf("its checkpoints, of %d pods together, have no effect", declared), ""
+		levels, begin := "its levels ("+term.Count(int(declared), "pod")+")", ""
 		if declared == 0 {
-			what, begin = "what will be declared there has no effect", "gitlatch init begins it where there is none, "
+			levels, begin = "its future levels", "If the Component does not exist yet, run \"gitlatch init\". "
 		}
-		start := fmt.Sprintf("a rebuild starts at %d", starts)
+		start := "starts " + term.Count(int(starts), "pod")
 		if !built {
-			start = "a rebuild starts at what the manifests state, and at 1 where they state nothing"
+			start = "uses the manifests' replicas (default 1)"
 		}
-		f := e.find(ComponentMissing, namespace, fmt.Sprintf("nothing that is built includes the Component %s, so that %s: %s. Add it to the components of the overlay, above its transformers; %s--path names overlays that no tool applies here",
-			path.Dir(checkpoint.ComponentPath(e.Site, namespace)), what, start, begin))
+		f := e.find(ComponentMissing, namespace, fmt.Sprintf("No overlay includes the Component %s. A rebuild ignores %s and %s. Add the Component to components of the overlay, above its transformers. %sIf no tool in this cluster applies the overlay, name it with --path.",
+			path.Dir(checkpoint.ComponentPath(e.Site, namespace)), levels, start, begin))
 		for i, w := range e.report.Workloads {
 			if slices.ContainsFunc(l, func(s subject) bool { return s.ID == w.ID }) {
 				e.report.Workloads[i].Lowers = append(w.Lowers, f)
@@ -57,7 +58,7 @@ func (e *examination) excluded() {
 // on.
 func (e *examination) cluster() {
 	if e.Another() {
-		e.find(OtherCluster, e.Fleet.Cluster, fmt.Sprintf("this cluster is not the one that %s is of, %s, and all that is said here is of this one: choose the site's by --context; after a rebuild, gitlatch adopt makes this one the site's, which its next commit writes down",
+		e.find(OtherCluster, e.Fleet.Cluster, fmt.Sprintf("This is not the cluster that %s names, %s. The report describes this cluster. Choose the site's cluster with --context. After a rebuild, run \"gitlatch adopt\" to make this the site's cluster.",
 			checkpoint.SitePath(e.Site), e.Tree.Site.Cluster))
 	}
 }

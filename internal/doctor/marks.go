@@ -25,7 +25,7 @@ func (e *examination) marks() {
 			e.find(MarkRefused, at, whose+r.Text)
 		}
 		if len(f.Marks)+len(f.Refused) == 0 {
-			e.find(MarkRefused, f.Path, "it has no marker: mark a count, or take it out of inPlace of the policy")
+			e.find(MarkRefused, f.Path, "The file has no marker. Add a marker to a replica count, or remove the file from inPlace of the policy.")
 		}
 		for _, id := range slices.SortedFunc(maps.Keys(f.Marks), workload.Compare) {
 			says, level := f.Marks[id], entries[id].Replicas
@@ -33,11 +33,11 @@ func (e *examination) marks() {
 			differs := slices.ContainsFunc(says, func(n int32) bool { return n != level })
 			switch {
 			case level == 0 && !runs && len(e.Fleet.Unread) == 0 && e.Tree.Broken[id.Namespace] == nil:
-				e.find(MarkUnknown, f.Path, fmt.Sprintf("it marks %s, which neither runs nor is declared: mend its name, or remove the mark", id))
+				e.find(MarkUnknown, f.Path, fmt.Sprintf("The marker names %s, which the cluster and git do not have. Correct the name, or remove the marker.", id))
 			case level > 0 && differs && slices.Contains(says, 0):
-				e.find(MarkDiffers, f.Path, fmt.Sprintf("%s is declared at %d and marked at 0, which stands for suspended and is left as it is: write %[2]d to make it follow the checkpoint", id, level))
+				e.find(MarkDiffers, f.Path, fmt.Sprintf("The level of %s is %d, and the number at its marker is 0. gitlatch never changes 0, which means suspended. Write %[2]d to let it follow the level.", id, level))
 			case level > 0 && differs:
-				e.find(MarkDiffers, f.Path, fmt.Sprintf("%s is declared at %d and marked at %s: if the next tick does not change that, write %[2]d to make it follow the checkpoint", id, level, strings.Trim(fmt.Sprint(says), "[]")))
+				e.find(MarkDiffers, f.Path, fmt.Sprintf("The level of %s is %d, and the number at its marker is %s. If the next tick does not change the number, write %[2]d to let it follow the level.", id, level, strings.Trim(fmt.Sprint(says), "[]")))
 			}
 		}
 	}

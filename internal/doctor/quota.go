@@ -30,7 +30,7 @@ func (e *examination) quotas() {
 			if room, ok := e.report.Room[q.Namespace]; !ok || fits < room {
 				e.report.Room[q.Namespace] = fits
 			}
-			e.find(Quota, q.Namespace, fmt.Sprintf("its checkpoints ask for %s together, and ResourceQuota %s allows %s %s: a rebuild stops there; raise it", d.say(asks), q.Name, hard.String(), name))
+			e.find(Quota, q.Namespace, fmt.Sprintf("The levels of the namespace add up to %s, and ResourceQuota %s allows %s %s. A rebuild stops at the quota. Raise %[4]s in its spec.hard.", d.say(asks), q.Name, hard.String(), name))
 		}
 	}
 }
@@ -71,7 +71,7 @@ func (d demand) say(asks corev1.ResourceName) string {
 	case asks == "":
 		return fmt.Sprintf("%d pods", d.pods)
 	case d.unknown > 0:
-		return fmt.Sprintf("%s %s, without %d of their %d pods, of which nothing that is built says what they ask for,", d.sum.String(), asks, d.unknown, d.pods)
+		return fmt.Sprintf("%s %s (without %d of %d pods, which have no requests in a built folder)", d.sum.String(), asks, d.unknown, d.pods)
 	}
 	return fmt.Sprintf("%s %s", d.sum.String(), asks)
 }

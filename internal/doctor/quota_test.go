@@ -2,6 +2,7 @@ package doctor_test
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/doctor"
@@ -12,7 +13,8 @@ func TestAQuotaIsHeldAgainstWhatThePodsAskFor(t *testing.T) {
 	t.Parallel()
 	const half, none = "{spec: {containers: [{name: main, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}}", "{spec: {containers: [{name: main}]}}"
 	found := func(text string) string {
-		return "its checkpoints ask for " + text + ": a rebuild stops there; raise it"
+		name := text[strings.LastIndex(text, " ")+1:]
+		return "The levels of the namespace add up to " + text + ". A rebuild stops at the quota. Raise " + name + " in its spec.hard."
 	}
 	for name, c := range map[string]struct {
 		template, quota, declared string
@@ -20,16 +22,16 @@ func TestAQuotaIsHeldAgainstWhatThePodsAskFor(t *testing.T) {
 		text                      string
 	}{
 		"just enough":          {half, `{hard: {requests.cpu: "100", memory: 200Gi}}`, "", 0, ""},
-		"one pod too few":      {half, `{hard: {requests.cpu: 99.9}}`, "", 199, found("100 requests.cpu together, and ResourceQuota pods allows 99900m requests.cpu")},
-		"by its short name":    {half, `{hard: {cpu: "50"}}`, "", 100, found("100 requests.cpu together, and ResourceQuota pods allows 50 cpu")},
+		"one pod too few":      {half, `{hard: {requests.cpu: 99.9}}`, "", 199, found("100 requests.cpu, and ResourceQuota pods allows 99900m requests.cpu")},
+		"by its short name":    {half, `{hard: {cpu: "50"}}`, "", 100, found("100 requests.cpu, and ResourceQuota pods allows 50 cpu")},
 		"what nobody limits":   {half, `{hard: {limits.cpu: "1"}}`, "", 0, ""},
 		"nothing asked for":    {none, `{hard: {requests.cpu: "1"}}`, "", 0, ""},
-		"nothing at all":       {half, `{hard: {requests.cpu: "0"}}`, "", 0, found("100 requests.cpu together, and ResourceQuota pods allows 0 requests.cpu")},
-		"of what asks for any": {half, `{hard: {requests.cpu: "50"}, scopes: [NotBestEffort, NotTerminating]}`, "", 100, found("100 requests.cpu together, and ResourceQuota pods allows 50 requests.cpu")},
+		"nothing at all":       {half, `{hard: {requests.cpu: "0"}}`, "", 0, found("100 requests.cpu, and ResourceQuota pods allows 0 requests.cpu")},
+		"of what asks for any": {half, `{hard: {requests.cpu: "50"}, scopes: [NotBestEffort, NotTerminating]}`, "", 100, found("100 requests.cpu, and ResourceQuota pods allows 50 requests.cpu")},
 		"of other pods":        {half, `{hard: {requests.cpu: "50"}, scopes: [Terminating]}`, "", 0, ""},
 		"of some priority":     {half, `{hard: {requests.cpu: "50"}, scopeSelector: {matchExpressions: [{scopeName: PriorityClass, operator: Exists}]}}`, "", 0, ""},
 		"all pods that are not best effort, which is not known": {half, `{hard: {pods: "50"}, scopes: [NotBestEffort]}`, "", 0, ""},
-		"of one that no build has":                              {half, `{hard: {requests.cpu: "50"}}`, "shop/deployment/api 200 3 500\n", 200, found("100 requests.cpu, without 200 of their 400 pods, of which nothing that is built says what they ask for, together, and ResourceQuota pods allows 50 requests.cpu")},
+		"of one that no build has":                              {half, `{hard: {requests.cpu: "50"}}`, "shop/deployment/api 200 3 500\n", 200, found("100 requests.cpu (without 200 of 400 pods, which have no requests in a built folder), and ResourceQuota pods allows 50 requests.cpu")},
 		"of one elsewhere":                                      {half, `{hard: {requests.cpu: "100"}}`, "pay/deployment/web 200 3 500\n", 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

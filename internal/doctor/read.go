@@ -82,7 +82,7 @@ func ReadOverlays(ctx context.Context, from repo.Repository, commit string, buil
 		case err != nil:
 			return nil, fmt.Errorf("read %s: %w", b.Dir, err)
 		case !there && b.By == ByPath:
-			return nil, fmt.Errorf("--path %s: the branch has no such folder", b.Dir)
+			return nil, fmt.Errorf("--path %s: the folder does not exist on the branch", b.Dir)
 		case !there:
 			continue
 		default:
@@ -119,7 +119,7 @@ func (b Build) build(files map[string][]byte) (gitops.Overlay, error) {
 		return o, nil
 	}
 	if _, whole := gitops.Build(files, b.Dir, b.Edits, b.kinds); whole == nil {
-		err = fmt.Errorf("%w: git has it, and what applies it leaves it out, by a %s, spec.ignore of its GitRepository, or directory.include of its Application: have that leave it in", err, sourceIgnore)
+		err = fmt.Errorf("%w: the file is in git, but the GitOps tool excludes it. Include it in %s, spec.ignore of the GitRepository, or directory.include of the Application", err, sourceIgnore)
 	}
 	return o, err
 }

@@ -18,7 +18,7 @@ func (e *examination) rebuild(s *subject) {
 	o, w := e.given(s.ID)
 	s.Paused = pauses(w)
 	if s.Paused {
-		e.lowers(s, Paused, s.ID.Short(), fmt.Sprintf("%s builds it with paused: true, and a Deployment that is created paused makes no pods at all: take that out of its manifest, or a rebuild has none of it until a person resumes it", o.Dir))
+		e.lowers(s, Paused, s.ID.Short(), fmt.Sprintf("%s builds the workload with paused: true. A rebuild creates it without pods, until you resume it. Remove paused: true from the manifest.", o.Dir))
 	}
 	e.limits(s)
 	if e.starts(s); s.Paused {
@@ -66,7 +66,7 @@ func (e *examination) starts(s *subject) {
 	case s.Level == 0 && (admitted || len(included) > 0):
 		// There is nothing yet that could be missed, and a way for what will be.
 	case admitted && !applied && len(included) == 0:
-		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s takes the record as parameter, and nothing that is built applies it: add %s to the resources of a kustomization in %s or above, apply that before the workloads, and name its folder by --path where no tool of this cluster does",
+		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s reads the checkpoint file, but no folder that doctor builds applies this file. Add %s to resources of a kustomization in %s or above, and apply the kustomization before the workloads. If no tool in this cluster applies it, name its folder with --path.",
 			w.name(), checkpoint.RecordPath(e.Site, s.ID.Namespace), checkpoint.Directory(e.Site)))
 	case hidden:
 	case admitted && applied && (built || stays):
@@ -100,16 +100,16 @@ func (e *examination) patched(s *subject, included []inclusion) {
 		}
 		for _, w := range in.overlay.Workloads {
 			if renamed(*s, in.overlay, w) {
-				e.lowers(s, BeforePrefix, s.ID.Short(), fmt.Sprintf("the patch is for %s, and %s renames that to %s: the entry is of a name that never runs; delete its lines, and latch %[3]s", s.ID.Name, in.overlay.Dir, w.ID.Name))
+				e.lowers(s, BeforePrefix, s.ID.Short(), fmt.Sprintf("The entry is for %s, but %s renames the workload to %s, so the entry matches no live workload. Delete the lines of the entry, and latch %[3]s.", s.ID.Name, in.overlay.Dir, w.ID.Name))
 				return
 			}
 		}
 	}
 	if s.Start > 0 {
-		e.lowers(s, ComponentMissing, s.ID.Short(), fmt.Sprintf("it is built by %s, which does not include the Component %s: add it to its components", s.By, path.Dir(checkpoint.ComponentPath(e.Site, s.ID.Namespace))))
+		e.lowers(s, ComponentMissing, s.ID.Short(), fmt.Sprintf("%s builds the workload but does not include the Component %s. Add the Component to its components.", s.By, path.Dir(checkpoint.ComponentPath(e.Site, s.ID.Namespace))))
 		return
 	}
-	e.lowers(s, PatchSkipped, s.ID.Short(), fmt.Sprintf("%s builds no %s of this name in %s: if it is gone, delete its lines from %s", included[0].overlay.Dir, s.ID.Kind, s.ID.Namespace, checkpoint.RecordPath(e.Site, s.ID.Namespace)))
+	e.lowers(s, PatchSkipped, s.ID.Short(), fmt.Sprintf("%s builds no %s of this name in namespace %s. If the workload was removed, delete its lines from %s.", included[0].overlay.Dir, s.ID.Kind, s.ID.Namespace, checkpoint.RecordPath(e.Site, s.ID.Namespace)))
 }
 
 // skipped notes why a build that has both the workload and the Component does
@@ -124,17 +124,17 @@ func (e *examination) skipped(s *subject, in inclusion, w gitops.Object) {
 	}
 	f, trap := in.folder, PatchSkipped
 	why := first(
-		reason{w.Unplaced, fmt.Sprintf("the manifests of %s state no namespace, which the patch asks for: state it, or set it with namespace: one level below", f.Dir)},
-		reason{f.Namespace != "", fmt.Sprintf("%s includes the Component beside namespace: %s, which is set only afterwards: include it one level above", f.Dir, f.Namespace)},
-		reason{f.Prefix != "" || f.Suffix != "", fmt.Sprintf("%s includes the Component beside a name prefix or suffix, which is added only afterwards: include it one level above", f.Dir)},
+		reason{w.Unplaced, fmt.Sprintf("The manifests in %s have no namespace, but the patch requires one. Add metadata.namespace, or set namespace: one folder below.", f.Dir)},
+		reason{f.Namespace != "", fmt.Sprintf("%s includes the Component and sets namespace: %s, which takes effect after the Component. Include the Component one folder above.", f.Dir, f.Namespace)},
+		reason{f.Prefix != "" || f.Suffix != "", fmt.Sprintf("%s includes the Component and adds a name prefix or suffix, which takes effect after the Component. Include the Component one folder above.", f.Dir)},
 	)
 	if why == "" {
-		trap, why = Overridden, fmt.Sprintf("something in %s sets the count after the Component: remove that", in.overlay.Dir)
+		trap, why = Overridden, fmt.Sprintf("Another patch or transformer in %s sets the replicas after the Component. Remove it.", in.overlay.Dir)
 		if in.overlay.outside(f.Dir, w) {
-			trap, why = ComponentMissing, fmt.Sprintf("%s includes the Component, and it is built outside of that folder: include the Component in one that builds both", f.Dir)
+			trap, why = ComponentMissing, fmt.Sprintf("%s includes the Component but does not build the workload. Include the Component in a folder that builds both.", f.Dir)
 		}
 	}
-	e.lowers(s, trap, s.ID.Short(), fmt.Sprintf("it is declared at %d and built at %d: %s", s.Level, got, why))
+	e.lowers(s, trap, s.ID.Short(), fmt.Sprintf("The level is %d, but the build gives %d. %s", s.Level, got, why))
 }
 
 // outside reports whether a folder of the overlay that includes Components is
@@ -182,11 +182,11 @@ func (e *examination) returns(s subject) (text string, itself bool) {
 	_, restores := e.changes(s, "image", true)
 	restores = restores && r.ImagesOnly
 	instead := first(
-		reason{pauses(w), fmt.Sprintf("; %s builds it paused: no pod of either is created", o.Dir)},
-		reason{other && !back, fmt.Sprintf("; %s builds %s, which the record does not know yet: that is created", o.Dir, built)},
-		reason{back && !from, fmt.Sprintf("; %s builds %s again: that is created", o.Dir, built)},
-		reason{replaced && restores && !e.applied(s.ID.Namespace), "; nothing that is built applies the record that a policy would bring it back by, git's own template is created"},
-		reason{replaced && !restores, "; no policy brings it back by itself, git's own template is created"},
+		reason{pauses(w), fmt.Sprintf("; %s builds it paused, so a rebuild creates no pods", o.Dir)},
+		reason{other && !back, fmt.Sprintf("; %s builds %s, which is not in the checkpoint file yet, and a rebuild creates it", o.Dir, built)},
+		reason{back && !from, fmt.Sprintf("; %s builds %s again, and a rebuild creates it", o.Dir, built)},
+		reason{replaced && restores && !e.applied(s.ID.Namespace), "; no folder that doctor builds applies the checkpoint file for the policy, so a rebuild creates git's template"},
+		reason{replaced && !restores, "; no policy restores it, so a rebuild creates git's template"},
 	)
 	return text + instead, instead == ""
 }

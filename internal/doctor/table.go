@@ -22,11 +22,11 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 		p.Line("")
 	}
 	for _, unread := range r.Unread {
-		p.Say("", "not read: %s", unread)
+		p.Say("", "could not be read: %s", unread)
 		p.Line("")
 	}
 	if len(r.Workloads) == 0 {
-		p.Say("", "site %s: nothing runs that its policy latches, and git declares nothing", r.Site)
+		p.Say("", "site %s: the policy latches no live workload, and git has no level", r.Site)
 	} else {
 		p.Rows(r.rows())
 		p.Line("")
@@ -64,9 +64,9 @@ func (r Report) summary() string {
 		found = fmt.Sprintf("%d to fix, see gitlatch help traps", n)
 	}
 	if len(r.Unread) > 0 {
-		found += ", not all could be read"
+		found += ", and some resources could not be read"
 	}
-	return fmt.Sprintf("%s: %s; %d of %s kept inert; a rebuild starts %d of %d declared at their checkpoint",
+	return fmt.Sprintf("%s: %s. A rule protects %d of %s. A rebuild starts %d of %d workloads in git at their level.",
 		r.Site, found, inert, term.Count(len(r.Workloads), "workload"), there, declared)
 }
 

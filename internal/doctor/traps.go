@@ -14,11 +14,11 @@ import (
 func (e *examination) limits(s *subject) {
 	level, top := s.entry.Replicas, s.entry.Max
 	if need := max(level, s.Live); top > 0 && need > top {
-		e.lowers(s, MaxUnderNeed, s.ID.Short(), fmt.Sprintf("git accepts at most %d, and %d are needed: raise its max in the record once you accept that", top, need))
+		e.lowers(s, MaxUnderNeed, s.ID.Short(), fmt.Sprintf("Git accepts at most %d replicas, and the workload needs %d. To accept them, set its max in the checkpoint file to %[2]d.", top, need))
 	}
 	for _, f := range e.floors(s) {
 		if f.holds(level, s.entry.Min) {
-			e.find(MinAsCheckpoint, s.ID.Short(), fmt.Sprintf("%s is %d, where %d was accepted and its checkpoint is %d: a floor acts on the live cluster, and what is sampled never falls below it again; put %[3]d back, or accept %[2]d in the record",
+			e.find(MinAsCheckpoint, s.ID.Short(), fmt.Sprintf("%s is %d, but the accepted minimum is %d and the level is %d. A minimum acts on the live cluster, so the level never falls below it again. Set it back to %[3]d, or accept %[2]d as min in the checkpoint file.",
 				f.of, f.min, s.entry.Min, level))
 		}
 	}
@@ -40,7 +40,7 @@ func (e *examination) floors(s *subject) (all []floor) {
 		}
 	}
 	if len(all) == 0 && s.sample != nil && s.sample.Scale != nil {
-		all = append(all, floor{"the min of its autoscaler, live,", s.sample.Scale.Min})
+		all = append(all, floor{"The live minimum of its autoscaler", s.sample.Scale.Min})
 	}
 	return all
 }
@@ -67,7 +67,7 @@ func (e *examination) overlays() {
 		sites := map[string]bool{}
 		for _, f := range o.Folders {
 			if len(f.Replicas) > 0 {
-				e.find(KustomizeReplicas, f.Dir, fmt.Sprintf("replicas: of %s goes by name alone, through all namespaces, and fails the build once a name is gone: use the Component", strings.Join(f.Replicas, ", ")))
+				e.find(KustomizeReplicas, f.Dir, fmt.Sprintf("replicas: of %s matches names in all namespaces, and the build fails when a name is gone. Remove the field, and include the Component.", strings.Join(f.Replicas, ", ")))
 			}
 			for _, c := range f.Components {
 				if part := strings.Split(c, "/"); len(part) > 2 && part[0] == "checkpoints" {
@@ -76,12 +76,12 @@ func (e *examination) overlays() {
 			}
 		}
 		if len(sites) > 1 {
-			e.find(TwoSites, o.Dir, fmt.Sprintf("it includes Components of %s: each cluster's overlay includes those of its own site alone", strings.Join(slices.Sorted(maps.Keys(sites)), " and ")))
+			e.find(TwoSites, o.Dir, fmt.Sprintf("The overlay includes Components of %s. Include only the Components of the cluster's site.", strings.Join(slices.Sorted(maps.Keys(sites)), " and ")))
 		}
 		switch records := checkpoint.Directory(e.Site); {
 		case o.Err == nil:
 		case o.Dir == records:
-			e.find(BuildFails, o.Dir, fmt.Sprintf("%s applies it, and of what it holds a cluster takes */checkpoint.yaml alone: let spec.ignore of the GitRepository, or directory.include of the Application, leave out the rest (%v)", o.By, o.Err))
+			e.find(BuildFails, o.Dir, fmt.Sprintf("%s applies this folder, and a cluster accepts only */checkpoint.yaml from it (%v). Exclude the other files with spec.ignore of the GitRepository or directory.include of the Application.", o.By, o.Err))
 		case sites[e.Site] || o.By == ByPath:
 			e.find(BuildFails, o.Dir, o.Err.Error())
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // errChart is why a folder is not built that holds a chart.
-var errChart = errors.New("it holds a Helm chart, which doctor does not render")
+var errChart = errors.New("it contains a Helm chart, which doctor does not render")
 
 // chart reports whether a tool renders a folder as a Helm chart.
 func chart(files map[string][]byte, dir string) bool {
@@ -75,7 +75,7 @@ func (e *examination) reset(s *subject) bool {
 		return false
 	}
 	s.Start, s.By = *w.Replicas, o.Dir
-	e.lowers(s, StatedCount, s.ID.Short(), fmt.Sprintf("its manifest states replicas: %d, which the next apply after a rebuild brings back: let the applier ignore %s, and only then remove the line", *w.Replicas, s.pointer()))
+	e.lowers(s, StatedCount, s.ID.Short(), fmt.Sprintf("The manifest states replicas: %d, and the next apply after a rebuild sets them again. Let the GitOps tool ignore %s, and only then remove the field.", *w.Replicas, s.pointer()))
 	return true
 }
 
@@ -83,21 +83,21 @@ func (e *examination) reset(s *subject) bool {
 // there are any: what they start it with is unknown. If a policy admits a workload
 // without a known applier, it notes the workload.
 func (e *examination) hidden(s *subject, admitted bool) bool {
-	const rendered = "Or write the rendered manifests to a folder of the repository, and name it with --path"
+	const rendered = "Or write the rendered manifests to a folder of the repository, and name it with --path."
 	before := len(s.Lowers)
 	owners, _ := e.owners(s.ID)
 	owners = slices.DeleteFunc(owners, func(o owner) bool { return o.away })
 	for _, o := range owners {
 		if !e.fails(o.applier, s.ID.Namespace) {
-			e.unbuilt(s, admitted, o.name, fmt.Sprintf("its workloads come from %s, so the replicas that a rebuild starts them with are unknown. Apply the admission policy that \"gitlatch render admission\" prints, and let %s ignore the replicas, as \"gitlatch render %s\" prints. %s",
+			e.unbuilt(s, admitted, o.name, fmt.Sprintf("Its workloads come from %s, so the replicas that a rebuild starts them with are unknown. Apply the admission policy that \"gitlatch render admission\" prints, and let %s ignore the replicas, as \"gitlatch render %s\" prints. %s",
 				o.unbuiltSource(e.Overlays), o.name, o.tool, rendered))
 		}
 	}
 	for _, name := range e.releases(*s) {
-		e.unbuilt(s, admitted, name, "its workloads come from a Helm chart, which doctor does not render, so the replicas that a rebuild starts them with are unknown. Apply the admission policy that \"gitlatch render admission\" prints, and let the chart state no replicas. Write the rendered manifests to a folder of the repository, and name it with --path")
+		e.unbuilt(s, admitted, name, "Its workloads come from a Helm chart, which doctor does not render, so the replicas that a rebuild starts them with are unknown. Apply the admission policy that \"gitlatch render admission\" prints, and let the chart state no replicas. Write the rendered manifests to a folder of the repository, and name it with --path.")
 	}
 	if len(s.Lowers) == before && len(owners) == 0 && admitted && len(e.Cluster.Unread) == 0 {
-		e.lowers(s, NotBuilt, s.ID.Short(), fmt.Sprintf("no tool of this cluster is known to apply it, and no folder that doctor builds has it, so the replicas that a rebuild starts it with are unknown. Name the folder with its manifests with --path. If another tool applies it and ignores %s, add a line for it to %s",
+		e.lowers(s, NotBuilt, s.ID.Short(), fmt.Sprintf("No tool of this cluster applies the workload, and no folder that doctor builds contains it, so the replicas that a rebuild starts it with are unknown. Name the folder with its manifests with --path. If another tool applies it and ignores %s, add a line \"namespace/kind/name: REASON\" to %s.",
 			s.pointer(), checkpoint.EvidencePath(e.Site)))
 	}
 	return len(s.Lowers) > before

@@ -51,11 +51,11 @@ func EvidenceMessage(site string, before, after checkpoint.Evidence) string {
 	}
 	for covered := range before {
 		if _, kept := after[covered]; !kept {
-			lines = append(lines, covered+": no longer")
+			lines = append(lines, covered+": removed")
 		}
 	}
 	slices.Sort(lines)
-	return fmt.Sprintf("doctor(%s): what keeps checkpoints inert\n\n%s\n\nGitlatch-Site: %s\n", site, strings.Join(lines, "\n"), site)
+	return fmt.Sprintf("doctor(%s): update the rules that protect replica counts\n\n%s\n\nGitlatch-Site: %s\n", site, strings.Join(lines, "\n"), site)
 }
 
 // acts are the findings by which a checkpoint acts.

@@ -112,21 +112,21 @@ func TestASummaryNamesTheWorstThree(t *testing.T) {
 		Links:     []drill.Link{{Form: "html", URI: "s3://b/k.html", URL: "https://b/k.html?signed", Until: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}},
 	}
 	s := d.Since(&drill.Document{At: time.Date(2026, 11, 19, 9, 0, 0, 0, time.UTC), Fleet: drill.Fleet{Coverage: new(1.0)}})
-	want := `gitlatch prod-eu: a rebuild starts with 89.9 % of what is needed, below 95 %
+	want := `gitlatch prod-eu: a rebuild starts with 89.9 % of the needed pods, below 95 %
 
-89 of 100 pods. Of 6 workloads, 2 start with all that they need, and 3 with less than 95 % of it.
-All at their need after 1 min 30 s; without checkpoints after 7 min 30 s, but for 1 that nothing scales up.
-Scored: 5484ca8 on main; the flush changed no level.
-At the last drill, 2026-11-19 09:00, it was 100 %; 5 workloads changed since.
+89 of 100 pods. Of 6 workloads, 2 start with all needed pods, and 3 with less than 95 % of them.
+All needed pods are ready after 1 min 30 s. Without checkpoints, they are ready after 7 min 30 s, except in 1 workload without an autoscaler that adds them.
+Scored: 5484ca8 on main. The flush changed no level.
+At the last drill, 2026-11-19 09:00, coverage was 100 %. Since then, 5 workloads changed.
 
-The worst:
+Lowest coverage:
   shop/deployment/a starts with 1 of 50 (overridden)
   shop/deployment/b starts with 25 of 50 (yield)
   shop/deployment/c starts with 40 of 50 (quota)
   and 1 more below 100 %
 
 Report, html: s3://b/k.html
-  until 2026-11-20T10:00:00Z at most: https://b/k.html?signed
+  link until 2026-11-20T10:00:00Z at most: https://b/k.html?signed
 `
 	if got := s.Text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -150,10 +150,10 @@ func TestACoverageThatIsNotKnownIsNoNumber(t *testing.T) {
 	if text, err := json.Marshal(next); err != nil || !strings.Contains(string(text), `"coverage":0.5`) {
 		t.Errorf("%s, %v", text, err)
 	}
-	if text := next.Text(); !strings.Contains(text, "it was not known") {
+	if text := next.Text(); !strings.Contains(text, "coverage was unknown") {
 		t.Errorf("what it was before: %s", text)
 	}
-	want := "gitlatch prod: it cannot be said what a rebuild starts with: nothing is asked\n\nNotice: a notice.\nLooked at: 5484ca8 on main.\n"
+	want := "gitlatch prod: the coverage of a rebuild is unknown: nothing is asked\n\nNotice: a notice.\nRead: 5484ca8 on main.\n"
 	if got := d.Text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -29,14 +29,14 @@ func DefaultModel() Model {
 		return Constant{Name: name, Value: value, Unit: unit, Source: source}
 	}
 	return Model{
-		Text: "A rebuild starts its pods at once, and they are ready after podStart. What it starts with less than it needs grows by its autoscaler, from round to round by growth: pods that are full show no more than twice their target, and the default policy adds no more than the greater of policyPods and policyPercent at a time. A round is podStart, metricsWindow and autoscalerLook. An autoscaler's min is there from its first look. Nodes and images are taken to be there, and no pod to fail under a load that is too much for it: it takes longer where they are not, or one does.",
+		Text: "A rebuild starts its pods at once, and they are ready after podStart. If a workload starts with fewer pods than it needs, its autoscaler adds pods in rounds, each by the factor growth. Full pods show at most twice their target, and the default policy adds at most the greater of policyPods and policyPercent per period. A round takes podStart, metricsWindow and autoscalerLook. The autoscaler sets its minimum in the first round. The model assumes that nodes and images are available, and that no pod fails under a load that is too high. Otherwise a rebuild takes longer.",
 		Constants: []Constant{
 			constant("podStart", PodStart.Seconds(), "s", "assumed, as in internal/proof/rebuild/README.md: image on the node, a runtime, its caches"),
 			constant("metricsWindow", MetricsWindow.Seconds(), "s", "metrics-server: --metric-resolution, default"),
 			constant("autoscalerLook", AutoscalerLook.Seconds(), "s", "kube-controller-manager: --horizontal-pod-autoscaler-sync-period, default"),
-			constant("growth", Growth, "times a round", "make bench-rebuild: counts double once a minute from a start without checkpoints"),
-			constant("policyPods", 4, "pods a 15 s", "HorizontalPodAutoscaler: behavior.scaleUp, default"),
-			constant("policyPercent", 100, "% a 15 s", "HorizontalPodAutoscaler: behavior.scaleUp, default"),
+			constant("growth", Growth, "times per round", "make bench-rebuild: replica counts double every minute in a start without checkpoints"),
+			constant("policyPods", 4, "pods per 15 s", "HorizontalPodAutoscaler: behavior.scaleUp, default"),
+			constant("policyPercent", 100, "% per 15 s", "HorizontalPodAutoscaler: behavior.scaleUp, default"),
 		},
 	}
 }

@@ -16,25 +16,25 @@ const Worst = 3
 // Headline is the document in a line.
 func (d Document) Headline() string {
 	if d.Fleet.Nothing != "" {
-		return fmt.Sprintf("gitlatch %s: it cannot be said what a rebuild starts with: %s", d.Site, d.Fleet.Nothing)
+		return fmt.Sprintf("gitlatch %s: the coverage of a rebuild is unknown: %s", d.Site, d.Fleet.Nothing)
 	}
-	needed := "needed"
+	needed := "the needed pods"
 	if d.Fleet.NeedUnknown > 0 {
-		needed = "known to be needed"
+		needed = "the known needed pods"
 	}
 	if d.Fleet.Unknown > 0 {
-		needed += " by the workloads with a known start"
+		needed += " of workloads with a known start"
 	}
 	verdict := "at or above " + term.Percent(d.MinCoverage)
 	switch {
 	case *d.Fleet.Coverage < d.MinCoverage:
 		verdict = "below " + term.Percent(d.MinCoverage)
 	case d.MassDrop:
-		verdict = "but the fleet lost much of its scale at once"
+		verdict = "but there is a mass drop"
 	case !d.Passed:
-		verdict = "but not all is known"
+		verdict = "but some values are unknown"
 	}
-	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of what is %s, %s", d.Site, term.Percent(*d.Fleet.Coverage), needed, verdict)
+	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of %s, %s", d.Site, term.Percent(*d.Fleet.Coverage), needed, verdict)
 }
 
 // verdict says how much of the need is there at the start, when the rest is, and what
@@ -42,14 +42,14 @@ func (d Document) Headline() string {
 func (d Document) verdict() []string {
 	lines := each.Of(d.Notices, func(notice string) string { return "Notice: " + notice + "." })
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	f, scored := d.Fleet, "Looked at"
+	f, scored := d.Fleet, "Read"
 	if f.Coverage != nil {
-		full := "start with all that they need"
+		full := "start"
 		if f.Full == 1 {
-			full = "starts with all that it needs"
+			full = "starts"
 		}
-		say("%d of %d pods. Of %s, %d %s, and %d with less than %s of it.", f.Covered, f.Need, term.Count(f.Workloads, "workload"), f.Full, full, f.Low, term.Percent(d.MinCoverage))
-		say("All at their need %s; without checkpoints %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
+		say("%d of %d pods. Of %s, %d %s with all needed pods, and %d with less than %s of them.", f.Covered, f.Need, term.Count(f.Workloads, "workload"), f.Full, full, f.Low, term.Percent(d.MinCoverage))
+		say("All needed pods are ready %s. Without checkpoints, they are ready %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
 		scored = "Scored"
 	}
 	say("%s: %s on %s%s.", scored, short(d.Commit), d.Branch, d.flushed())
@@ -57,11 +57,11 @@ func (d Document) verdict() []string {
 		say("Tagged: %s.", d.Tag)
 	}
 	if l := d.Last; l != nil {
-		was := "not known"
+		was := "unknown"
 		if l.Coverage != nil {
 			was = term.Percent(*l.Coverage)
 		}
-		say("At the last drill, %s, it was %s; %s changed since.", l.At.UTC().Format("2006-01-02 15:04"), was, term.Count(len(l.Changes), "workload"))
+		say("At the last drill, %s, coverage was %s. Since then, %s changed.", l.At.UTC().Format("2006-01-02 15:04"), was, term.Count(len(l.Changes), "workload"))
 	}
 	return lines
 }
@@ -71,19 +71,19 @@ func (d Document) flushed() string {
 	f := d.Flush
 	switch {
 	case d.Mode == "observe":
-		return ", as it is: the site observes"
+		return ", without a flush (mode: observe)"
 	case d.DryRun && len(f.Levels)+len(f.Proposed) > 0:
-		return fmt.Sprintf(", as it is; a flush would declare %s", term.Count(len(f.Levels)+len(f.Proposed), "level"))
+		return fmt.Sprintf(", without a flush. A flush would change %s", term.Count(len(f.Levels)+len(f.Proposed), "level"))
 	case d.DryRun:
-		return ", as it is; a flush would declare nothing"
+		return ", without a flush. A flush would change no level"
 	case f.Proposal != "":
-		return fmt.Sprintf("; %s proposed, which is not merged: %s", term.Count(len(f.Proposed), "level"), f.Proposal)
+		return fmt.Sprintf(". A pull request with %s is not merged: %s", term.Count(len(f.Proposed), "level"), f.Proposal)
 	case f.Commit == "" && d.Fleet.Coverage == nil:
 		return ""
 	case f.Commit == "":
-		return "; the flush changed no level"
+		return ". The flush changed no level"
 	}
-	return fmt.Sprintf(", which declares %s anew", term.Count(len(f.Levels), "level"))
+	return fmt.Sprintf(". The flush changed %s", term.Count(len(f.Levels), "level"))
 }
 
 // Text is the document in short, for those who only need to know whether to look.
@@ -97,7 +97,7 @@ func (d Document) Text() string {
 		}
 		fmt.Fprintf(&b, "Report, %s: %s\n", l.Form, l.URI)
 		if l.URL != "" {
-			fmt.Fprintf(&b, "  until %s at most: %s\n", l.Until.UTC().Format(time.RFC3339), l.URL)
+			fmt.Fprintf(&b, "  link until %s at most: %s\n", l.Until.UTC().Format(time.RFC3339), l.URL)
 		}
 	}
 	return b.String()
@@ -110,7 +110,7 @@ func (d Document) worst(b *strings.Builder) {
 		low = low[:end]
 	}
 	if len(low) > 0 {
-		b.WriteString("\nThe worst:\n")
+		b.WriteString("\nLowest coverage:\n")
 	}
 	for _, w := range low {
 		fmt.Fprintf(b, "  %s starts with %d of %d (%s)\n", w.ID(), *w.RebuiltAt, *w.Need, w.cause())
@@ -136,7 +136,7 @@ func Span(seconds int64) string {
 func takes(seconds int64, stuck int) string {
 	text := "after " + Span(seconds)
 	if stuck > 0 {
-		text += fmt.Sprintf(", but for %d that nothing scales up", stuck)
+		text += fmt.Sprintf(", except in %s without an autoscaler that adds them", term.Count(stuck, "workload"))
 	}
 	return text
 }

@@ -62,7 +62,7 @@ func (p *sheet) rows(all bool) {
 		p.Say("  ", "Left out: %s, %s.", term.Count(left.Workloads, "workload"), left.Text)
 	}
 	if unscored > 0 && !all {
-		p.Say("  ", "Without a score: %s that nothing is asked of just now; --all lists them.", term.Count(unscored, "workload"))
+		p.Say("  ", "Not scored: %s with a need of 0 pods. Run with --all to list them.", term.Count(unscored, "workload"))
 	}
 	if len(p.LeftOut) > 0 || unscored > 0 && !all {
 		p.Line("")
@@ -164,13 +164,13 @@ func (p *sheet) remarks(on func(Workload) []remark) {
 // notes is what does not lower the coverage, and what went wrong.
 func (p *sheet) notes() {
 	if harmless := each.Count(p.Findings, func(f Finding) bool { return len(f.Workloads) == 0 }); harmless > 0 {
-		p.Say("", "gitlatch doctor has %d more to fix, which a rebuild does not suffer from", harmless)
+		p.Say("", "gitlatch doctor reports %s that do not lower the coverage", term.Count(harmless, "more finding"))
 	}
 	for _, w := range p.unexplained() {
-		p.Say("", "not declared: %s %s -> %s: %s", w.ID().Short(), term.Some(w.From), term.Some(w.To), w.Text)
+		p.Say("", "not written: %s %s -> %s: %s", w.ID().Short(), term.Some(w.From), term.Some(w.To), w.Text)
 	}
 	for _, text := range p.Unread {
-		p.Say("", "not read: %s", text)
+		p.Say("", "could not be read: %s", text)
 	}
 	for _, text := range p.Problems {
 		p.Say("", "problem: %s", text)

@@ -33,7 +33,7 @@ type RemoteError struct{ Dir, Entry string }
 
 // Error names the entry and what to do.
 func (e *RemoteError) Error() string {
-	return fmt.Sprintf("build %s: %s is remote, and nothing is fetched: keep a copy of it in the repository", e.Dir, e.Entry)
+	return fmt.Sprintf("build %s: gitlatch does not fetch the remote %s. Copy it into the repository", e.Dir, e.Entry)
 }
 
 // Trace walks a kustomization and all that it builds on, in files by their path
@@ -132,7 +132,7 @@ func (t *tracer) follow(dir, entry string, built bool) {
 	case remote(entry):
 		t.errs = append(t.errs, &RemoteError{Dir: dir, Entry: entry})
 	case strings.HasPrefix(at, "../"):
-		t.errs = append(t.errs, fmt.Errorf("build %s: %s lies outside the repository", dir, entry))
+		t.errs = append(t.errs, fmt.Errorf("build %s: %s is outside the repository", dir, entry))
 	case built && !named(at):
 		t.folder(at)
 	case built || named(at):

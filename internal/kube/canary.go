@@ -153,7 +153,7 @@ func promoted(all []reading, by []promotion, unread string) []reading {
 				target.flight = primary.flight
 			}
 		case p.begun():
-			target.sample = unknown(target.sample, "its primary is not there")
+			target.sample = unknown(target.sample, "its primary does not exist")
 			target.flight = nil
 		}
 	}

@@ -87,7 +87,7 @@ func pages[R any](ctx context.Context, client rest.Interface, r row[R], of Selec
 		case err != nil:
 			return nil, err
 		case page.next != "" && page.next == token:
-			return nil, errors.New("the server continues with the page that it just gave")
+			return nil, errors.New("the server returned the same page twice")
 		}
 		size, token = min(2*size, pageSize), page.next
 		into, other = other, into

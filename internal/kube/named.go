@@ -25,7 +25,7 @@ type named struct {
 // cluster that does not serve it was not looked at.
 func namedRow(kind workload.Kind, o workload.Object) row[reading] {
 	return row[reading]{kind: kind, resource: o.Resource, path: o.Path(), name: o.FullResource(), json: true,
-		missing: fmt.Sprintf("the cluster serves no %s of %s, which the policy names as %s: correct it, or install what defines it", o.Resource, o.APIVersion(), kind),
+		missing: fmt.Sprintf("the cluster does not serve %s of %s, which the policy names as %s. Correct kinds of the policy, or install the CustomResourceDefinition", o.Resource, o.APIVersion(), kind),
 		page: func(answer []byte) (page[reading], error) {
 			var other string
 			named, err := custom("", func(n *named) reading {
@@ -37,7 +37,7 @@ func namedRow(kind workload.Kind, o workload.Object) row[reading] {
 			return page[reading]{named.next, func(to []reading, want func(*reading) portion) ([]reading, error) {
 				read, err := named.read(to, want)
 				if err == nil && other != "" {
-					err = fmt.Errorf("they are of the kind %s, and the policy says %s", other, o.Kind)
+					err = fmt.Errorf("the objects have the kind %s, but the policy has %s", other, o.Kind)
 				}
 				return read, err
 			}}, err
@@ -74,7 +74,7 @@ func (n *named) unobserved() string {
 	}
 	seen, err := strconv.ParseInt(string(bytes.Trim(stated, `"`)), 10, 64)
 	if err != nil {
-		return sanitize.Words(fmt.Sprintf("observed generation %s is no number", stated))
+		return sanitize.Words(fmt.Sprintf("observed generation %s is not a number", stated))
 	}
 	return unobserved(&n.ObjectMeta, seen)
 }

@@ -54,7 +54,7 @@ func TestAKindThatASiteNamesIsRead(t *testing.T) {
 		"generation as text":          {head + "spec: {pool: {size: 187}}\nstatus: {readyReplicas: 180, observedGeneration: \"7\"}", "  scale: 187 desired, 180 ready\n" + rest},
 		"generation not observed":     {head + "spec: {pool: {size: 187}}\nstatus: {readyReplicas: 180, observedGeneration: 6}", "  unknown: generation 7 is not observed yet\n"},
 		"text not observed":           {head + "spec: {pool: {size: 187}}\nstatus: {readyReplicas: 180, observedGeneration: \"6\"}", "  unknown: generation 7 is not observed yet\n"},
-		"generation that is none":     {head + "spec: {pool: {size: 187}}\nstatus: {readyReplicas: 180, observedGeneration: 5d8f}", "  unknown: observed generation \"5d8f\" is no number\n"},
+		"generation that is none":     {head + "spec: {pool: {size: 187}}\nstatus: {readyReplicas: 180, observedGeneration: 5d8f}", "  unknown: observed generation \"5d8f\" is not a number\n"},
 		"no count":                    {head + "spec: {pool: {}}\nstatus: {readyReplicas: 180}", "  unknown: it has no number of pods at .spec.pool.size\n"},
 		"no parent of the count":      {head + "status: {readyReplicas: 180}", "  unknown: it has no number of pods at .spec.pool.size\n"},
 		"a parent that is no mapping": {head + "spec: {pool: 187}\nstatus: {readyReplicas: 180}", "  unknown: it has no number of pods at .spec.pool.size\n"},
@@ -91,11 +91,11 @@ func TestAKindThatASiteNamesIsNeverTakenForGone(t *testing.T) {
 		trouble func(*endpoint)
 		want    string
 	}{
-		"not served": {nil, nil, nil, "workers.example.com: the cluster serves no workers of example.com/v1, which the policy names as worker: correct it, or install what defines it"},
+		"not served": {nil, nil, nil, "workers.example.com: the cluster does not serve workers of example.com/v1, which the policy names as worker. Correct kinds of the policy, or install the CustomResourceDefinition"},
 		"of another version": {web, func(o *workload.Object) { o.Version = "v2" }, nil,
-			"workers.example.com: the cluster serves no workers of example.com/v2, which the policy names as worker: correct it, or install what defines it"},
+			"workers.example.com: the cluster does not serve workers of example.com/v2, which the policy names as worker. Correct kinds of the policy, or install the CustomResourceDefinition"},
 		"forbidden":       {web, nil, forbidden, "workers.example.com: forbidden: no"},
-		"of another kind": {web, func(o *workload.Object) { o.Kind = "Walker" }, nil, "workers.example.com: they are of the kind Worker, and the policy says Walker"},
+		"of another kind": {web, func(o *workload.Object) { o.Kind = "Walker" }, nil, "workers.example.com: the objects have the kind Worker, but the policy has Walker"},
 		"no list": {web, nil, func(e *endpoint) {
 			e.trouble = func(w http.ResponseWriter, r *http.Request, _ int) bool {
 				if r.URL.Path == workers {

@@ -181,7 +181,7 @@ func decode[O runtime.Object](answer []byte) (O, error) {
 	var none O
 	object, err := runtime.Decode(decoder, answer)
 	if err != nil {
-		return none, errors.New("the answer is cut short, or is not the Kubernetes API's: is a proxy in between?")
+		return none, errors.New("the response is cut short, or is not from the Kubernetes API. Check for a proxy in between")
 	}
 	if o, ok := object.(O); ok {
 		return o, nil

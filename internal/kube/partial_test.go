@@ -40,7 +40,7 @@ func TestWhatFailsIsUnread(t *testing.T) {
 		"cut off, said to be whole": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, `{"kind":"DeploymentList","apiVersion":"apps/v1","items":[`)
-		}, "deployments: the answer is cut short, or is not the Kubernetes API's: is a proxy in between?"},
+		}, "deployments: the response is cut short, or is not from the Kubernetes API. Check for a proxy in between"},
 		"another kind": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, `{"kind":"StatefulSetList","apiVersion":"apps/v1","items":[]}`)
@@ -48,11 +48,11 @@ func TestWhatFailsIsUnread(t *testing.T) {
 		"a page of a proxy": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<html>Please log in</html>")
-		}, "deployments: the answer is cut short, or is not the Kubernetes API's: is a proxy in between?"},
+		}, "deployments: the response is cut short, or is not from the Kubernetes API. Check for a proxy in between"},
 		"the same page again": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, `{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{"continue":"500"},"items":[]}`)
-		}, "deployments: the server continues with the page that it just gave"},
+		}, "deployments: the server returned the same page twice"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

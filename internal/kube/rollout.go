@@ -125,7 +125,7 @@ func (o *argoRollout) unobserved() string {
 	observed := o.Status.ObservedGeneration
 	seen, err := strconv.ParseInt(observed, 10, 64)
 	if err != nil && observed != "" {
-		return fmt.Sprintf("observed generation %q is no number: Argo Rollouts is older than 1.0", observed)
+		return fmt.Sprintf("observed generation %q is not a number: Argo Rollouts is older than 1.0", observed)
 	}
 	why := unobserved(&o.ObjectMeta, seen)
 	if of := o.Annotations[argoWorkload]; why == "" && o.Spec.WorkloadRef != nil && of != "" && of != o.Status.WorkloadObservedGeneration {

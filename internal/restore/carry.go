@@ -49,7 +49,7 @@ func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload
 			return err
 		default:
 			failed++
-			c.say(fmt.Sprintf("look again: %v", err))
+			c.say(fmt.Sprintf("read the cluster again: %v", err))
 		}
 	}
 }
@@ -170,7 +170,7 @@ func (c *carrying) settle(ctx context.Context) error {
 	}
 	for _, b := range c.report.Braked {
 		if b.Outcome != brake.Foreign && !holds[b.Scaler.String()] {
-			c.report.Notices = append(c.report.Notices, fmt.Sprintf("%s: somebody undid its brake already, and it may scale down", b.Scaler))
+			c.report.Notices = append(c.report.Notices, fmt.Sprintf("%s: a user removed its brake, so it may scale down", b.Scaler))
 		}
 	}
 	return nil

@@ -76,7 +76,7 @@ func (r *Report) owned() {
 		for _, raise := range wave.Raises {
 			for _, s := range raise.Scalers {
 				if s.Owner != "" {
-					r.Notices = append(r.Notices, fmt.Sprintf("%s: %s states what its brake sets, and may undo it: suspend it for the time", s, s.Owner))
+					r.Notices = append(r.Notices, fmt.Sprintf("%s: %s sets the same fields as the brake, and may undo it. Suspend %[2]s until the brake ends", s, s.Owner))
 				}
 			}
 		}
@@ -87,9 +87,9 @@ func (r *Report) owned() {
 func (r Report) Err() error {
 	err := errors.Join(r.Problems...)
 	if n := len(r.Unfinished); n > 0 {
-		err = errors.Join(err, fmt.Errorf("%d workloads are not at their level yet: run it again, it goes on from there", n))
+		err = errors.Join(err, fmt.Errorf("%d workloads are not at their level yet. Run \"gitlatch restore\" again to continue", n))
 	} else if r.Stopped {
-		err = errors.Join(err, errors.New("stopped before the end: run it again, it goes on from there"))
+		err = errors.Join(err, errors.New("stopped before the end. Run \"gitlatch restore\" again to continue"))
 	}
 	return err
 }

@@ -82,7 +82,7 @@ const (
 // is.
 func CheckHold(hold time.Duration) error {
 	if hold < leastHold || hold > mostHold {
-		return fmt.Errorf("must be from 1m to 168h, got %s: while a brake holds, its autoscaler never scales down", hold)
+		return fmt.Errorf("must be from 1m to 168h, got %s: a brake blocks each scale-down of its autoscaler", hold)
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 func unreadable(tree checkpoint.Tree, named []string) (problems Problems) {
 	for namespace, why := range tree.Broken {
 		if len(named) == 0 || slices.Contains(named, namespace) {
-			problems = append(problems, fmt.Errorf("read the record of namespace %s: %w", namespace, why))
+			problems = append(problems, fmt.Errorf("read the checkpoint file of namespace %s: %w", namespace, why))
 		}
 	}
 	return problems
@@ -150,7 +150,7 @@ func undeclared(tree checkpoint.Tree, named []string) (problems []error) {
 	for _, namespace := range named {
 		if tree.Broken[namespace] == nil && !declares[namespace] {
 			all := strings.Join(slices.Sorted(maps.Keys(declares)), ", ")
-			problems = append(problems, fmt.Errorf("namespace %s: git declares nothing in it: name one of %s", namespace, all))
+			problems = append(problems, fmt.Errorf("namespace %s: git has no level in it. Name one of %s", namespace, all))
 		}
 	}
 	return problems

@@ -90,7 +90,7 @@ func TestANamespaceThatGitDeclaresNothingOfStopsNoOther(t *testing.T) {
 	r := w.restore()
 	r.Options.Namespaces, r.Options.Order = []string{"shpo", "shop"}, []string{"shpo", "shop"}
 	report, err := r.Run(t.Context(), w.tree())
-	if want := "namespace shpo: git declares nothing in it: name one of shop"; err != nil || report.Err() == nil || report.Err().Error() != want {
+	if want := "namespace shpo: git has no level in it. Name one of shop"; err != nil || report.Err() == nil || report.Err().Error() != want {
 		t.Errorf("%v, %v; want %s", err, report.Err(), want)
 	}
 	w.holds(t, "the others")
@@ -187,7 +187,7 @@ func TestADeadlineStopsCleanlyAndTheNextRunGoesOn(t *testing.T) {
 	r := w.restore()
 	r.Until = w.now.Add(7 * time.Second)
 	report, err := r.Run(t.Context(), w.tree())
-	if err != nil || !report.Stopped || len(report.Unfinished) == 0 || report.Err() == nil || !strings.Contains(report.Err().Error(), "run it again") {
+	if err != nil || !report.Stopped || len(report.Unfinished) == 0 || report.Err() == nil || !strings.Contains(report.Err().Error(), "again to continue") {
 		t.Fatalf("%+v %v", report, err)
 	}
 	if w.now.After(r.Until) {
@@ -236,7 +236,7 @@ func TestANoteThatIsNoneFailsNothing(t *testing.T) {
 			if err != nil || report.Err() != nil {
 				t.Fatal(err, report.Err())
 			}
-			if len(report.Notices) != 1 || !strings.Contains(report.Notices[0], "shop/web: annotation gitlatch.dev/brake cannot be read") {
+			if len(report.Notices) != 1 || !strings.Contains(report.Notices[0], "shop/web: annotation gitlatch.dev/brake cannot be parsed") {
 				t.Errorf("notices %q", report.Notices)
 			}
 			if len(report.Released) != 1 || report.Released[0].Scaler.Name != "api" {
@@ -278,7 +278,7 @@ func TestAPersonWhoUndoesABrakeIsSeen(t *testing.T) {
 		}
 	}
 	report, err := r.Run(t.Context(), w.tree())
-	if err != nil || len(report.Notices) != 1 || !strings.Contains(report.Notices[0], "shop/web: somebody undid its brake already") {
+	if err != nil || len(report.Notices) != 1 || !strings.Contains(report.Notices[0], "shop/web: a user removed its brake") {
 		t.Errorf("%v %q", err, report.Notices)
 	}
 	released, err := w.restore().Release(t.Context(), false)
@@ -304,7 +304,7 @@ func TestWhatGitStatesIsSaid(t *testing.T) {
 	r := w.restore()
 	r.DryRun = true
 	report, err := r.Run(t.Context(), w.tree())
-	if err != nil || len(report.Notices) != 1 || !strings.Contains(report.Notices[0], "flux states what its brake sets, and may undo it") {
+	if err != nil || len(report.Notices) != 1 || !strings.Contains(report.Notices[0], "flux sets the same fields as the brake, and may undo it") {
 		t.Errorf("%v %q", err, report.Notices)
 	}
 }

@@ -97,7 +97,7 @@ func TestWhatAPersonSaysAfterThePlanCounts(t *testing.T) {
 				t.Errorf("%s %s: it is at %d, want %d; wrote %q", name, moment, got, c.at, w.writes)
 			}
 			if got := since(report); got != c.reason {
-				t.Errorf("%s %s: left since the plan: %+v, want %q", name, moment, report.Since, c.reason)
+				t.Errorf("%s %s: skipped after the plan: %+v, want %q", name, moment, report.Since, c.reason)
 			}
 			if n := len(report.Raised); n != 2 && c.at != 7 {
 				t.Errorf("%s %s: said to be raised: %+v", name, moment, report.Raised)
@@ -134,7 +134,7 @@ func TestWhatAPersonWithdrewGetsNoBrake(t *testing.T) {
 		t.Fatal(err)
 	}
 	var table strings.Builder
-	if err := report.Table(&table, term.Style{}); err != nil || !strings.Contains(table.String(), "left since the plan: shop/web is opted out by its annotation\n") {
+	if err := report.Table(&table, term.Style{}); err != nil || !strings.Contains(table.String(), "skipped after the plan: shop/web is opted out by its annotation\n") {
 		t.Errorf("%v, said\n%s", err, &table)
 	}
 	if text, err := json.Marshal(report); err != nil || !strings.Contains(string(text), `"since":[{"workload":"shop/deployment/web","reason":"opted-out","text":"is opted out by its annotation"}]`) {

@@ -26,10 +26,10 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 		p.Line("notice: %s", notice)
 	}
 	for _, left := range r.Since {
-		p.Line("left since the plan: %s %s", term.Name(left.ID), left.Text)
+		p.Line("skipped after the plan: %s %s", term.Name(left.ID), left.Text)
 	}
 	for _, u := range r.Unfinished {
-		p.Line("not there yet: %s has %d of %d asked for, %d ready", term.Name(u.ID), u.Replicas, u.To, u.Ready)
+		p.Line("not ready yet: %s has %d of %d replicas, %d ready", term.Name(u.ID), u.Replicas, u.To, u.Ready)
 	}
 	p.Line("%s", r.summary())
 	return p.Print(out)
@@ -44,13 +44,13 @@ func (r Report) planned(p *term.Page) {
 	}
 	p.Rows(rows)
 	for _, left := range r.Left {
-		p.Line("left: %s %s", term.Name(left.ID), left.Text)
+		p.Line("skipped: %s %s", term.Name(left.ID), left.Text)
 	}
 }
 
 func to(r plan.Raise) string {
 	if r.Capped {
-		return fmt.Sprintf("%d, its max", r.To)
+		return fmt.Sprintf("%d (maximum)", r.To)
 	}
 	return fmt.Sprint(r.To)
 }
@@ -64,14 +64,14 @@ func scalers(all []plan.Scaler) string {
 
 func (r Report) outcome(o brake.Outcome) string {
 	text := map[brake.Outcome]string{
-		brake.Released: "may scale down again, as before",
-		brake.Changed:  "somebody changed it meanwhile, and it stays so; only our note is gone",
-		brake.None:     "had no brake any more",
+		brake.Released: "may scale down again",
+		brake.Changed:  "changed by a user. gitlatch keeps the change and removes its annotation",
+		brake.None:     "had no brake",
 	}[o]
 	if r.DryRun {
 		text = map[brake.Outcome]string{
 			brake.Released: "would be released",
-			brake.Changed:  "somebody changed it meanwhile, and it would stay so",
+			brake.Changed:  "changed by a user. gitlatch would keep the change",
 		}[o]
 	}
 	return text
@@ -102,10 +102,10 @@ func (r Report) summary() string {
 		text += fmt.Sprintf("; %d at their level or above", r.Reached)
 	}
 	if r.Holding > 0 {
-		text += "; in force: " + term.Count(r.Holding, "brake")
+		text += "; active: " + term.Count(r.Holding, "brake")
 	}
 	if r.DryRun {
-		text += "\nnothing was written: --yes does it"
+		text += "\nNothing was written. Run again with --yes to write"
 	}
 	return text
 }

@@ -88,8 +88,8 @@ func (b Bucket) key(site, name string) string { return b.Prefix + site + "/" + n
 
 // What S3 says, and what to do about it.
 var remedies = map[string]string{
-	"NoSuchBucket":      "there is no such bucket in this region: make it, or correct drills.s3",
-	"AccessDenied":      "allow the role s3:PutObject and s3:GetObject on the prefix and s3:ListBucket of it, without which what is not there looks forbidden; a key of the bucket's own must let it encrypt and decrypt",
+	"NoSuchBucket":      "the bucket does not exist in this region: create it, or correct drills.s3",
+	"AccessDenied":      "allow the role s3:PutObject and s3:GetObject on the prefix, and s3:ListBucket on the bucket. If the bucket has a KMS key, allow the role kms:GenerateDataKey and kms:Decrypt on the key",
 	"PermanentRedirect": "the bucket is in another region: set drills.s3.region",
 }
 

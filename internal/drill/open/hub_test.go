@@ -81,7 +81,7 @@ func TestASiteOfAHub(t *testing.T) {
 	w.declares(t, `deployment.web: "100"`, "tick")
 
 	w.apply(t, "", "") // and Argo CD does not revert the replicas below
-	if said := w.run(t, 0, "drill"); !strings.Contains(said, "nothing keeps inert any more") {
+	if said := w.run(t, 0, "drill"); !strings.Contains(said, "no rule protects the live replica count of workloads in") {
 		t.Errorf("the rule is gone in the hub, and a drill says\n%s", said)
 	}
 	w.run(t, 0, "drill", "--flush")

@@ -55,7 +55,7 @@ type BusyError struct {
 
 // Error names the holder.
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%s; waited for %s: run the drill again, or wait longer", e.Held, e.Waited)
+	return fmt.Sprintf("%s; waited for %s. Run the drill again, or set a longer --lock-timeout", e.Held, e.Waited)
 }
 
 // every is how often a lease is asked for that another holds.

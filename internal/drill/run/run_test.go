@@ -134,7 +134,7 @@ func TestADrillThatCannotTagDoesNothing(t *testing.T) {
 	t.Parallel()
 	p, r := newParts(t)
 	r.Tick.Repository = p.repository.Repository
-	if _, err := r.Drill(t.Context()); err == nil || !strings.Contains(err.Error(), "knows no tags") {
+	if _, err := r.Drill(t.Context()); err == nil || !strings.Contains(err.Error(), "has no tags") {
 		t.Errorf("error %v", err)
 	}
 	if n := len(p.repository.Log()); n != 1 {

@@ -16,7 +16,7 @@ func (r *Run) tagger() (repo.Tagger, error) {
 	}
 	tagger, ok := r.Tick.Repository.(repo.Tagger)
 	if !ok {
-		return nil, fmt.Errorf("tag the drill: the API of %v knows no tags: drill without one, and tag the commit that it names by git", r.Tick.Repository)
+		return nil, fmt.Errorf("tag the drill: the API of %v has no tags. Run the drill without --tag, and tag its commit with git", r.Tick.Repository)
 	}
 	return tagger, nil
 }

@@ -34,18 +34,18 @@ func (r *Run) withdraw(ctx context.Context, look score.Look, d drill.Document) d
 	file := checkpoint.EvidencePath(found.Site)
 	reasons := strings.Join(each.Of(why, func(f doctor.Finding) string { return f.Subject + ": " + f.Text }), "\n")
 	if r.Tick.DryRun {
-		return d.Problem(fmt.Errorf("nothing keeps inert any more what %s says. Correct it, or have \"gitlatch doctor --write\" or a drill that flushes take it out:\n%s", file, reasons))
+		return d.Problem(fmt.Errorf("no rule protects the live replica count of workloads in %s. Add the rules again, or run \"gitlatch doctor --write\" or a drill with --flush to remove the lines:\n%s", file, reasons))
 	}
 	_, err := r.Tick.Repository.Commit(ctx, repo.Commit{
 		Parent: look.Commit, Files: map[string][]byte{file: left.Format()},
 		Message: doctor.EvidenceMessage(found.Site, look.Tree.Evidence, left), When: r.Tick.Clock(),
 	})
 	gone := alert.Condition{
-		Kind: alert.RuleGone, Text: alert.Brief("nothing keeps checkpoints inert any more:\n" + reasons), Did: "gitlatch writes no level of these workloads",
-		Do: fmt.Sprintf("put the rule back and run \"gitlatch doctor --write\", or say so in %s yourself", file),
+		Kind: alert.RuleGone, Text: alert.Brief("No rule protects the live replica count any more:\n" + reasons), Did: "gitlatch writes no levels for these workloads",
+		Do: fmt.Sprintf("add the rule again and run \"gitlatch doctor --write\", or add a line of your own to %s", file),
 	}
 	if err != nil {
-		gone.Did = fmt.Sprintf("gitlatch could not take what does not hold out of %s, and may go on writing levels: %v", file, err)
+		gone.Did = fmt.Sprintf("gitlatch could not remove their lines from %s, and may continue to write levels: %v", file, err)
 	}
 	d = d.Problem(fmt.Errorf("%s\n%s. What to do: %s", gone.Text, gone.Did, gone.Do))
 	_, alerts := alert.Advance(found.Site, nil, []alert.Condition{gone}, r.Tick.Clock(), 0)

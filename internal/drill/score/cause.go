@@ -19,7 +19,7 @@ func (one subject) causes() []drill.Cause {
 		add(string(policy.ReasonUnread), one.unknown)
 		return causes
 	case !one.runs:
-		add(drill.CauseNotRunning, "git declares it, and nothing of this name runs")
+		add(drill.CauseNotRunning, "Git has a level for the workload, but the cluster does not have the workload.")
 		return causes
 	case one.need == 0 || one.leftOut():
 		if one.decision.Reason != policy.ReasonNone {
@@ -38,13 +38,13 @@ func (one subject) causes() []drill.Cause {
 		switch {
 		case len(causes) > 0:
 		case one.Start == 0:
-			add(drill.CauseNotBuilt, "no folder that was built has it, so the replicas that a rebuild starts it with are unknown. Name the folder with its manifests with --path")
+			add(drill.CauseNotBuilt, "No folder that was built contains the workload, so the replicas that a rebuild starts it with are unknown. Name the folder with its manifests with --path.")
 		case one.Level > 0:
-			add(drill.CauseBuiltLow, fmt.Sprintf("%s builds it at %d, and it is declared at %d", one.By, one.Start, one.Level))
+			add(drill.CauseBuiltLow, fmt.Sprintf("%s builds the workload with replicas: %d, but its level is %d.", one.By, one.Start, one.Level))
 		}
 	}
 	if one.start < one.Start {
-		add(drill.CauseQuota, fmt.Sprintf("a ResourceQuota leaves no room for all pods of %s: its share of what fits is %d of %d", one.ID.Namespace, one.start, one.Start))
+		add(drill.CauseQuota, fmt.Sprintf("A ResourceQuota in namespace %s is too small for all pods. The workload starts %d of %d pods. Raise spec.hard of the ResourceQuota.", one.ID.Namespace, one.start, one.Start))
 	}
 	if one.Level < one.need {
 		causes = append(causes, one.declared())
@@ -61,16 +61,16 @@ func (one subject) declared() drill.Cause {
 	}
 	d := one.decision
 	if one.proposed >= one.need {
-		return drill.Cause{Name: drill.CauseProposed, Text: fmt.Sprintf("the pull request that declares %d is not merged", one.proposed)}
+		return drill.Cause{Name: drill.CauseProposed, Text: fmt.Sprintf("The pull request that sets the level to %d is not merged.", one.proposed)}
 	}
 	if d.Reason != policy.ReasonNone {
 		return drill.Cause{Name: string(d.Reason), Text: d.Text}
 	}
 	if one.Level == 0 {
-		return drill.Cause{Name: drill.CauseUndeclared, Text: "git declares no level of it: " + d.Text}
+		return drill.Cause{Name: drill.CauseUndeclared, Text: "Git has no level for the workload: " + d.Text}
 	}
 	if one.policy.Round == policy.RoundNearest && d.Verdict == policy.Quiet {
-		return drill.Cause{Name: drill.CauseRounded, Text: fmt.Sprintf("its policy rounds %d to the nearest level, %d: with round up it is covered", one.need, one.Level)}
+		return drill.Cause{Name: drill.CauseRounded, Text: fmt.Sprintf("Its policy rounds %d to the nearest level, %d. Set round: up in its policy.", one.need, one.Level)}
 	}
-	return drill.Cause{Name: drill.CauseDeclared, Text: fmt.Sprintf("git declares %d of the %d that it needs: %s", one.Level, one.need, d.Text)}
+	return drill.Cause{Name: drill.CauseDeclared, Text: fmt.Sprintf("Git has %d of the %d pods that the workload needs: %s", one.Level, one.need, d.Text)}
 }

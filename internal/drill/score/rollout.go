@@ -16,7 +16,7 @@ func (one subject) rollout() *drill.Rollout {
 		return nil
 	}
 	r := &drill.Rollout{InFlight: flying, Returns: drill.ReturnsManifests, ByItself: true,
-		Text: "git has no record of it: a rebuild starts with what the manifests say"}
+		Text: "Git has no entry for the rollout. A rebuild starts with the template of the manifests."}
 	if flying {
 		r.Desired = &live.Desired
 		r.Failure = live.Failure
@@ -31,7 +31,7 @@ func (one subject) rollout() *drill.Rollout {
 	returned := declared.Returned()
 	r.Milestone, r.Phase = &declared.Milestone, string(declared.Phase)
 	r.Returns, r.Version = string(declared.Returns), cmp.Or(string(returned.Images), returned.Hash)
-	r.ByItself, r.Text = one.Returned, fmt.Sprintf("a rebuild returns to %s", one.Returns)
+	r.ByItself, r.Text = one.Returned, fmt.Sprintf("A rebuild returns to %s", one.Returns)
 	r.Target = cmp.Or(r.Target, declared.To.Hash)
 	return r
 }

@@ -65,11 +65,11 @@ func TestCausesOfWhatLacks(t *testing.T) {
 		{"nothing lacks", func(*score.Look) {}, 0, "", ""},
 		{"a trap", func(l *score.Look) { lowered(l, doctor.ComponentMissing, 1) }, 186, "component-missing", "because"},
 		{"a trap that takes nothing that is needed", func(l *score.Look) { lowered(l, doctor.Overridden, 190) }, 0, "", ""},
-		{"built lower, and nobody knows why", func(l *score.Look) { l.Doctor.Workloads[0].Start = 50 }, 137, "built-low", "clusters/prod builds it at 50"},
+		{"built lower, and nobody knows why", func(l *score.Look) { l.Doctor.Workloads[0].Start = 50 }, 137, "built-low", "clusters/prod builds the workload with replicas: 50"},
 		{"declared low", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 100, 100
 			decides(l, policy.Cross, "", "187 rounds to 200")
-		}, 87, "declared-low", "git declares 100 of the 187"},
+		}, 87, "declared-low", "Git has 100 of the 187 pods"},
 		{"frozen, and a trap besides", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level = 100
 			lowered(l, doctor.ComponentMissing, 1)
@@ -82,7 +82,7 @@ func TestCausesOfWhatLacks(t *testing.T) {
 		{"not merged", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 100, 100
 			l.Tick.Latches = latch.LatchesOf(map[workload.ID]latch.Latch{web: {ID: web, Proposal: &checkpoint.Entry{Replicas: 200}}})
-		}, 87, "not-merged", "declares 200 is not merged"},
+		}, 87, "not-merged", "sets the level to 200 is not merged"},
 		{"nothing is declared", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 0, 1
 			decides(l, policy.Pending, policy.ReasonNoEvidence, "nothing is known")
@@ -94,7 +94,7 @@ func TestCausesOfWhatLacks(t *testing.T) {
 		{"rounded to the nearest", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 150, 150
 			l.Tick.Set.Default = policy.Presets()["closest"]
-		}, 37, "rounded-down", "with round up"},
+		}, 37, "rounded-down", "Set round: up"},
 		{"headroom needs less", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 150, 150
 			l.Tick.Set.Default = policy.Presets()["tight"]
@@ -137,19 +137,19 @@ func TestWhatHasNoCoverage(t *testing.T) {
 		name, cause, nothing string
 		make                 func(l *score.Look)
 	}{
-		{"it does not run", "not-running", "though git declares 1", func(l *score.Look) { l.Tick.Samples, l.Tick.Decisions = nil, nil }},
-		{"its scale is unknown", "unread", "what 1 workload needs is not known", func(l *score.Look) {
+		{"it does not run", "not-running", "but git has levels for 1 workload", func(l *score.Look) { l.Tick.Samples, l.Tick.Decisions = nil, nil }},
+		{"its scale is unknown", "unread", "the need of 1 workload is unknown", func(l *score.Look) {
 			l.Tick.Samples[0].Scale = nil
 			decides(l, policy.Frozen, policy.ReasonUnread, "its scale is unknown")
 		}},
-		{"it was not seen", "unread", "what 1 workload needs is not known", func(l *score.Look) {
+		{"it was not seen", "unread", "the need of 1 workload is unknown", func(l *score.Look) {
 			l.Tick.Samples, l.Tick.Decisions, l.Tick.Unread = nil, nil, []workload.Unread{{Part: "deployments", Why: "forbidden"}}
 		}},
-		{"it is scaled to zero", "suspended", "though git declares 1", func(l *score.Look) {
+		{"it is scaled to zero", "suspended", "but git has levels for 1 workload", func(l *score.Look) {
 			l.Tick.Samples[0].Scale.Desired = 0
 			decides(l, policy.Frozen, policy.ReasonSuspended, "it is scaled to zero")
 		}},
-		{"a person took it out", "opted-out", "git declares none", func(l *score.Look) {
+		{"a person took it out", "opted-out", "git has no level", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 0, 1
 			decides(l, policy.Skip, policy.ReasonOptedOut, "a person deleted its entry")
 		}},
@@ -211,8 +211,8 @@ func TestWhatIsKnownInPartDoesNotPass(t *testing.T) {
 		{"all is known", func(*score.Look) {}, "", true, false},
 		{"one is not", func(l *score.Look) {
 			l.Tick.Samples[1].Scale, l.Tick.Samples[1].Unknown = nil, "generation 7 is not observed yet"
-		}, "what 1 workload needs is not known: coverage is of what is known", false, false},
-		{"one is gone", func(l *score.Look) { l.Tick.Samples, l.Tick.Decisions = l.Tick.Samples[:1], l.Tick.Decisions[:1] }, "git declares 1 workload that nothing runs of", true, false},
+		}, "the need of 1 workload is unknown. Coverage leaves them out", false, false},
+		{"one is gone", func(l *score.Look) { l.Tick.Samples, l.Tick.Decisions = l.Tick.Samples[:1], l.Tick.Decisions[:1] }, "git has levels for 1 workload that the cluster does not have", true, false},
 		{"what nobody latches", func(l *score.Look) {
 			l.Tick.Samples[1].Scale, l.Tick.Decisions[1].Verdict, l.Doctor.Workloads[1].Level = nil, policy.Skip, 0
 		}, "", true, false},
@@ -229,7 +229,7 @@ func TestWhatIsKnownInPartDoesNotPass(t *testing.T) {
 			if notices := strings.Join(d.Notices, "\n"); !strings.Contains(notices, c.says) || (notices == "") != (c.says == "") {
 				t.Errorf("notices %q", d.Notices)
 			}
-			if headline := d.Headline(); strings.Contains(headline, "known to be needed") != (d.Fleet.NeedUnknown > 0) || strings.Contains(headline, "lost much of its scale") != c.drop {
+			if headline := d.Headline(); strings.Contains(headline, "known needed pods") != (d.Fleet.NeedUnknown > 0) || strings.Contains(headline, "mass drop") != c.drop {
 				t.Error(headline)
 			}
 		})
@@ -255,10 +255,10 @@ func TestAnUnknownStartIsNotZero(t *testing.T) {
 	if f := d.Findings[0]; len(f.Workloads) != 1 || f.Missing != 0 {
 		t.Errorf("finding %+v", f)
 	}
-	if got := d.Headline(); got != "gitlatch prod: a rebuild starts with 100 % of what is needed by the workloads with a known start, but not all is known" {
+	if got := d.Headline(); got != "gitlatch prod: a rebuild starts with 100 % of the needed pods of workloads with a known start, but some values are unknown" {
 		t.Error(got)
 	}
-	if want := "the replicas that a rebuild starts 1 workload with are unknown: coverage is of the others"; len(d.Notices) != 1 || d.Notices[0] != want {
+	if want := "the replicas that a rebuild starts 1 workload with are unknown. Coverage leaves them out"; len(d.Notices) != 1 || d.Notices[0] != want {
 		t.Errorf("notices %q", d.Notices)
 	}
 	var table strings.Builder

@@ -20,7 +20,7 @@ func (s seen) unknown(one subject) string {
 	case one.runs && one.sample.Scale == nil:
 		return "its scale is unknown: " + cmp.Or(one.sample.Unknown, "it could not be read")
 	case !one.runs && len(s.Tick.Unread) > 0:
-		return "it was not seen, while part of the cluster could not be read"
+		return "it was not found, and part of the cluster could not be read"
 	}
 	return ""
 }
@@ -34,13 +34,13 @@ func nothing(d drill.Document) string {
 	case f.Unknown > 0:
 		return fmt.Sprintf("the replicas that a rebuild starts %s with are unknown", term.Count(f.Unknown, "workload"))
 	case f.NeedUnknown > 0:
-		return fmt.Sprintf("what %s is not known, and nothing is asked of any other", needed(f.NeedUnknown))
+		return fmt.Sprintf("the need of %s is unknown, and no other workload needs pods", term.Count(f.NeedUnknown, "workload"))
 	case len(d.Unread) > 0:
-		return "nothing is asked of any workload that could be read"
+		return "no workload that could be read needs pods"
 	case declared > 0:
-		return fmt.Sprintf("nothing is asked of any workload, though git declares %d", declared)
+		return fmt.Sprintf("no workload needs pods now, but git has levels for %s", term.Count(declared, "workload"))
 	}
-	return "no workload is latched, and git declares none"
+	return "no workload is latched, and git has no level"
 }
 
 // notices say how far the need is to be trusted, and whether there is a mass drop.
@@ -48,25 +48,18 @@ func notices(l Look, d drill.Document) (dropped bool, notices []string) {
 	notices = []string{}
 	if drop := l.Tick.Head.Drop; drop != nil {
 		dropped = true
-		notices = append(notices, fmt.Sprintf("the fleet lost much of its scale at %s, %s at once: coverage is of what is asked for now, not of what git declares, and a drill proves nothing until they recover or gitlatch adopt acknowledges it",
+		notices = append(notices, fmt.Sprintf("a mass drop started at %s, %s at once. Coverage compares with the live replicas, so a drill proves nothing until the workloads recover, or until you run \"gitlatch adopt\"",
 			drop.Since.UTC().Format(time.RFC3339), term.Count(drop.Workloads, "workload")))
 	}
 	if f := d.Fleet; f.Nothing == "" && f.NeedUnknown > 0 {
-		notices = append(notices, fmt.Sprintf("what %s is not known: coverage is of what is known", needed(f.NeedUnknown)))
+		notices = append(notices, fmt.Sprintf("the need of %s is unknown. Coverage leaves them out", term.Count(f.NeedUnknown, "workload")))
 	}
 	if f := d.Fleet; f.Nothing == "" && f.Unknown > 0 {
-		notices = append(notices, fmt.Sprintf("the replicas that a rebuild starts %s with are unknown: coverage is of the others", term.Count(f.Unknown, "workload")))
+		notices = append(notices, fmt.Sprintf("the replicas that a rebuild starts %s with are unknown. Coverage leaves them out", term.Count(f.Unknown, "workload")))
 	}
 	idle := each.Count(d.Workloads, func(w drill.Workload) bool { return len(w.Causes) > 0 && w.Causes[0].Name == drill.CauseNotRunning })
 	if idle > 0 && d.Fleet.Nothing == "" {
-		notices = append(notices, fmt.Sprintf("git declares %s that nothing runs of: coverage is of the others", term.Count(idle, "workload")))
+		notices = append(notices, fmt.Sprintf("git has levels for %s that the cluster does not have. Coverage leaves them out", term.Count(idle, "workload")))
 	}
 	return dropped, notices
-}
-
-func needed(n int) string {
-	if n == 1 {
-		return "1 workload needs"
-	}
-	return fmt.Sprintf("%d workloads need", n)
 }

@@ -177,7 +177,7 @@ func (o Object) note() (n note, noted bool, err error) {
 	}
 	known := o.Kind == plan.ScaledObject || n.was == nil || slices.Contains([]string{"", "Max", "Min", disabled}, *n.was)
 	if err != nil || n.Until.IsZero() || !known {
-		return note{}, true, fmt.Errorf("annotation %s cannot be read, so that what the brake replaced is not known: set its behaviour right and remove the annotation", Annotation)
+		return note{}, true, fmt.Errorf("annotation %s cannot be parsed, so the behavior before the brake is unknown. Correct spec.behavior, and remove the annotation", Annotation)
 	}
 	return n, true, nil
 }

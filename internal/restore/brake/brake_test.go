@@ -223,7 +223,7 @@ func TestANoteThatCannotBeReadIsNotGuessed(t *testing.T) {
 		o := brake.Object{Kind: plan.HPA, Annotations: map[string]string{brake.Annotation: text}, Behavior: json.RawMessage(ownOff)}
 		p, _, putting := brake.Put(o, now, span)
 		q, _, releasing := brake.Release(o)
-		if p != nil || q != nil || putting == nil || releasing == nil || !strings.Contains(releasing.Error(), "gitlatch.dev/brake cannot be read") {
+		if p != nil || q != nil || putting == nil || releasing == nil || !strings.Contains(releasing.Error(), "gitlatch.dev/brake cannot be parsed") {
 			t.Errorf("%q: %v %v, %v %v", text, p, putting, q, releasing)
 		}
 	}

@@ -37,7 +37,7 @@ type scale struct {
 func (c *Client) Raise(ctx context.Context, seen plan.Workload, to int32) error {
 	id := seen.Runs()
 	if !slices.Contains(c.scaled(), id.Kind) {
-		return fmt.Errorf("raise %s: its kind has no scale", id)
+		return fmt.Errorf("raise %s: its kind has no scale subresource", id)
 	}
 	o, _ := c.Kinds.Object(id.Kind)
 	at := resourceOf(o).in(id.Namespace) + "/" + id.Name + "/scale"
@@ -53,7 +53,7 @@ func (c *Client) raise(ctx context.Context, at string, o workload.Object, seen p
 	case s.ResourceVersion != seen.Version:
 		return apierrors.NewConflict(schema.GroupResource{Group: o.Group, Resource: o.Resource}, seen.Runs().Name, errChanged)
 	case s.Spec.Replicas != seen.Replicas:
-		return fmt.Errorf("its scale asks for %d pods, and %s for %d: set replicas of its kind right in kinds of the policy", s.Spec.Replicas, o.Replicas, seen.Replicas)
+		return fmt.Errorf("its scale subresource has %d replicas, but %s has %d. Correct replicas of its kind in kinds of the policy", s.Spec.Replicas, o.Replicas, seen.Replicas)
 	case s.Spec.Replicas >= to:
 		return nil
 	}
@@ -66,7 +66,7 @@ func (c *Client) raise(ctx context.Context, at string, o workload.Object, seen p
 	return c.read(ctx, c.client.Put().AbsPath(at).Param("fieldManager", Manager).Body(body), &s)
 }
 
-var errChanged = errors.New("somebody changed it since it was read")
+var errChanged = errors.New("it changed after gitlatch read it")
 
 // Brake keeps an autoscaler from scaling down for a span from now.
 func (c *Client) Brake(ctx context.Context, s plan.Scaler, now time.Time, span time.Duration) (brake.Outcome, error) {

@@ -80,7 +80,7 @@ func (s *Site) Declared(ctx context.Context) (tree checkpoint.Tree, err error) {
 	}
 	tree, directory, err := ledger.TreeAt(ctx, r, tip, s.opener.Config.Site)
 	if err == nil && directory == "" {
-		return checkpoint.Tree{}, fmt.Errorf("site %s: the branch declares nothing of it: there is no %s", s.opener.Config.Site, checkpoint.Directory(s.opener.Config.Site))
+		return checkpoint.Tree{}, fmt.Errorf("site %s: the branch has no level for it: %s does not exist", s.opener.Config.Site, checkpoint.Directory(s.opener.Config.Site))
 	}
 	if err == nil && len(tree.Site.Kinds) > 0 {
 		s.client.Kinds, s.policy = s.kinds(ctx, r, tip)
@@ -113,7 +113,7 @@ func (s *Site) kinds(ctx context.Context, r repo.Repository, commit string) (wor
 
 // unnamed is an error that keeps the policy from naming kinds.
 func unnamed(err error) error {
-	return fmt.Errorf("no workload of a kind that the policy names is restored: %w", err)
+	return fmt.Errorf("cannot restore workloads of the kinds that the policy names: %w", err)
 }
 
 // Explain says what to do about an error of a cluster of EKS.

@@ -140,10 +140,10 @@ func (c *Course) gives(r Raise, s *Step) bool {
 		return false
 	}
 	c.lowered[r.ID]++
-	text := fmt.Sprintf("%s: was asked for %d, and something else lowered it to %d", r.ID, c.asked[r.ID], r.From)
+	text := fmt.Sprintf("%s: gitlatch set %d replicas, and something else lowered them to %d", r.ID, c.asked[r.ID], r.From)
 	if c.lowered[r.ID] > lowerings {
 		c.dropped[r.ID] = true
-		text += "; giving it up: does a GitOps tool apply its count?"
+		text += ". gitlatch no longer raises it. Check whether a GitOps tool applies its replicas"
 	}
 	c.asked[r.ID] = r.From
 	s.Say = append(s.Say, text)
@@ -200,7 +200,7 @@ func (c *Course) over(raises []Raise, live map[workload.ID]Workload, now time.Ti
 	case now.Sub(c.moved) < c.pace.Patience:
 		return false
 	}
-	s.Say = append(s.Say, fmt.Sprintf("wave %d of %d stands still for %s, going on: %s", c.at+1, len(c.plan.Waves), c.pace.Patience, term.Among(short)))
+	s.Say = append(s.Say, fmt.Sprintf("wave %d of %d made no progress for %s, and the restore continues without %s", c.at+1, len(c.plan.Waves), c.pace.Patience, term.Among(short)))
 	for _, r := range raises {
 		if w := live[r.ID]; w.Ready < r.To {
 			c.excused[r.ID] = max(0, w.Replicas-w.Ready)

@@ -170,7 +170,7 @@ func TestPatienceEnds(t *testing.T) {
 	if got := p.live[deployment("a/broken")].Replicas; got != 100 {
 		t.Errorf("broken was asked for %d", got)
 	}
-	if said := strings.Join(p.said, "\n"); !strings.Contains(said, "stands still for 1m0s, going on: a/broken has 1 of 100 ready") {
+	if said := strings.Join(p.said, "\n"); !strings.Contains(said, "made no progress for 1m0s, and the restore continues without a/broken has 1 of 100 ready") {
 		t.Error(said)
 	}
 }
@@ -191,7 +191,7 @@ func TestWhatSomebodyLowersIsGivenUp(t *testing.T) {
 			asked++
 		}
 	}
-	if said := strings.Join(p.said, "\n"); asked != 4 || !strings.Contains(said, "giving it up: does a GitOps tool apply its count?") {
+	if said := strings.Join(p.said, "\n"); asked != 4 || !strings.Contains(said, "Check whether a GitOps tool applies its replicas") {
 		t.Errorf("asked %d times, said\n%s", asked, said)
 	}
 }
@@ -205,7 +205,7 @@ func TestTheRulesOfThePlanHoldToItsEnd(t *testing.T) {
 		at   int32 // pods desired in the end; -1 if unchanged
 		said string
 	}{
-		"suspended":     {func(w *plan.Workload) { w.Replicas, w.Ready = 0, 0 }, 0, "a/deployment/web: is at zero"},
+		"suspended":     {func(w *plan.Workload) { w.Replicas, w.Ready = 0, 0 }, 0, "a/deployment/web: has 0 replicas"},
 		"opted out":     {func(w *plan.Workload) { w.OptOut = true }, -1, "a/deployment/web: is opted out by its annotation"},
 		"capped":        {func(w *plan.Workload) { w.Scalers = []plan.Scaler{{Max: 30}} }, 30, ""},
 		"capped higher": {func(w *plan.Workload) { w.Scalers = []plan.Scaler{{Max: 300}} }, 100, ""},
@@ -246,7 +246,7 @@ func TestWhatIsSuspendedHidesNoProgress(t *testing.T) {
 	p.second(evenly(0)) // which sees them ready
 	p.live[web] = plan.Workload{ID: web}
 	p.until(t, 200, evenly(1))
-	if said := strings.Join(p.said, "\n"); strings.Contains(said, "stands still") {
+	if said := strings.Join(p.said, "\n"); strings.Contains(said, "made no progress") {
 		t.Error(said)
 	}
 }

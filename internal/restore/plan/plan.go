@@ -90,7 +90,7 @@ func CheckNamespaces(names []string) error {
 	for i, name := range names {
 		switch {
 		case !workload.ValidLabel(name):
-			return fmt.Errorf("%q is no name of a namespace: must be %s", name, workload.MustLabel)
+			return fmt.Errorf("%q is not a namespace name: must be %s", name, workload.MustLabel)
 		case slices.Contains(names[:i], name):
 			return fmt.Errorf("%s is named twice", name)
 		}
@@ -199,7 +199,7 @@ func judge(id workload.ID, e checkpoint.Entry, live map[workload.ID]Workload, o 
 	}
 	r := raise(e, w, o)
 	if r.Capped && r.To <= r.From {
-		return r, Left{id, AtMax, fmt.Sprintf("is at %d, its max is %d and its level %d", r.From, r.To, r.Declared)}
+		return r, Left{id, AtMax, fmt.Sprintf("has %d replicas. Its maximum is %d and its level %d", r.From, r.To, r.Declared)}
 	}
 	return r, Left{}
 }
@@ -209,7 +209,7 @@ func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
 	_, looked := o.Kinds.Object(id.Kind)
 	switch {
 	case !looked:
-		return Left{id, Unknown, fmt.Sprintf("is of a kind that nothing looks for: name %s in kinds of the policy", id.Kind)}, true
+		return Left{id, Unknown, fmt.Sprintf("has a kind that gitlatch does not read. Add %s to kinds of the policy", id.Kind)}, true
 	case !lives:
 		return Left{id, Absent, "does not exist in the cluster"}, true
 	case w.Terminating:
@@ -219,7 +219,7 @@ func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
 	case w.Unknown != "":
 		return Left{id, Unknown, w.Unknown}, true
 	case w.Replicas == 0 && !o.FromZero:
-		return Left{id, Suspended, "is at zero, as if suspended; --from-zero raises it all the same"}, true
+		return Left{id, Suspended, "has 0 replicas, as if suspended. Use --from-zero to raise it"}, true
 	}
 	for _, s := range w.Scalers {
 		if s.Fixed != "" {
