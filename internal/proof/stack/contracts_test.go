@@ -98,7 +98,7 @@ func emitted(t *testing.T, site string) []series {
 	t.Helper()
 	var ticks, drills bytes.Buffer
 	err := errors.Join(report.WriteMetrics(&ticks, tick.Report{Site: site}, time.Unix(0, 0)),
-		report.WriteDrillMetrics(&drills, drill.Document{Site: site}, time.Unix(0, 0)))
+		report.WriteDrillMetrics(&drills, drill.Document{Site: site, Fleet: drill.Fleet{Coverage: new(1.0)}}, time.Unix(0, 0)))
 	if err != nil {
 		t.Fatal(err)
 	}
