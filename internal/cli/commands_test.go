@@ -14,30 +14,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/report"
 )
 
-func TestRenderPrintsWhatGitDeclares(t *testing.T) {
-	t.Parallel()
-	w := settled(t)
-	file := func(path string) string { return "---\n" + w.origin.Show(t, "main", path) }
-	pay, shop := checkpoint.ComponentPath("prod-eu", "pay"), checkpoint.ComponentPath("prod-eu", "shop")
-	before := w.hash(t)
-	w.api.Close() // only git is read
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"render", "component"}, file(pay) + file(shop)},
-		{[]string{"render", "component", "shop"}, file(shop)},
-		{[]string{"render", "record", "pay"}, file(checkpoint.RecordPath("prod-eu", "pay"))},
-	} {
-		if got := w.run(c.args...); got != (outcome{0, c.want, ""}) {
-			t.Errorf("%v: %+v", c.args, got)
-		}
-	}
-	if w.hash(t) != before {
-		t.Error("render wrote")
-	}
-}
-
 // For a site without any entry in git, render prints nothing, and reports that on
 // standard error, because the output goes to kubectl.
 func TestRenderOfASiteThatDeclaresNothing(t *testing.T) {

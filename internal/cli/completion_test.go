@@ -15,15 +15,14 @@ func TestAShellCompletesNames(t *testing.T) {
 	w := settled(t)
 	config := w.path("config.yaml")
 	for line, want := range map[string][]string{
-		"diff -c " + config + " ":                 {"pay", "shop", "pay/ledger", "shop/api", "shop/cart", "shop/web"},
-		"restore -c " + config + " -n shop ":      {"api", "cart", "web"},
-		"pause -c " + config + " -n ":             {"pay", "shop"},
-		"render record -c " + config + " ":        {"pay", "shop"},
-		"tick -o ":                                {"table", "json", "yaml"},
-		"diff -o ":                                {"table", "json", "yaml", "github"},
-		"backtest --preset ":                      {"closest", "cope", "tight", "weekly"},
-		"schema ":                                 {"Config", "Policy", "Fleet"},
-		"render ":                                 {"admission", "argocd", "flux", "rights"},
+		"diff -c " + config + " ":            {"pay", "shop", "pay/ledger", "shop/api", "shop/cart", "shop/web"},
+		"restore -c " + config + " -n shop ": {"api", "cart", "web"},
+		"pause -c " + config + " -n ":        {"pay", "shop"},
+		"tick -o ":                           {"table", "json", "yaml"},
+		"diff -o ":                           {"table", "json", "yaml", "github"},
+		"backtest --preset ":                 {"closest", "cope", "tight", "weekly"},
+		"schema ":                            {"Config", "Policy", "Fleet"},
+		"render ":                            {"admission", "argocd", "flux", "rights"},
 		"explain -c " + w.path("none.yaml") + " ": nil,
 	} {
 		got := run(w.now, append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(line, " ")...)...)
@@ -75,7 +74,7 @@ func TestHelpIsGroupedAndHasExamples(t *testing.T) {
 		}
 	}
 	for _, c := range []string{"tick", "status", "explain", "diff", "log", "pause", "adopt", "drill", "restore", "restore release", "demo", "init", "validate", "doctor",
-		"render component", "render record", "render argocd", "render flux", "render admission", "render rights", "backtest", "schema", "version"} {
+		"render argocd", "render flux", "render admission", "render rights", "backtest", "schema", "version"} {
 		help := run(time.Time{}, append(strings.Fields(c), "--help")...).out
 		_, example, _ := strings.Cut(help, "Examples:\n")
 		if strings.HasPrefix(example, "  # ") {

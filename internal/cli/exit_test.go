@@ -45,7 +45,7 @@ func TestAnEmptyFlagIsRefused(t *testing.T) {
 		{"log", "shop/web", "--since", ""},
 		{"tick", "--metrics-file", ""},
 		{"pause", "--until", ""},
-		{"render", "record", "--config", ""},
+		{"render", "admission", "--config", ""},
 		{"render", "flux", "--path", ""},
 		{"backtest", "past.csv", "--policy", ""},
 		{"backtest", "past.csv", "--workload", ""},

@@ -50,8 +50,6 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 		{[]string{"render", "admision"}, 2, "", `did you mean "gitlatch render admission"?`},
 		{[]string{"diff", "a/b/c/d"}, 2, "", "must be NAMESPACE, NAMESPACE/NAME or NAMESPACE/KIND/NAME"},
 		{[]string{"pause", "shop", "--until", "3h"}, 0, "shop/deployment/web: paused until", ""},
-		{[]string{"restore", "--dry-run"}, 0, "nothing was written: --yes does it", ""},
-		{[]string{"restore", "--dry-run", "--yes"}, 2, "", "[dry-run yes]"},
 		{[]string{"pause", "shop", "--until", "4h", "--dry-run"}, 0, "nothing was written: this is a dry run", ""},
 		{[]string{"adopt", "--dry-run", "-o", "json"}, 0, `"dryRun": true`, ""},
 		{[]string{"explain", "shop/web", "-o", "json"}, 0, `"raiseAbove": 100`, ""},

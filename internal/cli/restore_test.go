@@ -106,7 +106,7 @@ func TestARestoreSaysWhatIsWrong(t *testing.T) {
 func TestAReleaseThatHasNothingToDoSaysSo(t *testing.T) {
 	t.Parallel()
 	w := small(t)
-	if got := w.run("restore", "release"); got.status != 0 || got.out != "no brake to release\nnothing was written: --yes does it\n" {
+	if got := w.run("restore", "release"); got.status != 0 || got.out != "no brake to release\nNothing was written. Run again with --yes to write\n" {
 		t.Errorf("%+v", got)
 	}
 }
