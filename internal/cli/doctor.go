@@ -101,7 +101,7 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 			return err
 		}
 	} else if n := report.Uncovered(); n > 0 {
-		fmt.Fprintf(env.Err, "%s does not cover %s kept inert: doctor --write commits it\n", checkpoint.EvidencePath(c.Site), term.Count(n, "workload"))
+		fmt.Fprintf(env.Err, "%s does not list the rules of %s. Run \"gitlatch doctor --write\" to add them\n", checkpoint.EvidencePath(c.Site), term.Count(n, "workload"))
 	}
 	return unless(len(report.Findings)+len(report.Unread) == 0)
 }

@@ -73,7 +73,7 @@ func TestDoctorIsContentWithWhatIsAsItShouldBe(t *testing.T) {
 	w := tended(t)
 	before := w.hash(t)
 	got := w.run("doctor")
-	if got.status != 0 || !strings.HasPrefix(got.err, "checkpoints/prod-eu/protection.yaml does not cover 3 workloads kept inert") {
+	if got.status != 0 || !strings.HasPrefix(got.err, "checkpoints/prod-eu/protection.yaml does not list the rules of 3 workloads") {
 		t.Errorf("%+v", got)
 	}
 	golden(t, "doctor-good.txt", got.out)
@@ -88,7 +88,7 @@ func TestDoctorSaysWhatToMend(t *testing.T) {
 	w.api.objects["kustomizations"] = strings.Replace(kustomizations, "kind: Deployment}", "kind: Deployment, name: web}", 1)
 	w.api.objects["resourcequotas"] = "kind: ResourceQuotaList\nitems: [{metadata: {name: small, namespace: shop}, spec: {hard: {pods: \"100\"}}}]\n"
 	got := w.run("doctor")
-	if got.status != 1 || !strings.HasPrefix(got.err, "checkpoints/prod-eu/protection.yaml does not cover ") || strings.Count(got.err, "\n") != 1 {
+	if got.status != 1 || !strings.HasPrefix(got.err, "checkpoints/prod-eu/protection.yaml does not list the rules of ") || strings.Count(got.err, "\n") != 1 {
 		t.Errorf("%+v", got)
 	}
 	golden(t, "doctor-findings.txt", got.out)
@@ -167,14 +167,14 @@ func TestDoctorWritesTheEvidenceThatATickAsksFor(t *testing.T) {
 		!strings.Contains(got.err, `"shop/deployment/web": "flux: Kustomization flux-system/shop ignores /spec/replicas"`) {
 		t.Errorf("dry run: %+v", got)
 	}
-	if got := w.run("doctor"); !strings.Contains(got.err, "checkpoints/prod-eu/protection.yaml does not cover") {
+	if got := w.run("doctor"); !strings.Contains(got.err, "checkpoints/prod-eu/protection.yaml does not list the rules of") {
 		t.Errorf("the file is not there, and it says %s", got.err)
 	}
-	if got := w.run("doctor", "--write"); got.status != 0 || w.origin.Tip("main") == tip || strings.Contains(got.err, "does not cover") || !strings.Contains(got.err, "commit "+w.origin.Tip("main")+": checkpoints/prod-eu/protection.yaml") {
+	if got := w.run("doctor", "--write"); got.status != 0 || w.origin.Tip("main") == tip || strings.Contains(got.err, "does not list the rules of") || !strings.Contains(got.err, "commit "+w.origin.Tip("main")+": checkpoints/prod-eu/protection.yaml") {
 		t.Errorf("write: %+v", got)
 	}
 	tip = w.origin.Tip("main")
-	if got := w.run("doctor", "--write"); got.status != 0 || w.origin.Tip("main") != tip || !strings.Contains(got.err, "says so already") || strings.Contains(got.err, "does not cover") {
+	if got := w.run("doctor", "--write"); got.status != 0 || w.origin.Tip("main") != tip || !strings.Contains(got.err, "says so already") || strings.Contains(got.err, "does not list the rules of") {
 		t.Errorf("again: %+v", got)
 	}
 	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "latch(prod-eu): shop/web 100 -> 200") {
