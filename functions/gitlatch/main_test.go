@@ -27,8 +27,8 @@ func TestCommand(t *testing.T) {
 		out, stderr string // how each begins
 	}{
 		{"version", 0, "gitlatch ", ""},
-		{"", 0, "gitlatch keeps git near enough", ""},
-		{"tick --help", 0, "Looks at the cluster once", ""},
+		{"", 0, "gitlatch writes the replica counts of live workloads to git", ""},
+		{"tick --help", 0, "tick samples the cluster once", ""},
 		{"schema Config", 0, "{\n", ""},
 		{"tick", 2, "", "gitlatch: which site? give --config FILE"},
 		{"tick --config /nowhere/config.yaml", 2, "", "gitlatch: --config: open /nowhere/config.yaml: "},

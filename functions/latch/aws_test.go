@@ -111,7 +111,7 @@ func (s *stack) surges(t *testing.T) {
 	s.declares(t, 50)
 	subject := s.name + "/deployment/web"
 	got := s.expect(t, alert.Surge, alert.Raised)
-	if got.Subject != subject || got.Severity != alert.Warning || got.ID == "" || got.Did == "" || !strings.Contains(got.Text, "went from 2 to 50 in one step") {
+	if got.Subject != subject || got.Severity != alert.Warning || got.ID == "" || got.Did == "" || !strings.Contains(got.Text, "rose from 2 to 50 in one change") {
 		t.Errorf("alert %+v", got.Alert)
 	}
 	for name, want := range map[string]string{"site": s.name, "kind": "surge", "severity": "warning", "state": "raised", "id": got.ID} {

@@ -59,7 +59,7 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 		`{"action": "restore", "factor": 1.5}`: "factor must be above 0 and at most 1, got 1.5",
 		`{"action": "restore", "expired": 1}`:  "expired",
 		`{"action":"restore","expired":true}`:  "expired is about a release",
-		`{"action": "restore", "namespaces": ["shop/web"]}`: `namespaces: "shop/web" is no name of a namespace`,
+		`{"action": "restore", "namespaces": ["shop/web"]}`: `namespaces: "shop/web" is not a namespace name`,
 		`{"action": "release", "factor": 0.5}`:              "leave factor and namespaces out",
 	} {
 		if _, err := h.handle(t.Context(), json.RawMessage(payload)); err == nil || !strings.Contains(err.Error(), want) {
