@@ -120,7 +120,7 @@ func (s *stack) surges(t *testing.T) {
 		}
 	}
 	text := s.texts(t)
-	if !strings.HasPrefix(text, "[warning] gitlatch "+s.name+": surge "+subject+"\n") || !strings.Contains(text, "\nEffect: gitlatch committed it: ") || !strings.Contains(text, "Action: if the need is real, nothing.") {
+	if !strings.HasPrefix(text, "[warning] gitlatch "+s.name+": surge "+subject+"\n") || !strings.Contains(text, "\nEffect: gitlatch committed it: ") || !strings.Contains(text, "Action: if the need is real, none.") {
 		t.Errorf("text %q", text)
 	}
 }
