@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/testdata/traces"
@@ -155,7 +156,7 @@ func (d *day) lookAround(s term.Style) string {
 	return s.Heading("Repository and state are left for you to look into") + "\n" +
 		"  cd " + filepath.Clean(dir) + "\n" +
 		"  gitlatch log tickets/seats --limit 3 -c " + config + "\n" +
-		"  gitlatch render record tickets -c " + config + "\n" +
+		"  git -C " + repository + " show " + branch + ":" + checkpoint.RecordPath(siteName, "tickets") + "\n" +
 		"  gitlatch status -c " + config + "\n" +
 		"  git clone " + repository + " fleet && kubectl kustomize fleet/apps/tickets\n" +
 		s.Faint("  The day is over, so status exits with 1: no tick came since.") + "\n"
