@@ -151,7 +151,7 @@ func troubles() []trouble {
 			repairs: func(_ *testing.T, s *stack) { s.codecommit.Deny("GetBranch", "") },
 			says:    []string{"the role is not allowed to: ", "codecommit:GetBranch"}},
 		{name: "codecommit-protected", provider: "codecommit", alert: alert.Blocked, breaks: refuse(true), repairs: refuse(false),
-			says: []string{"publish: ", "AccessDeniedException", "codecommit:CreateCommit", "explicit deny", "declared levels stay as they are until the branch takes a push"}},
+			says: []string{"publish: ", "AccessDeniedException", "codecommit:CreateCommit", "explicit deny", "the levels in git do not change until the branch accepts a push"}},
 		{name: "codecommit-throttled", provider: "codecommit",
 			breaks: func(_ *testing.T, s *stack) {
 				s.codecommit.Fail("GetBranch", slowly(6)...)
@@ -167,7 +167,7 @@ func troubles() []trouble {
 		{name: "github-branch-missing", provider: "github",
 			breaks: as(`branch: "main"`, `branch: "release"`), repairs: again, says: []string{"reconcile with git: ", `branch "release"`, "create the branch, or deploy the stack with another Branch"}},
 		{name: "github-protected", provider: "github", alert: alert.Blocked, breaks: refuse(true), repairs: refuse(false),
-			says: []string{"publish: ", "GH006: Protected branch update failed for refs/heads/main", "declared levels stay"}},
+			says: []string{"publish: ", "GH006: Protected branch update failed for refs/heads/main", "the levels in git do not change"}},
 		{name: "github-read-only", provider: "spoke", alert: alert.Blocked,
 			breaks:  func(_ *testing.T, s *stack) { s.github.ReadOnly(true) },
 			repairs: func(_ *testing.T, s *stack) { s.github.ReadOnly(false) },

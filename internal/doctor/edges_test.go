@@ -122,7 +122,7 @@ func TestNoAdviceToConfigureAHubThatIsConfigured(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]fixture{"no applier": read(t, "no-applier--hub"), "the hub's own cluster": read(t, "other-destination--hub")} {
 		for _, found := range f.examine(t).Findings {
-			if strings.Contains(found.Text, "name that cluster as gitops") {
+			if strings.Contains(found.Text, "set gitops in the configuration") {
 				t.Errorf("%s: %s", name, found.Text)
 			}
 		}

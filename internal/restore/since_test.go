@@ -84,7 +84,7 @@ func TestWhatAPersonSaysAfterThePlanCounts(t *testing.T) {
 			w := newWorld()
 			r, tree := w.restore(), w.tree()
 			r.Say = func(line string) {
-				if strings.Contains(line, "something else lowered it") {
+				if strings.Contains(line, "something else lowered them") {
 					t.Errorf("%s %s: %s", name, moment, line)
 				}
 			}

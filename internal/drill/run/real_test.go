@@ -90,7 +90,7 @@ var wrongs = []wrong{
 		"apps/shop/kustomization.yaml":     "resources: [web.yaml, cart.yaml, ../eu]\ncomponents: [../../checkpoints/prod/shop]\n",
 		"apps/api/kustomization.yaml":      "resources: [api.yaml]\n",
 		"apps/api/api.yaml":                manifest("api", ""),
-	}, "", "api", "component-missing", "built outside of that folder"},
+	}, "", "api", "component-missing", "does not build the workload"},
 	{"a chart that drops replicas", map[string]string{
 		"apps/shop/kustomization.yaml": "resources: [web.yaml, api.yaml]\n",
 	}, chart, "cart", "chart-guard", "replicaCount and enable autoscaling"},
@@ -98,7 +98,7 @@ var wrongs = []wrong{
 		"clusters/prod/kustomization.yaml": "resources: [../../apps/shop, ../../apps/eu]\n",
 		"apps/shop/kustomization.yaml":     "resources: [web.yaml, api.yaml, cart.yaml]\ncomponents: [../../checkpoints/prod/shop]\n",
 		"apps/eu/kustomization.yaml":       "namePrefix: eu-\nresources: [queue.yaml]\ncomponents: [../../checkpoints/prod/shop]\n",
-	}, "", "eu-queue", "patch-matches-nothing", "beside a name prefix or suffix"},
+	}, "", "eu-queue", "patch-matches-nothing", "adds a name prefix or suffix"},
 }
 
 // world is a real control plane and a real git server, accessed with only the shipped
