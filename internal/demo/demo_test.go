@@ -264,7 +264,7 @@ func TestTheShippedDayMeetsItsFigures(t *testing.T) {
 	if err := Run(ctx, Options{Out: &b, Dir: dir, Format: Figures}); err != nil {
 		t.Fatal(err)
 	}
-	theReadmeShows(t, filepath.Join(dir, "fleet.git"))
+	theHandbookShows(t, filepath.Join(dir, "fleet.git"))
 	got := map[string]float64{}
 	for line := range strings.Lines(b.String()) {
 		var name string
@@ -305,26 +305,26 @@ func declaredByTheReadme(t *testing.T) float64 {
 	return pods[0] / pods[1]
 }
 
-// theReadmeShows looks for the first commit in README.md, word for word, in the
-// repository of a run.
-func theReadmeShows(t *testing.T, repository string) {
+// theHandbookShows looks for the commit in the page on checkpoint files, word for word, in
+// the repository of a run.
+func theHandbookShows(t *testing.T, repository string) {
 	t.Helper()
-	readme, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile("../docs/checkpoint.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := regexp.MustCompile(`(?m)^    commit ([0-9a-f]+)$`).FindSubmatch(readme)
+	id := regexp.MustCompile(`(?m)^    commit ([0-9a-f]+)$`).FindSubmatch(page)
 	if id == nil {
-		t.Fatal("README.md shows no commit")
+		t.Fatal("checkpoint.md shows no commit")
 	}
 	git := exec.CommandContext(t.Context(), "git", "-C", repository, "show", "--no-patch", "--abbrev-commit", "--format=medium", string(id[1]))
 	out, err := git.CombinedOutput()
 	if err != nil {
-		t.Errorf("README.md shows commit %s, which no run makes: %s", id[1], out)
+		t.Errorf("checkpoint.md shows commit %s, which no run makes: %s", id[1], out)
 	}
 	for line := range strings.Lines(string(out)) {
-		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "Date:") && !bytes.Contains(readme, []byte(line)) {
-			t.Errorf("README.md shows commit %s without its line %q", id[1], line)
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "Date:") && !bytes.Contains(page, []byte(line)) {
+			t.Errorf("checkpoint.md shows commit %s without its line %q", id[1], line)
 		}
 	}
 }
