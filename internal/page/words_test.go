@@ -84,6 +84,7 @@ func answered(t *testing.T, b *browser.Browser) {
 	unread := site(212)
 	unread.Passed, unread.Unread = false, []string{"statefulsets: forbidden"}
 	none.Passed, none.Fleet.Nothing = false, "nothing is asked of any workload, though git declares 3"
+	none.Fleet.Coverage = nil
 	known := site(212)
 	known.Passed, known.Fleet.NeedUnknown, known.Notices = false, 4, []string{"4 workloads could not be read"}
 	stuck := site(212)

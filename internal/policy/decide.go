@@ -43,10 +43,10 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 	return l, look.Flush.limit(judge(d, l, r, s, look, stop, bounds))
 }
 
-// Skipped returns the latch of a workload that this tick leaves out. The zero sample is an
-// absent workload. A skipped sample ends a row of samples for a raise. It is not time below a
-// threshold, and not an absence. Its desired replicas count towards the peak, and a workload
-// with a sample is not absent.
+// Skipped returns the latch of a workload that this tick leaves out. A skipped sample ends a
+// row of samples for a raise, and pauses the timer of a lowering; its desired replicas still
+// count towards the peak. A sample ends an absence. The zero sample is an absent workload, and
+// pauses the absence.
 func Skipped(p Policy, l latch.Latch, s workload.Sample, look Look) latch.Latch {
 	l.Up, l.Missing = latch.Up{}, l.Missing.Pause(look.Last)
 	if s.ID == l.ID {
@@ -112,7 +112,7 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 			Span(elapsed), down.Since.UTC().Format(time.RFC3339), down.Level, s.Scale.Desired))
 	case down.Running():
 		return d.as(Pending, ReasonNone, fmt.Sprintf("its peak rounds to %d: %s of %s under the threshold", down.Level, Span(elapsed), Span(p.HoldDown)))
-	case r.lowered(s.Scale.Desired) < declared:
+	case r.lowered(s.Scale.Desired) < declared: // a repeated sample starts no timer
 		return d.as(Pending, ReasonNone, fmt.Sprintf(
 			"%d is under the threshold of %d, but this sample is not later than the last one: the next one starts the timer", s.Scale.Desired, declared))
 	case p.Bounds == ModeLatch && d.Mismatch != nil && !d.Mismatch.contradict():

@@ -10,8 +10,9 @@ import (
 
 // assessDrop finds a mass drop, and its end. A drop starts when DropShare of the workloads
 // with a known scale, and at least DropLeast, have at most half of their peak within
-// DropWithin. It ends when fewer workloads are down, unknown or absent. If no latch has
-// recent scales, a user must acknowledge the drop.
+// DropWithin. It ends when fewer workloads are down, unknown or absent. During a drop the
+// recent scales do not change, so a drop from which the workloads do not recover lasts until
+// a user acknowledges it. A drop also lasts while no latch has recent scales.
 func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32, past latch.Latches) latch.Head {
 	from := fleet.At
 	if h.Drop != nil {
@@ -24,16 +25,20 @@ func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workloa
 	for one := range past.All() {
 		scale, seen := scales[one.ID]
 		unknown := !seen || scale == latch.Unknown
-		if _, was := one.Recent.Range(from); apart[one.ID] || was < 2 || unknown && h.Drop == nil {
+		_, was := one.Recent.Range(from)
+		if apart[one.ID] || was < 2 || unknown && h.Drop == nil {
 			continue
-		} else if total++; unknown || int64(scale)*2 <= int64(was) {
+		}
+		total++
+		if unknown || int64(scale)*2 <= int64(was) {
 			down++
 			falls = append(falls, latch.Fall{ID: one.ID, From: was, To: scale})
 		}
 	}
-	mass := down >= g.DropLeast && float64(down) >= shareOf(g.DropShare, total) || h.Drop != nil && total == 0
+	many := down >= g.DropLeast && float64(down) >= shareOf(g.DropShare, total)
+	forgotten := h.Drop != nil && total == 0 // no latch has recent scales to compare with
 	switch {
-	case !mass:
+	case !many && !forgotten:
 		h.Drop = nil
 	case h.Drop == nil:
 		h.Drop = &latch.Drop{Since: fleet.At, Workloads: down, Of: total, Worst: worst(falls)}

@@ -80,7 +80,8 @@ func NotLookedFor(kind workload.Kind) string {
 
 // Retire decides about a latch whose workload is absent from the sample. The absence
 // counts towards retirement only if the sample is complete and no guard stops anything,
-// and only while there is an entry to retire.
+// and only while there is an entry to retire. It also counts during a pause and an edit grace
+// period, which only block the retirement.
 func Retire(g Guards, l latch.Latch, look Look) (latch.Latch, Decision) {
 	d := Decision{ID: l.ID, From: l.Declared, Verdict: Pending, Reason: ReasonAbsent}
 	l.Down.Stopwatch = l.Down.Pause(look.Last)
@@ -91,7 +92,7 @@ func Retire(g Guards, l latch.Latch, look Look) (latch.Latch, Decision) {
 
 	l.Up = latch.Up{} // a workload that returns starts again
 	l.Flight = nil
-	if d.From.IsZero() && !look.Now.Before(l.GraceUntil) {
+	if d.From.IsZero() && !look.Now.Before(l.GraceUntil) { // the grace period of a removed entry is over
 		l = l.Yielded(look.Now)
 		l.RemovedUntil = time.Time{} // no entry is left that a user could remove again
 	}
@@ -134,8 +135,8 @@ func missed(g Guards, l latch.Latch, d Decision, look Look) (latch.Latch, Decisi
 // LimitRetirement blocks all retirements while more than RetireShare of the entries in git
 // belong to absent workloads, because this is more likely a mistake than a clean-up. An absent
 // workload of a sampled kind counts even if another reason blocks its retirement. A single
-// absent workload may always retire. No more than RetireShare retires within RetireAfter,
-// because all of these workloads are absent at the same instant.
+// absent workload may always retire. Workloads that retire within one RetireAfter are all
+// absent when the first of them retires, so no more than RetireShare of them retire.
 func LimitRetirement(g Guards, entries int, absent []Decision) []Decision {
 	gone := each.Count(absent, func(d Decision) bool { return d.Reason != ReasonUnread && !d.From.IsZero() })
 	if gone <= 1 || float64(gone) <= shareOf(g.RetireShare, entries) {
@@ -210,8 +211,8 @@ func Spend(g Guards, b latch.Budget, now time.Time) latch.Budget {
 	return b
 }
 
-// bucket returns the number of commits that the budget can store: a quarter of a day's budget.
-// So a day has at most 1.25 times its budget.
+// bucket returns the number of commits that the budget can store: a quarter of a day's budget,
+// and at least one. So a day has at most 1.25 times its budget, or one commit more.
 func bucket(g Guards) float64 { return math.Max(1, float64(g.CommitsPerDay)/4) }
 
 // refill fills the bucket for the time that has passed.

@@ -152,6 +152,7 @@ func (r round) scale(l latch.Latch, s workload.Sample) (latch.Latch, Decision) {
 	if r.Lasting {
 		look.Period = max(look.Period, chosen.HoldDown)
 	}
+	// The timers run against the proposed entry, if there is one. The declared entry stays.
 	decided, d := Decide(chosen, l.Effective(), s, look)
 	d.Samples = 1
 	for r.Lasting && waits(d) && d.Samples <= max(chosen.HoldUp, RolloutHold) {
@@ -175,8 +176,8 @@ func (r round) rollout(l latch.Latch, s workload.Sample) (latch.Latch, Decision)
 	recorded := l.Effective().Declared.Rollout != checkpoint.Rollout{}
 	silent := !recorded && (s.Rollout == nil || !s.Rollout.InFlight || chosen.Rollout == ModeIgnore)
 	look := r.look(s.ID)
-	d := r.leftOut(l)
-	if d.Verdict == "" {
+	skip := r.leftOut(l)
+	if skip.Verdict == "" {
 		decided, d := DecideRollout(chosen, l.Effective(), s, look)
 		decided.Declared = l.Declared
 		if silent {
@@ -185,15 +186,15 @@ func (r round) rollout(l latch.Latch, s workload.Sample) (latch.Latch, Decision)
 		return decided, d
 	}
 	l = l.WithRollout(l.Rollout().Pause(look.Last))
-	if d.Verdict != Frozen {
+	if skip.Verdict != Frozen {
 		l.Flight = nil
 		return l, Decision{}
 	}
 	if silent {
 		return l, Decision{}
 	}
-	d.Reading = ReadingRollout
-	return l, d
+	skip.Reading = ReadingRollout
+	return l, skip
 }
 
 // absent decides about the entry of a workload without a sample.
@@ -204,8 +205,8 @@ func (r round) absent(l latch.Latch) (latch.Latch, Decision) {
 	return Retire(r.Set.Guards, l, r.look(l.ID))
 }
 
-// pause pauses the timers of a workload that is left out, if it has a latch. The zero
-// sample is one of an absent workload.
+// pause returns the latch of a workload that is left out, as Skipped does. A workload without
+// a latch gets none. The zero sample is one of an absent workload.
 func (r round) pause(p Policy, l latch.Latch, s workload.Sample) latch.Latch {
 	if _, known := r.Latches.Lookup(l.ID); !known {
 		return l

@@ -119,7 +119,9 @@ func followEntries(l latch.Latches, f Found) (latch.Latches, Notes) {
 // the edit grace period ends at the given instant.
 func followEntry(l latch.Latch, c ledger.Change, until time.Time) (latch.Latch, []Notice) {
 	var n Notes
-	if l.Declared != c.Was || c.Ours && l.Proposed() == c.Was && !c.Was.IsZero() {
+	differs := l.Declared != c.Was                               // the state is new or lost, or a push landed
+	merged := c.Ours && l.Proposed() == c.Was && !c.Was.IsZero() // a user merged the proposed entry
+	if differs || merged {
 		l = l.Settled(c.Was)
 		if !c.Ours && !c.Persons() {
 			n.notice(NoticeSeeded, c.ID.String(), "%s read from git", cmp.Or(declared(c.Now), "no entry"))
@@ -129,7 +131,7 @@ func followEntry(l latch.Latch, c ledger.Change, until time.Time) (latch.Latch, 
 		return l, n.Notices
 	}
 	kind, why := NoticeAdopted, "a user edited its entry"
-	if c.Ours && c.Now == c.Agreed {
+	if c.Ours && c.Now == c.Agreed { // back to the entry before gitlatch's change
 		kind = NoticeReverted
 		why = "a user reverted gitlatch's change"
 	}

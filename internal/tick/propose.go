@@ -65,8 +65,10 @@ func (p *publisher) propose(ctx context.Context) error {
 	ours := s.Head.Proposal
 	has := has(s)
 	want := wants{changes: proposal.Want(s.Latches, p.Published.Decisions, p.Propose, p.Fleet.At)}
-	moved := len(want.changes) > 0
-	if ours != nil {
+	var moved bool // the branch must get a new commit
+	if ours == nil {
+		moved = len(want.changes) > 0
+	} else {
 		moved = !p.upToDate(*ours) || !slices.Equal(want.changes, has.changes)
 	}
 	if p.Propose {
@@ -83,7 +85,7 @@ func (p *publisher) propose(ctx context.Context) error {
 			return err
 		}
 	}
-	if !p.Pushed && (ours.ID != "" || p.DryRun) {
+	if !p.Pushed && (ours.ID != "" || p.DryRun) { // the proposal is open and up to date
 		if p.Fleet.At.Sub(ours.Opened) >= unmergedAfter {
 			text := fmt.Sprintf("proposal %s waits since %s", ours.URL, ours.Opened.UTC().Format(timeFormat))
 			p.condition(alert.Blocked, "proposal", text, "keeps it up to date", "merge it, or close it to decline it")

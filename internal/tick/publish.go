@@ -35,7 +35,8 @@ type Published struct {
 	// name of a kind.
 	Decisions []policy.Decision
 	// Commit is the commit on the base. Agrees is true if its parent is the judged tip. After
-	// a lost race it is false, and the next tick judges the commits in between.
+	// a lost race it is false: the next tick judges the commits in between, enters this commit
+	// into the latches and charges it to the budget.
 	Commit *Commit
 	Agrees bool
 	// Dropped is true if an entry changed before the push: git has a level that the latch
@@ -137,10 +138,11 @@ func (p *publisher) commit(ctx context.Context) error {
 }
 
 // repairs returns the stale namespaces to publish without a level change: a user's level must
-// not wait for the next level change to take effect. If the tick did not read the directory,
-// it returns the repairs of before. A new repair of a Component waits for the budget, unless
-// rides is true. A repair of markers does not wait: only the tick that reads the change can
-// find that the markers follow it.
+// not wait for the next level change to take effect. before are the repairs of the open
+// proposal: if the tick did not read the directory, it returns them unchanged. rides is true
+// if a commit is made anyway: otherwise a new repair of a Component waits for the budget. A
+// repair of markers never waits: only the tick that reads the change can find that the
+// markers follow it.
 func (p *publisher) repairs(s latch.State, rides bool, before []latch.Repair) []latch.Repair {
 	if p.tip.tree == nil || p.tip.raced {
 		return before
@@ -165,8 +167,9 @@ type writing struct {
 	skipped  []workload.ID       // the workloads whose change was not applied
 }
 
-// merge applies the level changes to the files of the tip. It drops a level change if git no
-// longer has the value that the decision used.
+// merge applies the level changes to the files of the tip, without those whose entry no longer
+// has the value that the decision used. It then drops these from the changes of the tick. It
+// returns no files if no change is left that causes a commit.
 func (p *publisher) merge(ctx context.Context) (writing, error) {
 	w, err := p.write(ctx, policy.Changes(p.changes), namespaces(p.repairs(p.Decided.State, len(p.changes) > 0, nil)))
 	if err != nil {
@@ -186,9 +189,9 @@ func (p *publisher) merge(ctx context.Context) (writing, error) {
 		p.Dropped = true
 	}
 	if !policy.Commits(p.changes) && len(p.repairs(p.Decided.State, len(p.changes) > 0, nil)) == 0 {
-		return writing{}, err // no change is left that causes a commit
+		return writing{}, nil
 	}
-	return w, err
+	return w, nil
 }
 
 // renaming returns the removal of an entry under the old name of its kind as a decision.

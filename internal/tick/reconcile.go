@@ -74,9 +74,10 @@ func (t *Tick) reconcile(ctx context.Context, loaded Loaded) (Found, Notes, erro
 	return r.Found, r.Notes, err
 }
 
-// agreement returns the agreement before this tick. Partly forces a read of a tip that did
-// not move. It is set in three cases: the latches differ from those that the head was saved
-// with, a declined repair expired, or the site no longer proposes its open repairs.
+// agreement returns the agreement that this tick compares the tip with: the loaded one, with
+// Partly set if the tip must be read although it did not move. This is so in three cases: the
+// latches differ from those that the head was saved with, a declined repair expired, or the
+// site no longer proposes its open repairs.
 func agreement(loaded Loaded, proposes bool) latch.Agreed {
 	agreed := loaded.Agreed
 	ours := loaded.Head.Proposal
@@ -128,11 +129,11 @@ func (r *reconciler) readBase(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A push to judge, or markers to compare with the entries, need the checkpoint files even
-	// if the directory did not move.
+	// The checkpoint files are not read if the directory did not move, no push of gitlatch is
+	// to be judged, and no markers are to be compared with the entries.
 	agreed := &r.Found.Agreed
 	known := map[string]string{r.PolicyFile: agreed.Policy}
-	if len(r.window.ours)+len(r.Named.InPlace) == 0 {
+	if len(r.window.ours) == 0 && len(r.Named.InPlace) == 0 {
 		known[ledger.Checkpoints(r.Site)] = agreed.Directory
 	}
 	maps.DeleteFunc(known, func(_, id string) bool { return id == "" })

@@ -56,8 +56,9 @@ func repairOf(tree checkpoint.Tree, marks []inplace.Mark, namespace string) latc
 	return latch.Repair{Namespace: namespace, Component: hex.EncodeToString(sum.Sum(nil)[:8])}
 }
 
-// repaired returns the repairs that the tree contains. If merged is true, users also merged
-// other changes of the proposal, and a namespace need not equal its repair.
+// repaired returns the repairs that the tree contains: their namespaces are not stale, and
+// have the content that the hash of the repair names. If merged is true, users also merged
+// other changes of the proposal, which change the hash, so only staleness counts.
 func repaired(tree checkpoint.Tree, marks []inplace.Mark, repairs []latch.Repair, merged bool) []latch.Repair {
 	stale := namespaces(staleIn(tree, marks))
 	return each.Where(repairs, func(m latch.Repair) bool {

@@ -125,15 +125,18 @@ func (r *reconciler) readPast(ctx context.Context) error {
 	return err
 }
 
-// agreedHolding returns the content of git at the last agreement. If it is unknown, it
-// returns the content of the tip, so no user changed anything. For a rewritten branch it
-// returns the content of the latches.
+// agreedHolding returns the content of git at the last agreement. If it is unknown, as after
+// the loss of the head, it returns the content of the tip: then no change counts as a user's,
+// and no entry gets an edit grace period. For a rewritten branch it returns the content of
+// the latches.
 func (r *reconciler) agreedHolding(ctx context.Context) (ledger.Holding, error) {
 	agreed := r.Found.Agreed
 	switch {
 	case r.window.belief == rewritten:
 		return ledger.Holding{Entries: r.declared()}, nil
-	case r.window.belief != descends || agreed.Directory != "" && agreed.Directory == r.Directory:
+	case r.window.belief != descends:
+		return r.Past.Tip, nil
+	case agreed.Directory != "" && agreed.Directory == r.Directory:
 		return r.Past.Tip, nil
 	}
 	s, err := r.commits.At(ctx, agreed.Tip)
@@ -161,7 +164,7 @@ func (r *reconciler) declared() map[workload.ID]checkpoint.Entry {
 
 // judge finds the author of each change. Before a change counts as a user's, it asks the host
 // whether users merged the proposal, because a squash does not name its author. If authors
-// are unknown, it asks the host about the open proposal.
+// are unknown, also because no tip was agreed, it asks the host about the open proposal.
 func (r *reconciler) judge(ctx context.Context) error {
 	r.Changes = r.Past.Judge()
 	unknown := r.window.belief == truncated || r.window.belief == rewritten || r.Head.Agreed.Tip == ""

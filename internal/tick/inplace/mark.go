@@ -118,10 +118,13 @@ func (r Rule) follows(file string, id workload.ID, counts []int32) bool {
 		return true
 	}
 	added := len(counts) > len(before)
-	return !slices.ContainsFunc(counts, func(n int32) bool {
-		fresh := added && !slices.Contains(before, n)
-		return !slices.Contains(levels, n) && !fresh
-	})
+	for _, n := range counts {
+		fresh := added && !slices.Contains(before, n) // a new marker
+		if !slices.Contains(levels, n) && !fresh {
+			return false
+		}
+	}
+	return true
 }
 
 // marksIn are the numbers of a workload in one of the files.

@@ -50,7 +50,9 @@ func Want(latches latch.Latches, decisions []policy.Decision, all bool, now time
 		next, asked := by[c.ID]
 		l := latches.Get(c.ID)
 		switch {
-		case l.OptedOut || now.Before(l.PausedUntil) || now.Before(l.GraceUntil) && !(l.GraceScale && asked):
+		case l.OptedOut, now.Before(l.PausedUntil):
+			delete(by, c.ID)
+		case now.Before(l.GraceUntil) && !(l.GraceScale && asked): // GraceScale: the grace period is of the level only
 			delete(by, c.ID)
 		case asked && review[c.ID] && !next.To.IsZero() && c.To.Replicas > next.To.Replicas:
 			next.To = next.To.WithScale(c.To)
