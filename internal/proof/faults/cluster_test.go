@@ -193,11 +193,11 @@ func clusterRows() []row {
 		{name: "a list expires once", begins: func(_ *testing.T, w *world) { w.fails("", paged(on(later, first(1, gone)))) }, ends: answers},
 		{name: "a list expires each time", begins: func(_ *testing.T, w *world) { w.fails("", paged(on(later, gone))) }, ends: answers, says: "not read: deployments: gone: The provided continue parameter is too old", alerts: unread},
 		{name: "a list cut half-way", begins: api(deployments, half(cut)), ends: answers, says: "not read: deployments: the answer was cut short: stream error: stream ID N; INTERNAL_ERROR; received from peer", alerts: unread},
-		{name: "a list that ends half-way", begins: api(deployments, half(ended)), ends: answers, says: "not read: deployments: the answer is cut short, or is not the Kubernetes API's: is a proxy in between?", alerts: unread},
+		{name: "a list that ends half-way", begins: api(deployments, half(ended)), ends: answers, says: "not read: deployments: the response is cut short, or is not from the Kubernetes API. Check for a proxy in between", alerts: unread},
 		{name: "a list stalled half-way", begins: api(deployments, half(stalled)), ends: answers, says: "sample: read deployments: context deadline exceeded"},
 		{name: "a later page cut", begins: func(_ *testing.T, w *world) { w.fails("", paged(on(later, half(cut)))) }, ends: answers, says: "not read: deployments: the answer was cut short: stream error: stream ID N; INTERNAL_ERROR; received from peer", alerts: unread},
 		{name: "a kind turns forbidden", begins: api(deployments, apiStatus(403, "Forbidden", "deployments.apps is forbidden")), ends: answers, says: "not read: deployments: forbidden: deployments.apps is forbidden", alerts: unread},
-		{name: "a page of a proxy", begins: api(deployments, status(200, "please log in")), ends: answers, says: "not read: deployments: the answer is cut short, or is not the Kubernetes API's: is a proxy in between?", alerts: unread},
+		{name: "a page of a proxy", begins: api(deployments, status(200, "please log in")), ends: answers, says: "not read: deployments: the response is cut short, or is not from the Kubernetes API. Check for a proxy in between", alerts: unread},
 		{name: "a proxy that repeats a list", begins: api(deployments, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 			echoed(w, &http.Request{Header: http.Header{"Authorization": r.Header["Authorization"]}}, next)
 		}), ends: answers, says: "not read: deployments: bad gateway: an error on the server (\"Authorization: Bearer (hidden)\") has prevented the request from succeeding (get deployments.meta.k8s.io)", alerts: unread},
