@@ -11,8 +11,8 @@ import (
 // assessDrop finds a mass drop, and its end. A drop starts when DropShare of the workloads
 // with a known scale, and at least DropLeast, have at most half of their peak within
 // DropWithin. It ends when fewer workloads are down, unknown or absent. During a drop the
-// recent scales do not change, so a drop from which the workloads do not recover lasts until
-// a user acknowledges it. A drop also lasts while no latch has recent scales.
+// recent scales do not change, so the drop lasts until the workloads recover or a user
+// acknowledges it. A drop also lasts while no latch has recent scales.
 func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32, past latch.Latches) latch.Head {
 	from := fleet.At
 	if h.Drop != nil {

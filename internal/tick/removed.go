@@ -32,8 +32,8 @@ func presenceIn(f workload.Fleet, cluster string) presence {
 }
 
 // removed returns the entries that users removed although their workloads are in the
-// cluster, or may be. It leaves out two kinds of removals, which are opt-outs: those of
-// absent workloads, and those of entries that users remove a second time.
+// cluster, or may be. It leaves out two kinds of removals, which are opt-outs: entries of
+// absent workloads, and entries that users remove a second time.
 func (p presence) removed(changes []ledger.Change, l latch.Latches, now time.Time) []ledger.Change {
 	return each.Where(changes, func(c ledger.Change) bool {
 		_, seen := p.samples[c.ID]
@@ -67,7 +67,7 @@ func (r *reconciler) findRemovals(ctx context.Context) error {
 		whole := slices.ContainsFunc(levels, func(c ledger.Change) bool { return slices.Contains(removal.Files, c.ID.Namespace) })
 		return !policy.ManyRemoved(r.Set.Guards, len(levels), whole, entries)
 	}
-	// all is an upper bound: every removal, as if one commit had removed each file.
+	// The first check uses an upper bound: every removal, as if one commit had removed each file.
 	all := ledger.Removal{Commit: r.Tip, Changes: here.removed(r.Changes, r.Latches, r.Found.Fleet.At)}
 	all.Files = each.Of(all.Changes, func(c ledger.Change) string { return c.ID.Namespace })
 	removals := []ledger.Removal{all} // the commits of a rewritten branch count as one
