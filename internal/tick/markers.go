@@ -42,12 +42,18 @@ func (r *reconciler) readMarkers(ctx context.Context, objects map[string]repo.Ob
 
 // markerRule finds the rule for files at the tip. If the window does not show the authors of
 // changes, the agreed commit counts as equal to the tip. An entry whose checkpoint file was
-// broken at the agreed commit is not new: its level at the tip counts as its only level.
+// broken at the agreed commit is not new: its level at the tip counts as its only level. An
+// entry that a truncated window lost is not new either: its latch has its level.
 func (r *reconciler) markerRule(ctx context.Context, files []inplace.File) (inplace.Rule, error) {
 	rule := inplace.Rule{Levels: inplace.Levels(r.Past.Agreed.Entries), Agreed: files, Cover: r.cover()}
 	for id, e := range r.Past.Tip.Entries {
 		_, known := r.Past.Agreed.Entries[id]
 		if !known && r.Past.Agreed.Broken[id.Namespace] != nil {
+			rule.Levels[id] = []int32{e.Replicas}
+		}
+	}
+	for id, e := range r.declared() {
+		if r.window.belief == truncated && e.Replicas > 0 && len(rule.Levels[id]) == 0 {
 			rule.Levels[id] = []int32{e.Replicas}
 		}
 	}
