@@ -45,8 +45,8 @@ var surfaces = []surface{
 	{"readme", 2, (*tree).readme},
 	{"handbook", 2, (*tree).handbook},
 	{"help", 2, (*tree).help},
-	{"strings", 28.5, (*tree).strings},
-	{"comments", 44.5, (*tree).comments},
+	{"strings", 11.2, (*tree).strings},
+	{"comments", 22.5, (*tree).comments},
 	{"subjects", 5, (*tree).subjects},
 }
 
