@@ -31,7 +31,7 @@ func TestAdoptTakesARebuiltClusterForTheSitesOwn(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	w.api.uid = "9a41-green"
-	w.now = w.now.Add(time.Hour) // blue is no longer alive
+	w.now = w.now.Add(time.Hour) // blue is no longer live
 	if got := w.tick(); !strings.Contains(got.out, "no level is lowered (other-cluster): cluster 9a41-green is not the site's own cluster 1f0c-blue") {
 		t.Errorf("before: %+v", got)
 	}
@@ -183,7 +183,7 @@ func TestSchemaAndVersion(t *testing.T) {
 func TestTheFirstTickByDefaultsSaysWhereItsStateIs(t *testing.T) {
 	w := newWorld(t)
 	t.Setenv("XDG_CACHE_HOME", w.path("cache"))
-	t.Setenv("HOME", w.path("home")) // where caches are elsewhere
+	t.Setenv("HOME", w.path("home")) // on some systems the cache is below HOME
 	args := []string{"tick", "--repository", w.origin.Dir, "--kubeconfig", w.path("kubeconfig")}
 	cache, err := os.UserCacheDir()
 	must(t, err)

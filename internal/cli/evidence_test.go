@@ -64,7 +64,7 @@ func TestEvidenceIsOfThisClusterAndThisRepository(t *testing.T) {
 	for name, c := range map[string]struct {
 		objects    map[string]string
 		annotation string // of the workloads
-		trap       string // "" is that it counts
+		trap       string // "" means that the rule is valid
 	}{
 		"by the URL of its own cluster":  {argo(), "", ""},
 		"by the name of its own cluster": {argo(server, "name: in-cluster"), "", ""},
