@@ -103,8 +103,8 @@ To list the topics of the handbook, run "gitlatch help topics".`,
 	return root
 }
 
-// usage returns the template of cobra with the flags of a command and the flags that
-// commands share in separate lists, folded to a narrow terminal.
+// usage returns the template of cobra with the flags of a command and the common flags in
+// separate lists, wrapped for a narrow terminal.
 func usage(template string) string {
 	const common = "{{if .HasAvailablePersistentFlags}}\n\nCommon Flags:\n{{.PersistentFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}"
 	const inherited = "{{if .HasAvailableInheritedFlags}}"

@@ -63,7 +63,8 @@ func TestAdoptAsksAWorkloadBackIn(t *testing.T) {
 	}
 }
 
-// An edit by a user is not a pause, which is a user's order. Status shows its end.
+// An edit by a user starts an edit grace period, which is not a pause. Status shows its
+// end.
 func TestAnEditIsLeftAloneUntilItIsAdopted(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -94,7 +95,7 @@ func TestHold(t *testing.T) {
 			t.Errorf("held: %+v", got)
 		}
 	}
-	for _, past := range []string{"-1s", "-3h", "0s", "2026-03-02T07:00:00Z"} { // as a typo has it
+	for _, past := range []string{"-1s", "-3h", "0s", "2026-03-02T07:00:00Z"} { // typing errors
 		if got := w.run("pause", "--until", past); got.status != 2 || got.out != "" || !strings.Contains(got.err, "or now") {
 			t.Errorf("until %s: %+v", past, got)
 		}
@@ -178,8 +179,8 @@ func TestSchemaAndVersion(t *testing.T) {
 	}
 }
 
-// Without a configuration the defaults decide where the state is. The first tick and
-// the help print the path. The report does not contain it.
+// Without a configuration, the state file is in the cache folder. The first tick prints
+// its path, and the help describes it. The report does not contain the path.
 func TestTheFirstTickByDefaultsSaysWhereItsStateIs(t *testing.T) {
 	w := newWorld(t)
 	t.Setenv("XDG_CACHE_HOME", w.path("cache"))

@@ -16,7 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill"
 )
 
-// keeping is a tended world whose drills are kept in a folder.
+// keeping returns a tended world that stores its drills in a folder.
 func keeping(t *testing.T) *world {
 	t.Helper()
 	w := tended(t)

@@ -59,7 +59,7 @@ func TestStatusSaysHowASiteStands(t *testing.T) {
 	}
 }
 
-// An open alert is found, and a state that cannot be read is not "well".
+// An open alert is a finding. A state that cannot be read is an error.
 func TestStatusFindsWhatIsNotWell(t *testing.T) {
 	t.Parallel()
 	w := settled(t)

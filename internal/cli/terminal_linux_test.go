@@ -125,7 +125,7 @@ var sessions = []session{
 	{"render admission --help", nil, ""},
 }
 
-// unscaled is small, without an autoscaler on web.
+// unscaled returns the small world without an autoscaler on web.
 func unscaled(t *testing.T) *world {
 	w := small(t)
 	w.api.workloads["shop/deployment/web"].most = 0
