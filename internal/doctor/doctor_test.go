@@ -171,7 +171,7 @@ func TestAFolderOfAnotherRepositoryIsPassedOver(t *testing.T) {
 
 func TestWhatAToolSaysItAppliedIsItsOwn(t *testing.T) {
 	t.Parallel()
-	f := read(t, "flux") // built from another repository, but in the inventory
+	f := read(t, "flux") // another repository builds it, but it is in the inventory
 	f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-  path: ./clusters/prod/shop\n+  path: ./elsewhere\n-  sourceRef: {kind: GitRepository, name: fleet}\n+  sourceRef: {kind: GitRepository, name: other}\n") +
 		"---\napiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: shop, namespace: argocd}\nspec: {source: {chart: web, helm: {}}}\nstatus: {resources: [{group: apps, kind: Deployment, namespace: shop, name: web}]}\n"
 	r := f.examine(t)

@@ -41,9 +41,9 @@ func (e *examination) given(id workload.ID) (Overlay, gitops.Object) {
 // of Argo Rollouts still gets its first pods.
 func pauses(w gitops.Object) bool { return w.Paused && w.ID.Kind == workload.Deployment }
 
-// starts finds the replica count that a rebuild creates a workload with. It is
-// unknown if no build has the workload, unless a policy sets the level on creation
-// and nothing resets it.
+// starts sets the number of replicas that a rebuild creates a workload with, and the
+// folder or policy that sets it. The number is unknown if no build has the workload,
+// unless a policy sets the level on creation and no tool resets it.
 func (e *examination) starts(s *subject) {
 	if o, w := e.given(s.ID); o.Dir != "" {
 		s.Start, s.By = 1, o.Dir

@@ -21,7 +21,7 @@ const settings = "argocd-cm"
 func (c Cluster) controllers() []string {
 	all := each.Of(c.applications, func(a application) string { return a.Status.ControllerNamespace })
 	slices.Sort(all)
-	return slices.DeleteFunc(slices.Compact(all), func(namespace string) bool { return namespace == "" }) // no Argo CD has reported its namespace
+	return slices.DeleteFunc(slices.Compact(all), func(namespace string) bool { return namespace == "" }) // not reported yet
 }
 
 // customizations is the prefix of the settings with rules for all Applications. A group

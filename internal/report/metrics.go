@@ -86,8 +86,8 @@ func pushFailures(r tick.Report) float64 {
 	return float64(each.Count(r.Conditions, func(c alert.Condition) bool { return c.Kind == alert.Blocked }))
 }
 
-// missingPods returns the number of pods of latched workloads above their levels in
-// git. It returns 0 for a site that observes, because such a site has no levels.
+// missingPods returns the number of pods of latched workloads above their levels in git.
+// It returns 0 for a site that observes, because a tick writes no levels there.
 func missingPods(r tick.Report) (pods float64) {
 	if r.Observe {
 		return 0

@@ -170,12 +170,12 @@ func of(r tick.Report, told func(Workload) bool) Document {
 	return d
 }
 
-// told reports whether the brief report includes the workload's replicas.
+// told reports whether a table or a brief document includes the workload's replicas.
 func (w Workload) told() bool {
 	return w.Verdict != policy.Skip && (w.Verdict != policy.Quiet || w.Mismatch != nil)
 }
 
-// told reports whether the brief report includes the rollout.
+// told reports whether a table or a brief document includes the rollout.
 func (r Rollout) told() bool { return r.Verdict != policy.Quiet }
 
 // newDecided returns the decision about a workload with a latch.

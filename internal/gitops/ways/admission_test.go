@@ -166,7 +166,7 @@ func raises(t *testing.T, cp *controlplane.ControlPlane) {
 			for _, kind := range kinds {
 				want := c.want
 				if o, _ := named.Object(kind); o.Group != "apps" && want == "1" {
-					want = "" // not a default value
+					want = "" // custom kinds have no default
 				}
 				if got := created(t, cp, manifest(kind, name, name, c.asks)); got != want {
 					t.Errorf("%s is created with %q, want %q", kind, got, want)

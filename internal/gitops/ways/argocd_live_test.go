@@ -33,7 +33,7 @@ func fillByArgoCD(t *testing.T, way, application string, changed map[string]stri
 	return l
 }
 
-// The same as under Flux: a cluster is created with its checkpoint levels. From then
+// As with Flux, Argo CD creates the workloads of a cluster with their levels. From then
 // on, a commit of levels, a refresh, a new image or a manual change never sets the
 // replicas.
 func TestArgoCDAppliesTheCheckpointOnCreationOnly(t *testing.T) {
