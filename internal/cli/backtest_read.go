@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term/tty"
 )
 
-// readPast reads files of past scale, - being the standard input.
+// readPast reads files of past replica counts. The name "-" is the standard input.
 func readPast(env Env, files []string, show *tty.Progress) (*backtest.Past, error) {
 	past := &backtest.Past{}
 	for _, name := range files {
@@ -41,11 +41,11 @@ func readFile(env Env, name string, past *backtest.Past, show *tty.Progress) (er
 	return read.Source(in.name, in, past)
 }
 
-// counted shows how far a file was read, at each megabyte.
+// counted is a reader that shows its progress at each megabyte.
 type counted struct {
 	name      string
 	from      io.Reader
-	done, all int64 // bytes; all is 0 if it is not known
+	done, all int64 // bytes; all == 0 means an unknown size
 	show      *tty.Progress
 }
 

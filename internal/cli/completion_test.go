@@ -27,7 +27,7 @@ func TestAShellCompletesNames(t *testing.T) {
 	} {
 		got := run(w.now, append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(line, " ")...)...)
 		words := strings.Split(strings.TrimSpace(got.out), "\n")
-		words = words[:len(words)-1] // the last is a directive to the shell
+		words = words[:len(words)-1] // the last is a directive for the shell
 		for _, one := range want {
 			if !slices.Contains(words, one) {
 				t.Errorf("%s: no %s in %q", line, one, words)
@@ -64,7 +64,7 @@ func TestCommandsOfOneWorkloadOfferNoNamespace(t *testing.T) {
 	}
 }
 
-// Each command is in a group, and shows by an example how it is called.
+// Each command is in a group and has an example.
 func TestHelpIsGroupedAndHasExamples(t *testing.T) {
 	t.Parallel()
 	out := run(time.Time{}, "--help").out
@@ -86,7 +86,7 @@ func TestHelpIsGroupedAndHasExamples(t *testing.T) {
 	}
 }
 
-// Help lists the flags that commands share once, apart, and in one line each.
+// Help lists common flags separately, once, with one line for each.
 func TestHelpListsCommonFlagsInOneLineEach(t *testing.T) {
 	t.Parallel()
 	site := []string{"-c, --config", "--repository", "--site"}

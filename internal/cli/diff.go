@@ -15,7 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A comparison is what diff was asked for.
+// A comparison contains the flags of diff.
 type comparison struct {
 	flags
 	targets
@@ -89,7 +89,7 @@ func (d *comparison) run(ctx context.Context, env Env, args []string) error {
 	return unless(!report.Differs())
 }
 
-// look reads both sides and compares them.
+// look reads the cluster and git, and compares them.
 func (d *comparison) look(ctx context.Context, env Env, c config.Config) (found diff.Report, err error) {
 	open := opener(env, c, true)
 	sampler, err := open.Cluster(ctx)
@@ -119,7 +119,7 @@ func (d *comparison) look(ctx context.Context, env Env, c config.Config) (found 
 	}), nil
 }
 
-// named narrows a report to what a person named.
+// named limits a report to the targets.
 func named(r diff.Report, targets []grammar.Target) (diff.Report, error) {
 	if len(targets) == 0 {
 		return r, nil

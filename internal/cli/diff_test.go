@@ -91,8 +91,8 @@ func TestDiffIsQuietBetweenTheThresholds(t *testing.T) {
 	}
 }
 
-// A service that is asleep at night is as the policy wants it: it is listed in
-// each form, and is a difference in none.
+// A workload that scales down at night is within the policy. Each format lists it, but
+// not as a difference.
 func TestDiffOfWhatWaitsIsNoDifference(t *testing.T) {
 	t.Parallel()
 	w := quiet(t)

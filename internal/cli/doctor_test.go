@@ -161,7 +161,7 @@ func TestDoctorWritesTheEvidenceThatATickAsksFor(t *testing.T) {
 		t.Fatalf("it is not withheld: %+v", got)
 	}
 	tip := w.origin.Tip("main")
-	// batch runs in shop as well, and no tool applies it: no rule covers all of shop.
+	// shop also has batch, which no tool applies: no rule covers all of shop.
 	if got := w.run("doctor", "--write", "--dry-run"); got.status != 0 || w.origin.Tip("main") != tip ||
 		!strings.Contains(got.err, "would commit checkpoints/prod-eu/protection.yaml:") ||
 		!strings.Contains(got.err, `"shop/deployment/web": "flux: Kustomization flux-system/shop ignores /spec/replicas"`) {
@@ -180,7 +180,7 @@ func TestDoctorWritesTheEvidenceThatATickAsksFor(t *testing.T) {
 	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "latch(prod-eu): shop/web 100 -> 200") {
 		t.Errorf("the tick after: %+v", got)
 	}
-	// The ignore rule is removed: the next --write removes the rule from inert.yaml,
+	// The ignore rule is removed. The next --write removes the line from protection.yaml,
 	// and every level is blocked.
 	w.api.objects["kustomizations"] = strings.Replace(kustomizations, "/spec/replicas", "/spec/paused", 1)
 	if got := w.run("doctor", "--write"); got.status != 1 || w.origin.Tip("main") == tip {

@@ -21,12 +21,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// A drilling is what a drill is asked for.
+// A drilling contains the flags of drill.
 type drilling struct {
 	flags
 	minCoverage   float64
 	flush, dryRun bool
-	exact, tag    bool // of a flush
+	exact, tag    bool // only with flush
 	all           bool
 	paths         []string
 	url           string
@@ -83,10 +83,10 @@ Exit status:
 	return c
 }
 
-// reads reports whether nothing is written.
+// reads reports whether the drill writes no levels.
 func (d *drilling) reads() bool { return d.dryRun || !d.flush }
 
-// check says all that is wrong with the flags.
+// check returns the errors in the flags.
 func (d *drilling) check() error {
 	var wrong wrongs
 	wrong.unless(d.flush || !d.exact && !d.tag, "--exact and --tag are of what is declared: add --flush")
@@ -139,7 +139,7 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 	return unless(document.Passed)
 }
 
-// openWaiting opens the parts of the site, and waits while another process has
+// openWaiting opens the parts of the site. It waits up to d.wait if another process has
 // the state file open.
 func (d *drilling) openWaiting(ctx context.Context, env Env, from *site.Opener) (site.Parts, error) {
 	for start := env.Clock(); ; {

@@ -16,7 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill"
 )
 
-// keeping is a tended world whose drills are kept in a folder.
+// keeping returns a tended world that stores its drills in a folder.
 func keeping(t *testing.T) *world {
 	t.Helper()
 	w := tended(t)
@@ -308,7 +308,7 @@ func TestADrillPrintsEachReasonOnce(t *testing.T) {
 		for _, reason := range []string{"a drill finds a need of 187, which rounds to 200", "a drill finds a need of 5, which rounds to 5"} {
 			want := 1
 			if strings.Contains(reason, " 5,") && len(args) == 1 {
-				want = 0 // it raises only
+				want = 0 // without --exact, a flush only raises levels
 			}
 			if n := strings.Count(text, reason); n != want {
 				t.Errorf("%v prints %q %d times:\n%s", args, reason, n, got.out)

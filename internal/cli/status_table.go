@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// finding is what a person should look at; nil is nothing.
+// finding returns the problems that a user should check, or nil.
 func (s status) finding() error {
 	var all []error
 	for _, one := range s.Sites {
@@ -21,7 +21,7 @@ func (s status) finding() error {
 	return errors.Join(all...)
 }
 
-// troubles are what is not well with a site, a phrase each.
+// troubles returns the problems of a site, as phrases.
 func (s siteStatus) troubles() []string {
 	var all []string
 	if s.Late {
@@ -36,7 +36,7 @@ func (s siteStatus) troubles() []string {
 	return all
 }
 
-// Table is a page for a single site, and a line each for the sites of a fleet.
+// Table prints a page for a single site, or one line for each site of a fleet.
 func (s status) Table(out io.Writer, style term.Style) error {
 	p := term.NewPage(style)
 	if s.Fleet == "" {
@@ -56,7 +56,7 @@ func (s status) Table(out io.Writer, style term.Style) error {
 	return p.Print(out)
 }
 
-// topics are what is said of a single site.
+// topics returns the lines about a single site.
 func (s siteStatus) topics() (all term.Topics) {
 	if s.LastTick.IsZero() {
 		return term.Topics{{"site", s.Site}, {"last tick", "none yet: run gitlatch tick"}}
@@ -97,8 +97,8 @@ func (s siteStatus) topics() (all term.Topics) {
 	return all
 }
 
-// mode is the mode for people. A site that observes updates no entry in git, so they
-// should see how many there are.
+// mode returns the text of the mode. For a site that observes, it includes the number of
+// entries in git, because no tick updates them.
 func (s siteStatus) mode() string {
 	if s.Mode != "observe" || s.Entries == 0 {
 		return s.Mode
@@ -106,7 +106,7 @@ func (s siteStatus) mode() string {
 	return fmt.Sprintf("observe (entries in git that are not updated: %d)", s.Entries)
 }
 
-// instantOf is an instant as reports have it; "never" is the zero one.
+// instantOf formats an instant. The zero instant is "never".
 func instantOf(at time.Time) string {
 	if at.IsZero() {
 		return "never"

@@ -18,7 +18,7 @@ func TestStatusSaysHowASiteStands(t *testing.T) {
 	}
 	w.now = w.now.Add(-5 * time.Minute)
 	before := w.hash(t)
-	w.api.Close() // no cluster is asked
+	w.api.Close() // status does not contact a cluster
 	got := w.run("status")
 	golden(t, "status.txt", got.out)
 	if got.status != 0 || got.err != "" || w.hash(t) != before {
@@ -59,7 +59,7 @@ func TestStatusSaysHowASiteStands(t *testing.T) {
 	}
 }
 
-// An open alert is found, and a state that cannot be read is not "well".
+// An open alert is a finding. A state that cannot be read is an error.
 func TestStatusFindsWhatIsNotWell(t *testing.T) {
 	t.Parallel()
 	w := settled(t)

@@ -90,17 +90,17 @@ func TestNothingIsDoneWhereNothingCanBe(t *testing.T) {
 	}
 }
 
-// TestTheRestGoesOn meets what stops a part: that part keeps its levels, and
-// the rest is done.
+// TestTheRestGoesOn covers problems of a part of the site. That part keeps its levels,
+// and the other parts are updated.
 func TestTheRestGoesOn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		spoil func(*testing.T, *world)
-		want  []string // in the words of the command
+		want  []string // in the error
 		shown []string // in the table
 		made  string   // the commit of the second tick, "" for none
-		facts []string // in the records afterwards
+		facts []string // in the checkpoint files afterwards
 	}{
 		{"a kind is forbidden", func(_ *testing.T, w *world) { w.api.refuse["statefulsets"] = http.StatusForbidden },
 			[]string{"not read: statefulsets: forbidden: ", "hint: nothing is lowered until all is read", "infra/rbac"},
@@ -201,8 +201,8 @@ func TestWhatIsUnreadIsSaidInFullOnce(t *testing.T) {
 	}
 }
 
-// A branch that takes no push keeps its levels, and so do the latches: the raise
-// is made as soon as the branch takes it.
+// If a branch refuses pushes, its levels and the latches stay unchanged. The raise is
+// committed once the branch accepts a push.
 func TestAProtectedBranch(t *testing.T) {
 	t.Parallel()
 	w := grown(t)
@@ -250,8 +250,8 @@ func TestABranchThatIsCheckedOut(t *testing.T) {
 	}
 }
 
-// A state file that cannot be read stops the tick before it does anything, and
-// is rebuilt from git once it is moved away.
+// A state file that cannot be read stops the tick before it does anything. After a user
+// moves the file away, the tick rebuilds the state from git.
 func TestACorruptStateFile(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func([]byte) []byte{

@@ -10,13 +10,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// A versionDocument is what version prints.
+// A versionDocument is the output of version.
 type versionDocument struct {
 	term.Document
 	build.Info
 }
 
-// Table is the version on one line.
+// Table prints the version on one line.
 func (d versionDocument) Table(out io.Writer, _ term.Style) error {
 	_, err := fmt.Fprintln(out, "gitlatch", d.Info)
 	return err

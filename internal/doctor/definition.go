@@ -8,10 +8,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// definitions is where the API has what defines a kind, by its resource and group.
+// definitions is the API path of CustomResourceDefinitions. The resource and group of a
+// kind follow it.
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
 
-// A definition is a CustomResourceDefinition, as far as it matters here.
+// A definition is a CustomResourceDefinition, reduced to the fields that doctor reads.
 type definition struct {
 	Spec struct {
 		Scope string `json:"scope"`
@@ -40,7 +41,7 @@ type property struct {
 	Open       bool                `json:"x-kubernetes-preserve-unknown-fields"`
 }
 
-// has reports whether a schema may have a field.
+// has reports whether a schema allows a field.
 func (p property) has(field workload.Field) bool {
 	for _, name := range field.Names() {
 		below, ok := p.Properties[name]
@@ -52,8 +53,8 @@ func (p property) has(field workload.Field) bool {
 	return true
 }
 
-// named notes where the configuration says something else of a kind than what
-// defines it.
+// named reports differences between the policy's kinds and their
+// CustomResourceDefinitions.
 func (e *examination) named() {
 	for _, kind := range slices.Sorted(maps.Keys(e.Cluster.definitions)) {
 		o, _ := e.Cluster.Kinds.Object(kind)
@@ -63,7 +64,8 @@ func (e *examination) named() {
 	}
 }
 
-// differs says in what a definition is not what the configuration has it be.
+// differs returns the differences between a definition and the policy's settings for its
+// kind.
 func (d definition) differs(o workload.Object) (all []string) {
 	name := o.FullResource()
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }

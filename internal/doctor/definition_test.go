@@ -14,8 +14,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// defined is a cluster that holds what defines workers, and nothing else; "" is
-// one that does not show it.
+// defined is a cluster with only the CustomResourceDefinition of workers. "" is a cluster
+// that forbids reading it.
 type defined string
 
 func (defined) List(context.Context, string, string, string) ([]json.RawMessage, error) {

@@ -15,12 +15,12 @@ import (
 // unprotected starts the text of a finding about a workload without a rule.
 const unprotected = "No rule protects the live replica count"
 
-// staleCounts is what is wrong with an Application whose syncs write to all of its
+// staleCounts is the text of a finding about an Application whose syncs write all its
 // objects.
 const staleCounts = "Each sync writes all of its workloads with replica counts that are some seconds old. This can undo the last step of an autoscaler. Add " + outOfSync + " to its spec.syncPolicy.syncOptions."
 
-// inert finds what keeps the checkpoint of a workload from acting on the live
-// cluster, and notes what lets it act.
+// inert sets the rules that protect the live replicas of a workload, and adds the
+// findings about missing rules.
 func (e *examination) inert(s *subject) {
 	keepers, wrong := e.judge(*s)
 	s.Inert = keepers
@@ -33,7 +33,8 @@ func (e *examination) inert(s *subject) {
 	e.report.Findings = append(e.report.Findings, wrong...)
 }
 
-// judge is inert without a note.
+// judge returns the rules that protect a workload's live replicas, and the findings. It
+// changes nothing.
 func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 	owners, others := e.owners(s.ID)
 	var dropped, unbound []Finding
@@ -63,7 +64,7 @@ func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 	if w, ok := e.admits(s); ok && len(e.including(s.ID.Namespace)) == 0 {
 		return Keepers{{Admission, w.name(), "acts on creation alone"}}, dropped
 	}
-	_, live := e.changes(s, "replicas", false) // ways says so
+	_, live := e.changes(s, "replicas", false) // ways reports this policy
 	switch {
 	case len(wrong) > 0 || live:
 		return nil, append(wrong, dropped...)
@@ -77,8 +78,8 @@ func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 	return nil, []Finding{{NoApplier, s.ID.Short(), e.noApplier(s)}}
 }
 
-// noApplier is why no rule is known to protect the replica count of a workload, and
-// what to do.
+// noApplier returns the text of a finding about a workload without a known applier: why
+// no rule protects its replicas, and the fix.
 func (e *examination) noApplier(s subject) string {
 	const policy = `Apply the admission policy that "gitlatch render admission" prints`
 	own := "add a line \"namespace/kind/name: REASON\" to " + checkpoint.EvidencePath(e.Site)
@@ -95,11 +96,11 @@ func (e *examination) noApplier(s subject) string {
 		none, policy, hub, s.pointer(), own)
 }
 
-// fluxManager is who Flux applies as.
+// fluxManager is the field manager of Flux.
 const fluxManager = "kustomize-controller"
 
-// dropped returns that a build states no count any more which its applier still
-// owns: by the next apply the count goes with it.
+// dropped returns a finding if Flux still owns the replicas of a workload but the
+// manifest no longer states them. The next apply then removes the field.
 func (e *examination) dropped(s subject, by applier, kept bool) []Finding {
 	if s.sample == nil || s.sample.Scale == nil || s.sample.Scale.Applied != fluxManager || by.tool != Flux {
 		return nil
@@ -117,8 +118,8 @@ func (e *examination) dropped(s subject, by applier, kept bool) []Finding {
 	return nil
 }
 
-// including are the folders that include the Component of a namespace, each
-// with its overlay.
+// including returns the folders that include the Component of a namespace, each with its
+// overlay.
 func (e *examination) including(namespace string) []inclusion {
 	component := path.Dir(checkpoint.ComponentPath(e.Site, namespace))
 	var found []inclusion
@@ -137,13 +138,13 @@ type inclusion struct {
 	folder  gitops.Folder
 }
 
-// probe is the name of a workload that nobody has, by which a rule that is
-// about all names is known.
+// probe is a name that no workload has. A rule that matches it matches every name.
 const probe = "gitlatch-probe"
 
-// evidence puts the lines together: one for all of a kind in a namespace where
-// the same keeps all that run there, and would keep another; else one a
-// workload. What a person wrote in their own words stays.
+// evidence sets the lines of protection.yaml in the report. It writes one line for all
+// workloads of a kind in a namespace if the same rule protects all of them and would also
+// protect a new one. Otherwise it writes one line for each workload. Lines that a user
+// wrote stay.
 func (e *examination) evidence() {
 	lines := e.report.Evidence
 	for covered, what := range e.Tree.Evidence {
@@ -151,7 +152,7 @@ func (e *examination) evidence() {
 			lines[covered] = what
 		}
 	}
-	all := map[string]map[string]bool{} // what keeps them, by namespace and kind
+	all := map[string]map[string]bool{} // lines of the rules, by namespace and kind
 	for _, s := range e.Fleet.Samples {
 		if s.ID.Kind.Scales() {
 			keepers, _ := e.judge(e.subject(s.ID, &s))
@@ -178,12 +179,12 @@ func (e *examination) evidence() {
 	})
 }
 
-// keepsAny reports whether what keeps a workload would keep one of any name and
-// without labels.
+// keepsAny reports whether the rules of a workload would also protect a workload with
+// another name and without labels.
 func (e *examination) keepsAny(w Workload) bool {
 	another := e.subject(workload.ID{Namespace: w.ID.Namespace, Kind: w.ID.Kind, Name: probe}, nil)
 	owners, _ := e.owners(w.ID)
-	if w.Inert[0].Tool == Admission { // it is alone then
+	if w.Inert[0].Tool == Admission { // an admission policy is always the only rule
 		_, ok := e.admits(another)
 		return ok
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// lost are the workloads of a namespace that declares what no rebuild has.
+// lost are workloads of one namespace whose Component is in no build.
 type lost []subject
 
-// sums are the pods that were declared of those that are declared, or of all
-// where none is yet, and those that they start at; built is false where nothing
-// builds one of them.
+// sums returns the sum of the levels, and the number of pods that a rebuild starts for
+// the workloads that have a level. If no workload has a level, starts is the sum for all
+// workloads. built is false if the start of one of them is unknown.
 func (l lost) sums() (declared, starts int64, built bool) {
 	for _, s := range l {
 		declared += int64(s.Level)
@@ -31,8 +31,8 @@ func (l lost) sums() (declared, starts int64, built bool) {
 	return declared, starts, built
 }
 
-// excluded notes namespaces whose Component is in no build, and what a rebuild
-// gives then.
+// excluded reports the namespaces whose Component is in no build, and the effect on a
+// rebuild.
 func (e *examination) excluded() {
 	for namespace, l := range e.without {
 		declared, starts, built := l.sums()
@@ -54,8 +54,7 @@ func (e *examination) excluded() {
 	}
 }
 
-// cluster notes that it is another site's, or one that the site was not adopted
-// on.
+// cluster reports if the examined cluster is not the site's cluster in git.
 func (e *examination) cluster() {
 	if e.Another() {
 		e.find(OtherCluster, e.Fleet.Cluster, fmt.Sprintf("This is not the cluster that %s names, %s. The report describes this cluster. Choose the site's cluster with --context. After a rebuild, run \"gitlatch adopt\" to make this the site's cluster.",
@@ -63,8 +62,7 @@ func (e *examination) cluster() {
 	}
 }
 
-// Another reports whether what runs is known not to be the cluster that git says
-// the site is of.
+// Another reports whether the live cluster is certainly not the site's cluster in git.
 func (c Case) Another() bool {
 	return c.Tree.Site.Cluster != "" && c.Fleet.Cluster != "" && c.Tree.Site.Cluster != c.Fleet.Cluster
 }

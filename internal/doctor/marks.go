@@ -9,8 +9,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// marks notes what keeps files from being edited in place, and marks that are of
-// nobody or say something else than git declares.
+// marks reports files that gitlatch cannot edit in place, markers of unknown workloads,
+// and markers whose number differs from the level.
 func (e *examination) marks() {
 	entries := e.Tree.Entries()
 	for _, f := range e.InPlace {

@@ -8,7 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/doctor"
 )
 
-// web has a level of 200, and the requests of one of its pods are edited in.
+// web has a level of 200. Each case sets the requests of its pods.
 func TestAQuotaIsHeldAgainstWhatThePodsAskFor(t *testing.T) {
 	t.Parallel()
 	const half, none = "{spec: {containers: [{name: main, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}}", "{spec: {containers: [{name: main}]}}"

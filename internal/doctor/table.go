@@ -12,7 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// Table writes the report for a person: the findings, a line a workload, and a
+// Table prints the report for users: the findings, one row for each workload, and a
 // summary.
 func (r Report) Table(out io.Writer, s term.Style) error {
 	p := term.NewPage(s)
@@ -35,13 +35,12 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	return p.Print(out)
 }
 
-// Uncovered counts the workloads of which something was found that protection.yaml does
-// not say.
+// Uncovered returns the number of workloads whose rule is missing from protection.yaml.
 func (r Report) Uncovered() int {
 	return each.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 && !w.Evident })
 }
 
-// alike puts findings that say the same of several subjects together.
+// alike merges findings that differ only in their subject.
 func alike(findings []Finding) (all []Finding) {
 	for _, f := range findings {
 		same := slices.IndexFunc(all, func(a Finding) bool { return a.Trap == f.Trap && a.Text == f.Text })
@@ -54,7 +53,7 @@ func alike(findings []Finding) (all []Finding) {
 	return all
 }
 
-// summary is a report in one line.
+// summary returns one line about the report.
 func (r Report) summary() string {
 	inert := each.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 || w.UserLine != "" })
 	declared := each.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 })
@@ -70,7 +69,8 @@ func (r Report) summary() string {
 		r.Site, found, inert, term.Count(len(r.Workloads), "workload"), there, declared)
 }
 
-// rows has one line for each workload. A long name of a rule folds in its column.
+// rows returns a header and one row for each workload. A long name of a rule wraps in its
+// column.
 func (r Report) rows() [][]string {
 	rows := [][]string{{"WORKLOAD", "LIVE", "IN GIT", "REBUILT AT", "PROTECTED BY"}}
 	for _, w := range r.Workloads {

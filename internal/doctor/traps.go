@@ -9,8 +9,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 )
 
-// limits notes what keeps a workload from the count that it needs, and a floor
-// that was made of a checkpoint.
+// limits reports a maximum that is too low for a workload, and a minimum that serves as a
+// checkpoint.
 func (e *examination) limits(s *subject) {
 	level, top := s.entry.Replicas, s.entry.Max
 	if need := max(level, s.Live); top > 0 && need > top {
@@ -24,13 +24,14 @@ func (e *examination) limits(s *subject) {
 	}
 }
 
-// A floor is a min of an autoscaler, in pods.
+// A floor is the minimum of an autoscaler, in pods.
 type floor struct {
 	of  string
 	min int32
 }
 
-// floors are those that builds give a workload, or else the one that it has.
+// floors returns the minimums of a workload's autoscalers in the builds, or else the live
+// minimum.
 func (e *examination) floors(s *subject) (all []floor) {
 	for _, o := range e.Overlays {
 		for _, a := range o.Autoscalers {
@@ -45,15 +46,14 @@ func (e *examination) floors(s *subject) (all []floor) {
 	return all
 }
 
-// ordinary is how many times the accepted min a person may state without that it
-// is taken for a checkpoint, as long as it is below the level: three pods instead
-// of one are for three zones, and twice as many are for twice the traffic.
+// ordinary is a factor. A minimum below the level is a finding only if it is at least
+// ordinary times the accepted minimum. Smaller minimums have ordinary reasons: three pods
+// instead of one for three zones, or twice the pods for twice the traffic.
 const ordinary = 4
 
-// holds reports whether a floor does what a checkpoint is for. At the level or
-// above it is no lower than what a rebuild would have. From half of the level on
-// the next level down, at most, is left to fall to; that is taken for meant where
-// the floor is far above the accepted one, too.
+// holds reports whether a minimum serves as a checkpoint. A minimum at the level or above
+// does, because the workload cannot fall below the level. A lower minimum does if it is
+// at least half the level and far above the accepted minimum (see ordinary).
 func (f floor) holds(level, accepted int32) bool {
 	if accepted == 0 || level == 0 || f.min <= accepted {
 		return false
@@ -61,7 +61,7 @@ func (f floor) holds(level, accepted int32) bool {
 	return f.min >= level || int64(f.min)*2 >= int64(level) && int64(f.min) >= int64(accepted)*ordinary
 }
 
-// overlays notes what is wrong with the folders that are built.
+// overlays reports problems of the folders that doctor builds.
 func (e *examination) overlays() {
 	for _, o := range e.Overlays {
 		sites := map[string]bool{}
@@ -88,5 +88,5 @@ func (e *examination) overlays() {
 	}
 }
 
-// ByPath is the By of a folder that a person names.
+// ByPath is the By of a folder that a user names.
 const ByPath = "--path"

@@ -13,7 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// errChart is why a folder is not built that holds a chart.
+// errChart is the error for a folder that contains a Helm chart.
 var errChart = errors.New("it contains a Helm chart, which doctor does not render")
 
 // chart reports whether a tool renders a folder as a Helm chart.
@@ -22,8 +22,8 @@ func chart(files map[string][]byte, dir string) bool {
 	return there("Chart.yaml") && !slices.ContainsFunc(gitops.KustomizationNames(), there)
 }
 
-// guarded notes charts that drop the replica count, unless a policy raises their
-// workloads.
+// guarded reports charts that may drop the replica count. A chart is not reported if an
+// admission policy sets the level of one of its workloads.
 func (e *examination) guarded() {
 	for _, s := range e.subjects() {
 		if _, admitted := e.admits(s); !admitted {
@@ -39,9 +39,9 @@ func (e *examination) guarded() {
 	}
 }
 
-// ignored reports whether nothing resets the replica count of a workload after its
-// creation: an applier of this cluster is known, or a user's line covers the workload,
-// and all appliers ignore the field, which Helm does not.
+// ignored reports whether no tool resets the replicas of a workload after its creation.
+// This is true if every applier ignores the replicas, and an applier of this cluster or a
+// user's line in protection.yaml covers the workload. Helm does not ignore fields.
 func (e *examination) ignored(s subject) bool {
 	if len(e.releases(s)) > 0 {
 		return false
@@ -57,8 +57,8 @@ func (e *examination) ignored(s subject) bool {
 	return known
 }
 
-// userLine is the line of protection.yaml that a user wrote and that covers a workload;
-// "" is none.
+// userLine returns the line of protection.yaml that a user wrote and that covers a
+// workload. It returns "" if there is no such line.
 func (e *examination) userLine(id workload.ID) string {
 	_, line, _ := e.Tree.Evidence.Line(id)
 	if writes(line) {
@@ -67,8 +67,8 @@ func (e *examination) userLine(id workload.ID) string {
 	return line
 }
 
-// reset notes a replica count that a manifest states and that its next apply sets again
-// after a policy raised it on creation.
+// reset reports replicas in a manifest that the next apply sets again after a policy set
+// the level on creation.
 func (e *examination) reset(s *subject) bool {
 	o, w := e.given(s.ID)
 	if w.Replicas == nil || e.ignored(*s) {
@@ -79,9 +79,10 @@ func (e *examination) reset(s *subject) bool {
 	return true
 }
 
-// hidden notes the appliers of a workload that no build has, and reports whether
-// there are any: what they start it with is unknown. If a policy admits a workload
-// without a known applier, it notes the workload.
+// hidden reports the appliers of a workload that no build contains, and returns whether
+// there are any. Their workloads start with an unknown number of replicas. If the
+// workload has no known applier and a policy admits it, hidden reports the workload
+// itself.
 func (e *examination) hidden(s *subject, admitted bool) bool {
 	const rendered = "Or write the rendered manifests to a folder of the repository, and name it with --path."
 	before := len(s.Lowers)
@@ -103,7 +104,8 @@ func (e *examination) hidden(s *subject, admitted bool) bool {
 	return len(s.Lowers) > before
 }
 
-// unbuilt notes an applier by the chart that it is known to have, or else by text.
+// unbuilt adds a finding about an applier without a build: the finding about its chart,
+// or else text.
 func (e *examination) unbuilt(s *subject, admitted bool, name, text string) {
 	if f, guards := e.guards[name]; guards && !admitted {
 		e.lowers(s, f.Trap, f.Subject, f.Text)
@@ -112,13 +114,13 @@ func (e *examination) unbuilt(s *subject, admitted bool, name, text string) {
 	e.lowers(s, NotBuilt, name, text)
 }
 
-// fails reports whether a folder of an applier, which includes the Component of a
-// namespace, does not build. That is a finding of its own.
+// fails reports whether a build fails that belongs to an applier and includes the
+// Component of a namespace. overlays reports this error.
 func (e *examination) fails(a applier, namespace string) bool {
 	return slices.ContainsFunc(e.including(namespace), func(in inclusion) bool { return in.overlay.By == a.by() && in.overlay.Err != nil })
 }
 
-// unbuiltSource is the source of an applier that was not built.
+// unbuiltSource describes the source of an applier without a build.
 func (a applier) unbuiltSource(overlays []Overlay) string {
 	for _, o := range overlays {
 		if o.By == a.by() && o.Err != nil && !errors.Is(o.Err, errChart) {

@@ -20,7 +20,7 @@ func files(of map[string]string) map[string][]byte {
 	return all
 }
 
-// counts are the replicas that an overlay states, by workload.
+// counts returns the replicas in an overlay, by workload.
 func counts(o gitops.Overlay) string {
 	var all []string
 	for _, w := range o.Workloads {

@@ -38,7 +38,7 @@ var siteStops = map[policy.Reason]string{
 	policy.ReasonSecond:   "two live clusters share the site",
 }
 
-// stops returns what stops level changes in the whole site.
+// stops returns the reasons that stop level changes in the entire site.
 func (d Document) stops() []string {
 	var all []string
 	if len(d.Unread) > 0 {
@@ -54,7 +54,7 @@ func (d Document) stops() []string {
 	return all
 }
 
-// blocks are the reasons that block a change after its hold.
+// blocks are the reasons that block a level change after its stabilization window.
 var blocks = map[policy.Reason]string{
 	policy.ReasonBudget:     "the budget of commits is used up",
 	policy.ReasonMany:       "too many workloads are absent",
@@ -63,7 +63,7 @@ var blocks = map[policy.Reason]string{
 	policy.ReasonSurge:      "review",
 }
 
-// uncommitted counts the changes that are decided and not in git, levels first.
+// uncommitted describes the decided changes that are not in git, levels first.
 func (d Document) uncommitted() []string {
 	var levels, rollouts changes
 	for _, w := range d.Workloads {
@@ -75,7 +75,7 @@ func (d Document) uncommitted() []string {
 	return slices.Concat(levels.texts("level change"), rollouts.texts("rollout change"))
 }
 
-// changes counts decided changes that are not in git. The zero value has none.
+// changes are the numbers of decided changes that are not in git.
 type changes struct {
 	failed, blocked, proposed, riding int
 	reasons                           map[string]int // of the blocked ones

@@ -16,7 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// decided is a report with a decision for each of the given.
+// decided returns a report with these decisions.
 func decided(decisions ...policy.Decision) tick.Report {
 	r := tick.Report{Site: "prod", Fleet: workload.Fleet{At: noon}}
 	for i, d := range decisions {
@@ -112,8 +112,7 @@ func TestAConditionKeepsItsIndent(t *testing.T) {
 	}
 }
 
-// Where nothing was committed, the last line counts the changes that are blocked, by
-// reason.
+// Without a commit, the last line lists the number of blocked changes by reason.
 func TestTheTableEndsWithTheReasonForNoCommit(t *testing.T) {
 	t.Parallel()
 	to := checkpoint.Entry{Replicas: 50}
