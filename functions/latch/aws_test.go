@@ -66,7 +66,7 @@ func TestOnAWS(t *testing.T) {
 	t.Run("rights seen are those of the role", c.rights)
 }
 
-// first makes a site's first checkpoint.
+// first writes the first checkpoint of a site.
 func (s *stack) first(t *testing.T) {
 	t.Helper()
 	s.scales(t, 2)
@@ -100,7 +100,7 @@ func (s *stack) first(t *testing.T) {
 	s.silent(t)
 }
 
-// surges makes the workload want ten times its level.
+// surges raises the desired replicas to ten times the level.
 func (s *stack) surges(t *testing.T) {
 	t.Helper()
 	s.scales(t, 21)
@@ -155,7 +155,7 @@ func (s *stack) refused(t *testing.T) {
 	s.silent(t)
 }
 
-// refuse makes the host take no commits, or no pull requests.
+// refuse makes the host reject commits or pull requests.
 func (s *stack) refuse(t *testing.T, on bool) {
 	t.Helper()
 	const open = "POST /repos/{owner}/{repo}/pulls"
@@ -257,7 +257,7 @@ func (s *stack) counts(t *testing.T) {
 		t.Error("it did not fail")
 	}
 	s.gateway.Instead("dynamodb:Query", nil)
-	s.ticks(t) // which counts one
+	s.ticks(t) // this tick writes one line
 	s.declares(t, 5)
 }
 

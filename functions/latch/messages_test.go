@@ -53,7 +53,7 @@ func (s *stack) hears(t *testing.T) (m message) {
 	return m
 }
 
-// expect fails the test unless the next message is of a kind and a state.
+// expect fails the test unless the next message has the given kind and state.
 func (s *stack) expect(t *testing.T, kind alert.Kind, state alert.State) message {
 	t.Helper()
 	m := s.hears(t)
@@ -106,8 +106,7 @@ func heartbeats(t *testing.T, site, logs string) (n int) {
 	return n
 }
 
-// texts returns the text of the last message that was published, which a queue
-// is not sent.
+// texts returns the text of the last published message. A queue does not receive it.
 func (s *stack) texts(t *testing.T) string {
 	t.Helper()
 	last := ""

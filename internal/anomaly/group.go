@@ -9,8 +9,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// single is how many workloads with the same kind of condition have one condition each.
-// One item of the state store contains all open conditions, and nobody reads more.
+// single is the highest number of workloads with separate conditions of one kind. One
+// item of the state store contains all open conditions, and users do not read more
+// messages.
 const single = 10
 
 // group joins conditions of a kind if they are too many for a message each: the workloads

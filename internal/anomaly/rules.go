@@ -15,7 +15,7 @@ type rule struct {
 	kind alert.Kind
 	// hold is how long an episode must last until its condition is raised.
 	hold time.Duration
-	// see applies the rule to a workload. The episode is the one that runs; nil is none.
+	// see applies the rule to a workload. The episode is the running one, or nil.
 	see func(*candidate, *latch.Episode) sight
 	do  string
 }
@@ -25,8 +25,8 @@ type rule struct {
 type sight struct {
 	known, matches bool
 	text           string // a sentence with the numbers
-	// from is the replica count that the episode is measured from; 0 is none. Another
-	// one starts another episode.
+	// from is the replica count at which the episode starts; 0 if the rule has no such
+	// count. A different value starts another episode.
 	from int32
 }
 

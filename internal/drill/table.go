@@ -11,8 +11,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// Table writes a drill for people: the verdict, the rows that lack anything or
-// all, why, and what else bears on a rebuild.
+// Table prints a drill for the terminal: the verdict, a row for each workload that lacks
+// pods or for every workload, the causes, and other remarks.
 func (d Document) Table(out io.Writer, s term.Style, all bool) error {
 	p := sheet{d, term.NewPage(s)}
 	p.Say("", "%s", strings.TrimPrefix(d.Headline(), "gitlatch "))
@@ -33,12 +33,12 @@ type sheet struct {
 	*term.Page
 }
 
-// rows is a line for each workload that lacks anything, or for all.
+// rows prints a row for each workload that lacks pods, or for every workload.
 func (p *sheet) rows(all bool) {
 	rows := [][]string{{"WORKLOAD", "NEED", "IN GIT", "REBUILT AT", "COVERED", "SINCE", "CAUSE"}}
 	unscored := 0
 	for _, w := range p.Workloads {
-		if w.Coverage == nil && w.Unknown == "" && !w.StartUnknown { // what is unknown has a part of its own
+		if w.Coverage == nil && w.Unknown == "" && !w.StartUnknown { // a workload with unknown values has its own remark
 			unscored++
 		}
 		if !all && w.Missing == 0 && !w.StartUnknown {
@@ -69,7 +69,7 @@ func (p *sheet) rows(all bool) {
 	}
 }
 
-// since is the age of a checkpoint.
+// since formats the age of a checkpoint.
 func (p *sheet) since(c *Checkpoint) string {
 	if c == nil {
 		return "-"
@@ -88,11 +88,11 @@ func (p *sheet) since(c *Checkpoint) string {
 	return text
 }
 
-// A remark is said once of all the workloads that it is true of.
+// A remark is printed once for all workloads that share it.
 type remark struct{ title, text string }
 
-// why says what is not known of the need, what lowers it and which rollouts there
-// are, each once, with the workloads that it is about.
+// why prints the unknown needs, the causes, the rollouts and the frozen latches. Each
+// text appears once, with its workloads.
 func (p *sheet) why() {
 	p.remarks(func(w Workload) (all []remark) {
 		if w.Unknown != "" {
@@ -140,7 +140,7 @@ func (p *sheet) unexplained() []Level {
 	return slices.DeleteFunc(slices.Clone(p.Flush.Withheld), func(l Level) bool { return printed[reason{l.Named, l.Reason}] })
 }
 
-// remarks says what there is to remark of workloads, in the order of the first.
+// remarks prints the remarks on workloads, in the order in which they first appear.
 func (p *sheet) remarks(on func(Workload) []remark) {
 	var order []remark
 	by := map[remark][]string{}
@@ -161,7 +161,7 @@ func (p *sheet) remarks(on func(Workload) []remark) {
 	}
 }
 
-// notes is what does not lower the coverage, and what went wrong.
+// notes prints the other findings, the blocked levels, the problems and the links.
 func (p *sheet) notes() {
 	if harmless := each.Count(p.Findings, func(f Finding) bool { return len(f.Workloads) == 0 }); harmless > 0 {
 		p.Say("", "gitlatch doctor reports %s that do not lower the coverage", term.Count(harmless, "more finding"))

@@ -15,7 +15,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// hostile are names and texts that would be markup, or the end of something.
+// hostile are names and texts that contain markup, or that could end a script or a
+// string.
 var hostile = []string{
 	`</script><script>window.hit = 1</script>`,
 	`<!--<script>`,
@@ -28,7 +29,7 @@ var hostile = []string{
 	`javascript:window.hit=1`,
 }
 
-// besieged is a drill whose every text is a hostile one.
+// besieged returns a drill in which every text is hostile.
 func besieged() drill.Document {
 	d := site(30)
 	next := 0
@@ -125,7 +126,7 @@ func TestThePolicyOfAPageAllowsItsOwnPartsAlone(t *testing.T) {
 // Functions that turn text into markup, or send a request.
 var forbidden = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|Function\(|fetch\(|XMLHttpRequest|import\(|localStorage|cookie|@import|url\(|https?://`)
 
-// The name of a language is not an address that a page requests.
+// The name of a language looks like an address, but a page does not request it.
 const svgLanguage = "http://www.w3.org/2000/svg"
 
 func TestThePartsMakeNoMarkupAndAskForNothing(t *testing.T) {

@@ -31,7 +31,8 @@ return page.evaluate(() => {
 	return texts.length < 5 ? ['there are ' + texts.length + ' texts'] : wrong.map(e => e.textContent)
 })`
 
-// pictures renders the pictures of the README. With -update it writes the one of the page.
+// pictures renders the pictures of the README. With -update, it writes the picture of the
+// page.
 func pictures(t *testing.T, b *browser.Browser) {
 	drawing, err := os.ReadFile(filepath.Join("..", "docs", "flow.svg"))
 	if err != nil {

@@ -72,7 +72,7 @@ func known(f *float64) int {
 	return 1
 }
 
-// scored is the workload of a number.
+// scored returns the workload with a number.
 func scored(i int) drill.Workload {
 	need := int32(4 + (i*i*37+i*11)%900)
 	level := levelFor(need)
@@ -136,7 +136,7 @@ func estimate(from, need int32) *drill.Estimate {
 	return &e
 }
 
-// sum adds the fleet up, and what hangs on it.
+// sum computes the fleet and the fields that depend on it.
 func sum(d *drill.Document) {
 	f := &d.Fleet
 	for i, w := range d.Workloads {

@@ -9,12 +9,12 @@ import (
 // Narrow is the width that text is folded to if no terminal is wider, in columns.
 const Narrow = 80
 
-// narrowest is the width below which text is not folded further: names of
-// workloads leave little room on a narrow terminal.
+// narrowest is the smallest width that text is folded to. Names of workloads leave little
+// room on a narrow terminal.
 const narrowest = 24
 
-// Fold breaks a text between words into lines of at most width columns. A number
-// stays with its %.
+// Fold breaks a text between words into lines of at most width columns. It does not
+// separate a number from its %.
 func Fold(text string, width int) (lines []string) {
 	width = max(width, narrowest)
 	line := ""

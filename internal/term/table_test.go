@@ -68,7 +68,7 @@ func TestRowsOfAShortLastColumn(t *testing.T) {
 	}
 }
 
-// A document that writes itself is read as well as one that does not.
+// A document with a MarshalJSON method is as readable as one without.
 func TestJSONEscapesNothingThatPeopleRead(t *testing.T) {
 	t.Parallel()
 	for name, document := range map[string]any{"plain": map[string]string{"text": "100 -> 200 & more"}, "by itself": itself{}} {

@@ -7,9 +7,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert"
 )
 
-// chat is a message as Amazon Q Developer in chat applications, once AWS Chatbot, shows
-// it in Slack and Teams: a custom notification of version 1.0. What begins, lasts and
-// ends is one thread.
+// chat returns a message as a custom notification of version 1.0. Amazon Q Developer in
+// chat applications, formerly AWS Chatbot, shows it in Slack and Teams. All messages
+// about one condition are in one thread.
 func chat(n alert.Notice) (string, error) {
 	content := map[string]any{
 		"textType":    "client-markdown",
@@ -37,6 +37,6 @@ func chat(n alert.Notice) (string, error) {
 
 var icons = map[alert.Severity]string{alert.Critical: ":rotating_light: ", alert.Warning: ":warning: ", alert.Info: ""}
 
-// plain takes from a text what a chat would take for a link or a person: names are
-// data of the cluster.
+// plain escapes the characters with which a chat marks links and mentions. Names in a
+// text are data of the cluster.
 var plain = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")

@@ -27,7 +27,7 @@ const arn = "arn:aws:sns:eu-west-1:123456789012:gitlatch"
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// topic takes what SNS takes: 256 KiB, the attributes among them.
+// topic is a topic with SNS's limit of 256 KiB for a message and its attributes.
 type topic struct {
 	sent []*awssns.PublishInput
 	// fails is its answer to every request; may be nil.

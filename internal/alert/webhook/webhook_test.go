@@ -17,7 +17,8 @@ import (
 var blocked = alert.Alert{ID: "1", Site: "prod-eu", State: alert.Raised, Severity: alert.Critical,
 	Condition: alert.Condition{Kind: alert.Blocked, Text: "push was refused", Do: "let it push"}}
 
-// hook is one whose server answers with a status, and the bodies that it was sent.
+// hook returns a hook whose server answers with a status, and the bodies that it
+// receives.
 func hook(t *testing.T, status int) (webhook.Hook, *[]string) {
 	t.Helper()
 	var sent []string
@@ -82,7 +83,7 @@ func TestAServerThatIsGoneIsNamedWithoutTheSecret(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	unwritable := blocked
-	unwritable.At = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) // which JSON has no form for
+	unwritable.At = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) // JSON has no format for this year
 	if err := h.Send(t.Context(), unwritable); err == nil {
 		t.Error("an alert that JSON cannot hold was sent")
 	}

@@ -1,5 +1,5 @@
-// Package run holds a drill: it flushes by a tick, reads what the repository then
-// builds, scores it, and keeps and tells what came of it, in this order.
+// Package run runs a drill. In this order, it flushes in a tick, reads the cluster and
+// builds the repository, scores both, saves the report and sends a message.
 package run
 
 import (
@@ -22,51 +22,51 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Run is what a drill needs. Archive, Teller, Page and Paths may be left out.
+// A Run has the parts and settings of a drill. Archive, Teller, Page and Paths are
+// optional.
 type Run struct {
-	Tick    *tick.Tick // Flush is the run's to set; with DryRun nothing is written
+	Tick    *tick.Tick // Run sets Flush; with DryRun the drill writes nothing
 	Objects doctor.Lister
-	Here    doctor.Here // the report names its branch; a tip is not compared
-	Paths   []string    // folders that are built besides those that the cluster names
+	Here    doctor.Here // the report names its branch; the tip is not compared
+	Paths   []string    // folders to build in addition to those that the cluster names
 
 	Exact       bool
 	MinCoverage float64
-	// LeaseWithin is how long another tick's lease is waited for.
+	// LeaseWithin is the longest time to wait while another tick has the lease.
 	LeaseWithin time.Duration
-	Tag         bool // names the commit that was scored
+	Tag         bool // tag the scored commit
 
 	Archive archive.Archive
 	Teller  Teller
-	// Page makes the HTML that is kept beside the document; nil makes none.
+	// Page renders the HTML that is saved next to the document. Nil saves no page.
 	Page func(drill.Document) ([]byte, error)
 }
 
-// A Teller tells people.
+// A Teller sends messages.
 type Teller interface {
 	Tell(ctx context.Context, n alert.Notice) error
 }
 
-// A BusyError says that another held the site's lease for all the time that a
-// drill would wait.
+// A BusyError reports that another run had the site's lease for as long as the drill
+// waits.
 type BusyError struct {
 	Held   string
 	Waited time.Duration
 }
 
-// Error names the holder.
+// Error names the run that has the lease.
 func (e *BusyError) Error() string {
 	return fmt.Sprintf("%s; waited for %s. Run the drill again, or set a longer --lock-timeout", e.Held, e.Waited)
 }
 
-// every is how often a lease is asked for that another holds.
+// every is the interval between two attempts to get the lease.
 const every = 2 * time.Second
 
-// commits are looked at for the age of checkpoints.
+// commits is the number of commits to read for the age of checkpoints.
 const commits = 100
 
-// Drill holds the drill. An error means that there is nothing to say of the
-// rebuild; what was scored and could not be kept or told is a problem of the
-// document.
+// Drill runs the drill. It returns an error if there is no score. If the drill could not
+// save its report or send its message, it adds a problem to the document.
 func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
 	tags, err := r.tagger()
 	if err != nil {
@@ -93,7 +93,7 @@ func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
 	return r.tell(ctx, d, notice, err), nil
 }
 
-// flush runs the tick, and waits while another holds the lease.
+// flush runs the tick, and waits while another run has the lease.
 func (r *Run) flush(ctx context.Context) (tick.Report, error) {
 	r.Tick.Flush = policy.FlushRaise
 	if r.Exact {
@@ -117,8 +117,8 @@ func (r *Run) flush(ctx context.Context) (tick.Report, error) {
 	}
 }
 
-// look reads all that is scored, at the commit that was published, or at the tip
-// where there was nothing to say.
+// look reads everything that is scored. It reads the commit that the flush published, or
+// the tip of the branch if the flush published no commit.
 func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error) {
 	look := score.Look{Tick: flushed, Branch: r.Here.Branch, Flush: r.Tick.Flush, MinCoverage: r.MinCoverage}
 	if flushed.Commit != nil && flushed.Commit.ID != "" {
@@ -148,13 +148,13 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error)
 	}
 	look.Doctor = doctor.Examine(seen)
 	look.Ages, err = history.Ages(ctx, r.Tick.Repository, look.Commit, flushed.Site, commits)
-	if err != nil { // the score does not need it
+	if err != nil { // the score does not depend on it
 		look.Tick.Problems = append(slices.Clone(flushed.Problems), fmt.Errorf("read the age of checkpoints: %w", err))
 	}
 	return look, nil
 }
 
-// keep keeps the document and its page.
+// keep saves the document and its page.
 func (r *Run) keep(ctx context.Context, d drill.Document) drill.Document {
 	if r.Archive == nil {
 		return d
@@ -169,7 +169,8 @@ func (r *Run) keep(ctx context.Context, d drill.Document) drill.Document {
 	return d.Problem(errors.Join(err, failed))
 }
 
-// tell sends a message, unless err is why there is none.
+// tell sends a message. If err is not nil, there is no message, and tell adds err to the
+// problems.
 func (r *Run) tell(ctx context.Context, d drill.Document, notice alert.Notice, err error) drill.Document {
 	if r.Teller == nil {
 		return d

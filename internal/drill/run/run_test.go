@@ -23,8 +23,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// parts are the parts of a drill in memory: one workload of 87 pods, built with
-// its Component.
+// parts are the in-memory parts of a drill. The site has one workload with 87 pods, and
+// the overlay includes its Component.
 type parts struct {
 	now     time.Time
 	cluster string // its UID
@@ -32,13 +32,13 @@ type parts struct {
 	repository
 	told []alert.Notice
 	deaf bool
-	// refuses is a file that the branch takes no commit of.
+	// refuses is a file: the branch rejects each commit that changes it.
 	refuses string
 	// flux are the objects of Flux in the cluster, by kind.
 	flux map[string]string
 }
 
-// repository is one that can tag.
+// repository is a repository with tags.
 type repository struct {
 	*repomem.Repository
 	tags map[string]string
@@ -118,7 +118,7 @@ func TestADrillTagsAndTells(t *testing.T) {
 	if len(p.told) != 1 || p.told[0].State != "passed" || p.told[0].Severity != alert.Info || !strings.Contains(p.told[0].Subject, "100 %") {
 		t.Errorf("told %+v", p.told)
 	}
-	// The day's name is taken, once another commit is scored.
+	// A tag of the day exists for another commit.
 	p.repository.Edit("work", p.now, map[string][]byte{"clusters/prod/kustomization.yaml": []byte("resources: [web.yaml]\n")})
 	p.now, p.deaf = p.now.Add(time.Minute), true
 	d, err = r.Drill(t.Context())

@@ -9,7 +9,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// tagger is what tags the commit; nil where nobody asked for a tag.
+// tagger returns the repository as a Tagger, or nil if the drill sets no tag.
 func (r *Run) tagger() (repo.Tagger, error) {
 	if !r.Tag {
 		return nil, nil
@@ -21,8 +21,8 @@ func (r *Run) tagger() (repo.Tagger, error) {
 	return tagger, nil
 }
 
-// tag names the commit that was scored by the day of the drill, or where that
-// name is taken by its second.
+// tag tags the scored commit with the day of the drill. If that tag exists, it uses the
+// time to the second.
 func tag(ctx context.Context, by repo.Tagger, d drill.Document) drill.Document {
 	if by == nil {
 		return d

@@ -15,10 +15,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// withdraw takes evidence out of git that was written by doctor and does not hold
-// any more, so that no level of those workloads is written, and tells people. A drill
-// that writes nothing says what does not hold. Where not all could be read or built,
-// or on another cluster, all stays as it is.
+// withdraw removes the rules from git that doctor wrote and that the cluster no longer
+// has. From then on, no level of these workloads is written. withdraw also sends an
+// alert. In a dry run it only adds a problem that lists the rules. It changes nothing if
+// a part of the cluster or the repository could not be read or built, if the cluster is
+// another one, or in observe mode.
 func (r *Run) withdraw(ctx context.Context, look score.Look, d drill.Document) drill.Document {
 	found := look.Doctor
 	blind := slices.ContainsFunc(found.Findings, func(f doctor.Finding) bool {

@@ -25,13 +25,13 @@ func TestADrillWithdrawsWhatDoesNotHold(t *testing.T) {
 	t.Parallel()
 	all, web := "shop/deployment/*", "shop/deployment/web"
 	for name, c := range map[string]struct {
-		spec   string // of the Kustomization
+		spec   string // spec of the Kustomization
 		before checkpoint.Evidence
 		left   checkpoint.Evidence
 		change func(*parts)
 		dry    bool
-		says   bool // though it leaves all
-		tells  bool // as well
+		says   bool // the drill reports a problem although it removes no rule
+		tells  bool // the drill also sends an alert
 	}{
 		"the rule is there":        {spec: fluxRule, before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}},
 		"the rule is gone":         {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{}},
@@ -56,7 +56,7 @@ func TestADrillWithdrawsWhatDoesNotHold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, r := newParts(t)
-			if _, err := r.Drill(t.Context()); err != nil { // there are levels since
+			if _, err := r.Drill(t.Context()); err != nil { // writes the first levels
 				t.Fatal(err)
 			}
 			p.flux = map[string]string{"GitRepository": fluxSource, "Kustomization": "{metadata: {name: shop, namespace: flux-system}, spec: {sourceRef: {kind: GitRepository, name: fleet}, path: clusters/prod, " + c.spec + "}, status: {conditions: [{type: Ready, status: \"True\"}]}}"}

@@ -9,8 +9,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
-// causes say why a rebuild starts a workload with less than it needs: first what
-// is wrong with what is built, then what is wrong with what is declared.
+// causes returns the reasons why a rebuild starts a workload with fewer pods than it
+// needs: first problems of the built manifests, then problems of the level in git.
 func (one subject) causes() []drill.Cause {
 	causes := []drill.Cause{}
 	add := func(name, text string) { causes = append(causes, drill.Cause{Name: name, Text: text}) }
@@ -31,7 +31,7 @@ func (one subject) causes() []drill.Cause {
 	}
 	if one.Start < cmp.Or(one.Level, one.need) {
 		for _, f := range one.Lowers {
-			if f.Trap != doctor.MaxUnderNeed { // it is of what is declared
+			if f.Trap != doctor.MaxUnderNeed { // it is about the level in git
 				add(string(f.Trap), f.Text)
 			}
 		}
@@ -52,7 +52,7 @@ func (one subject) causes() []drill.Cause {
 	return causes
 }
 
-// declared says why git declares less than is needed.
+// declared returns the reason why the level in git is lower than the need.
 func (one subject) declared() drill.Cause {
 	for _, f := range one.Lowers {
 		if f.Trap == doctor.MaxUnderNeed {

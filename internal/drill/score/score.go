@@ -1,5 +1,5 @@
-// Package score makes the document of a drill of what a tick saw and wrote and
-// what doctor found. It is a function of values.
+// Package score builds the document of a drill from the report of a tick and the report
+// of doctor. It does no I/O.
 package score
 
 import (
@@ -19,12 +19,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Look is all that is scored.
+// A Look is the input of a score.
 type Look struct {
-	Tick   tick.Report   // that flushed
-	Doctor doctor.Report // of the commit
-	// Tree is what the commit declares, and Ages since when; a workload that is
-	// not among these is of unknown age.
+	Tick   tick.Report   // report of the flush
+	Doctor doctor.Report // report on the commit
+	// Tree is the site's checkpoint files at the commit. Ages are the ages of its levels;
+	// the age of a workload that is not in Ages is unknown.
 	Tree checkpoint.Tree
 	Ages map[workload.ID]history.Age
 
@@ -54,8 +54,8 @@ func Document(l Look) drill.Document {
 	return d
 }
 
-// worst puts the least covered first, of those alike the one that lacks the most,
-// and last what has no coverage.
+// worst sorts workloads by coverage, lowest first, and then by missing pods, most first.
+// Workloads without a coverage come last.
 func worst(a, b drill.Workload) int {
 	return cmp.Or(
 		cmp.Compare(or(a.Coverage, math.Inf(1)), or(b.Coverage, math.Inf(1))),
@@ -63,7 +63,7 @@ func worst(a, b drill.Workload) int {
 		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 }
 
-// sum is the score of all workloads together.
+// sum returns the score of all workloads together.
 func sum(all []drill.Workload) drill.Fleet {
 	var f drill.Fleet
 	for _, w := range all {
@@ -114,7 +114,7 @@ func later(seconds int64, stuck int, e *drill.Estimate) (int64, int) {
 	return max(seconds, e.Seconds), stuck
 }
 
-// findings are those of doctor, with what they lower.
+// findings returns the findings of doctor, with the workloads whose coverage they lower.
 func findings(r doctor.Report, all []drill.Workload) []drill.Finding {
 	lacks, unknown := map[string]int32{}, map[string]bool{}
 	for _, w := range all {
@@ -137,7 +137,7 @@ func findings(r doctor.Report, all []drill.Workload) []drill.Finding {
 	return found
 }
 
-// or is a number, or what stands for one that is not known.
+// or returns the number, or unknown if the number is nil.
 func or[T any](n *T, unknown T) T {
 	if n == nil {
 		return unknown
@@ -145,7 +145,7 @@ func or[T any](n *T, unknown T) T {
 	return *n
 }
 
-// known is a count that is known where it is above 0.
+// known returns nil for a number that is not positive.
 func known(n int32) *int32 {
 	if n <= 0 {
 		return nil
@@ -153,7 +153,7 @@ func known(n int32) *int32 {
 	return &n
 }
 
-// unread is what could not be read of the cluster, and then of git.
+// unread lists the parts of the cluster and then of git that could not be read.
 func unread(l Look) []string {
 	texts := workload.Texts(l.Doctor.Unread)
 	for _, namespace := range slices.Sorted(maps.Keys(l.Tree.Broken)) {

@@ -40,12 +40,12 @@ func looked() score.Look {
 	}
 }
 
-// decides puts a decision in the place of that on web.
+// decides replaces the decision about web.
 func decides(l *score.Look, verdict policy.Verdict, reason policy.Reason, text string) {
 	l.Tick.Decisions[0].Verdict, l.Tick.Decisions[0].Reason, l.Tick.Decisions[0].Text = verdict, reason, text
 }
 
-// lowered is a finding that lowers web to a start.
+// lowered adds a finding that lowers the start of web.
 func lowered(l *score.Look, trap doctor.Trap, start int32) {
 	f := doctor.Finding{Trap: trap, Subject: "shop/web", Text: "because"}
 	l.Doctor.Findings = append(l.Doctor.Findings, f)
@@ -59,7 +59,7 @@ func TestCausesOfWhatLacks(t *testing.T) {
 		name   string
 		make   func(l *score.Look)
 		lacks  int32
-		causes string // names, the first first
+		causes string // names, in order
 		says   string
 	}{
 		{"nothing lacks", func(*score.Look) {}, 0, "", ""},
@@ -204,7 +204,7 @@ func TestWhatIsKnownInPartDoesNotPass(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		make   func(l *score.Look)
-		says   string // by a notice
+		says   string // text of a notice
 		passed bool
 		drop   bool
 	}{
