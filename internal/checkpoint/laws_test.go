@@ -15,10 +15,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// histories is how many random cases a law is tried on.
+// histories is the number of random cases for each law.
 const histories = 1000
 
-// anyID draws from few workloads, so that draws meet.
+// anyID draws from few workloads, so that draws collide.
 func anyID(r *rand.Rand) workload.ID {
 	return workload.ID{
 		Namespace: []string{"shop", "pay", "on", "0"}[r.IntN(4)],
@@ -27,7 +27,7 @@ func anyID(r *rand.Rand) workload.ID {
 	}
 }
 
-// anyRollout is a rollout that a record can hold.
+// anyRollout returns a rollout that a checkpoint file can have.
 func anyRollout(r *rand.Rand) Rollout {
 	images := func() Images {
 		by := map[string]string{}
@@ -234,8 +234,8 @@ func TestFormatOfParsedIsWhatWasParsed(t *testing.T) {
 	})
 }
 
-// For any bytes, a parser returns a value, or problems on one line each with their
-// place. A record is the same after it was written and read again.
+// For any bytes, a parser returns a value, or problems on one line each with their place.
+// A checkpoint file is unchanged after it was written and read again.
 func FuzzParseRecord(f *testing.F) {
 	const head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch-checkpoint, namespace: shop}\n"
 	for _, seed := range []string{

@@ -5,20 +5,20 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Place is where git declares a workload: a file by its path from the root of
-// the repository, and lines in it, from 1; 0 is a fact that is not there.
+// A Place is the position of a workload's entry in git: a file by its path from the root
+// of the repository, and the lines of its facts, from 1; 0 if the fact is absent.
 type Place struct {
 	File                       string
 	Level, Min, Max, Milestone int
 }
 
-// Places are the places of all entries that could be read.
+// Places returns the places of all entries in readable checkpoint files.
 func (t Tree) Places() map[workload.ID]Place {
 	all := map[workload.ID]Place{}
 	for namespace, record := range t.Records {
 		file := RecordPath(t.name, namespace)
 		r := newReader(file)
-		_, _ = parseRecord(r, namespace, t.files[file], t.foreign) // for its lines
+		_, _ = parseRecord(r, namespace, t.files[file], t.foreign) // for the line numbers
 		for id := range record.Entries {
 			line := func(suffix string) int { return r.Line(strict.Child("data", key(id, suffix))) }
 			all[id] = Place{File: file, Level: line(""), Min: line(suffixMin), Max: line(suffixMax), Milestone: line(suffixMilestone)}
@@ -27,8 +27,7 @@ func (t Tree) Places() map[workload.ID]Place {
 	return all
 }
 
-// Has reports whether the tree holds a file, by its path from the root of the
-// repository.
+// Has reports whether the tree has a file, by its path from the root of the repository.
 func (t Tree) Has(file string) bool {
 	_, ok := t.files[file]
 	return ok

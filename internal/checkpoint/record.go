@@ -9,14 +9,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Record is what git declares of the workloads of one namespace. A record
-// without entries is valid; in git it is a record that is not there.
+// A Record is the checkpoint file of one namespace. A Record without entries is valid; in
+// git it is an absent file.
 type Record struct {
 	Namespace string
-	Entries   map[workload.ID]Entry // all of them in Namespace
+	Entries   map[workload.ID]Entry // all in Namespace
 }
 
-// configMap is the name of the ConfigMap that a record is.
+// configMap is the name of the ConfigMap in each checkpoint file.
 const configMap = "gitlatch-checkpoint"
 
 const recordHeader = `# What the workloads of namespace %q come back with after a rebuild, rounded. Kept by gitlatch.
@@ -30,9 +30,9 @@ metadata:
   namespace: %q
 `
 
-// Format returns the canonical bytes of the record: a ConfigMap with one line
-// a fact, workloads in the order of workload.Compare. Every entry must be one
-// that ParseRecord could have read.
+// Format returns the canonical bytes of the checkpoint file: a ConfigMap with one line
+// per fact, and workloads in the order of workload.Compare. ParseRecord must accept every
+// entry.
 func (r Record) Format() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, recordHeader, r.Namespace, configMap, r.Namespace)
@@ -51,7 +51,7 @@ func (r Record) Format() []byte {
 	return b.Bytes()
 }
 
-// ids are the workloads of the record in the order of workload.Compare.
+// ids returns the workloads of the file in the order of workload.Compare.
 func (r Record) ids() []workload.ID {
 	return slices.SortedFunc(maps.Keys(r.Entries), workload.Compare)
 }

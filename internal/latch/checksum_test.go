@@ -8,8 +8,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Each way in which a save can stop leaves latches with another checksum: any of the
-// latches saved, any of them dropped, a new one saved.
+// Latches after a save that stopped have a checksum of their own, for each set of latches
+// that the save had written or dropped by then.
 func TestChecksumTellsEachStoppedSave(t *testing.T) {
 	t.Parallel()
 	const workloads, states = 6, 4 // of each: unchanged, saved once, saved twice, dropped

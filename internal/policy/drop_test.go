@@ -42,7 +42,7 @@ func fleetAt(minutes int) workload.Fleet {
 	return workload.Fleet{Site: "prod-eu", Cluster: "uid-blue", At: noon.Add(time.Duration(minutes) * time.Minute)}
 }
 
-// watched is a site under the guards.
+// watched is a site with the guards.
 type watched struct {
 	guards policy.Guards
 	head   latch.Head
@@ -247,7 +247,7 @@ func TestAnotherClusterIsNoMassDrop(t *testing.T) {
 	}
 }
 
-// The memory of the guards is bounded for every period and every movement of the scale.
+// The guards' memory has a limit for every period and every movement of the scale.
 func TestGuardsRememberLittle(t *testing.T) {
 	t.Parallel()
 	neverKnown := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "new"}

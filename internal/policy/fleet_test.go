@@ -52,8 +52,8 @@ func TestClustersOfASite(t *testing.T) {
 		if h.Cluster != tt.seen {
 			t.Errorf("%s: cluster is %+v, want %+v", tt.name, h.Cluster, tt.seen)
 		}
-		// The text stands in a line for each workload that it stops: the parts are
-		// the report's to list.
+		// Each stopped workload shows the text on its line, so it does not list the
+		// parts. The report does.
 		if tt.unread != nil && tt.reason == policy.ReasonPartial && stop.Text != "a part of the cluster could not be listed" {
 			t.Errorf("%s: %s", tt.name, stop.Text)
 		}
@@ -203,7 +203,7 @@ func TestSpendingTheBudget(t *testing.T) {
 		t.Error("one commit a day is made twice")
 	}
 
-	// However hard it is drawn on, a day sees no more than 1.25 times its budget.
+	// The budget limits a day to 1.25 times its commits, for any number of requests.
 	g, b = policy.DefaultGuards(), latch.Budget{}
 	made := 0
 	for minute := range 24 * 60 {

@@ -57,7 +57,8 @@ func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch
 	return l, f.judge(d, look)
 }
 
-// stopsRollout returns the reason for no decision about a rollout; the zero Stop without one.
+// stopsRollout returns the reason for no decision about a rollout; the zero Stop if
+// gitlatch can decide.
 func stopsRollout(l latch.Latch, s workload.Sample, look Look) Stop {
 	unread := func(text string) Stop { return Stop{Reason: ReasonUnread, Text: text} }
 	r := s.Rollout

@@ -13,12 +13,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// rounded are the counts that this fleet is scaled to, and the levels of 1-2-5
-// that they come to. No autoscaler here goes below 2.
+// rounded maps the replicas of the workloads to their levels in the series 1-2-5. No
+// autoscaler here has a minimum below 2.
 var rounded = map[int32]int32{2: 2, 3: 5, 4: 5, 7: 10, 12: 20, 18: 20, 45: 50, 60: 100}
 
-// dark is the namespace whose pods have no metrics, so that its autoscalers are
-// blind.
+// dark is a namespace with pods without metrics, so its autoscalers are blind.
 const dark = "dark"
 
 // TestRealParts runs the tick on real parts only: a control plane with 50 Deployments
@@ -157,8 +156,8 @@ func (r *realParts) quiet(t *testing.T) {
 	}
 }
 
-// Two lowerings are due at the tick at which two raises are. A third, whose
-// autoscaler is blind, is not made.
+// Two lowerings are due in the same tick as two raises. A third lowering is not made,
+// because its autoscaler is blind.
 func (r *realParts) raisesAndLowers(t *testing.T) {
 	r.scale(t, map[workload.ID]int32{id("shop/app-3"): 3, index: 4, id("dark/app-3"): 3})
 	r.quietTicks(t, 11)
@@ -179,8 +178,8 @@ func (r *realParts) raisesAndLowers(t *testing.T) {
 	r.quietTicks(t, 1)
 }
 
-// A rival's push between read and push is below ours in the log, and both are
-// in the record.
+// If a rival pushes between read and push, the rival's commit is below gitlatch's in the
+// log, and the checkpoint file has both changes.
 func (r *realParts) rivalBeside(t *testing.T) {
 	r.scale(t, map[workload.ID]int32{id("shop/app-4"): 12})
 	r.quietTicks(t, 1)

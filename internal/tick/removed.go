@@ -22,7 +22,7 @@ const namedLargest = 5
 // A presence contains the workloads that are in the site's cluster.
 type presence struct {
 	samples map[workload.ID]workload.Sample
-	// whole is true if a workload without a sample is absent from the cluster.
+	// whole is true if an absent sample proves that the workload is not in the cluster.
 	whole bool
 }
 

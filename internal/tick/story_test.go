@@ -40,8 +40,8 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// Each anomaly has a story that raises it, one that nearly does, and one in
-// which it is over.
+// Each anomaly has three stories: one raises it, one nearly raises it, and one resolves
+// it.
 func TestEachAnomalyHasItsStories(t *testing.T) {
 	t.Parallel()
 	for _, kind := range alert.Kinds() {

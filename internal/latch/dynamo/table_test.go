@@ -22,7 +22,7 @@ import (
 
 var throttle = &smithy.GenericAPIError{Code: "ProvisionedThroughputExceededException", Message: "the level of configured provisioned throughput was exceeded"}
 
-// uses are the five things that are done with a store.
+// uses are the five methods of a store.
 var uses = map[string]func(context.Context, latch.Store) error{
 	"acquire": func(ctx context.Context, s latch.Store) error {
 		_, err := s.Acquire(ctx, "prod", "a", noon, noon.Add(time.Minute))
@@ -156,7 +156,7 @@ func TestLargestHeadFits(t *testing.T) {
 	acquire(t, s, strings.Repeat("b", 2000), noon.Add(time.Hour))
 }
 
-// Queries answer a megabyte at a time.
+// A query returns at most one megabyte.
 func TestLatchesAreReadFromEveryPage(t *testing.T) {
 	t.Parallel()
 	client := dynalite.Start(t).Client()
