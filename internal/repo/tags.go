@@ -5,14 +5,14 @@ import (
 	"errors"
 )
 
-// Tagger is a Repository that can give commits names. Not every host has that: the
-// API of CodeCommit knows no tags.
+// Tagger is a Repository that can tag commits. Not every host can: the API of CodeCommit
+// has no tags.
 type Tagger interface {
-	// Tag names a commit by refs/tags/<name>. A commit that has the name already is
-	// no error; where another has it that is ErrTagged, and stays so. Other errors
-	// are as of Repository.Commit.
+	// Tag makes refs/tags/<name> for a commit. It returns nil if the commit already has
+	// the tag, and ErrTagged if another commit has it. Repeating the call does not change
+	// ErrTagged. Other errors are the errors of Repository.Commit.
 	Tag(ctx context.Context, name, commit string) error
 }
 
-// ErrTagged says that another commit has the name.
+// ErrTagged means that another commit has the tag.
 var ErrTagged = errors.New("another commit has this tag")

@@ -11,15 +11,15 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/sight"
 )
 
-// Tag makes a lightweight tag: one ref, by a push of the commit that the server
-// has already. See repo.Tagger.
+// Tag makes a lightweight tag. It pushes one ref to a commit that the server already has.
+// See repo.Tagger.
 func (r *Repository) Tag(ctx context.Context, name, commit string) (err error) {
 	defer r.turns.Take(&err, "tag %s of %s", name, r.remote)()
 	id, err := parseID(commit)
 	if err != nil {
 		return err
 	}
-	if _, err := parseBranch(name); err != nil { // the rules are those of branches
+	if _, err := parseBranch(name); err != nil { // tags have the same rules as branches
 		return err
 	}
 	ref := plumbing.NewTagReferenceName(name)
