@@ -100,11 +100,11 @@ func median(costs []cost, of func(cost) time.Duration) time.Duration {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3g s", d.Seconds()) }
 
-// scaled is a number of objects at the size that is measured.
+// scaled returns a number of objects for the measured size.
 func scaled(n int) int { return max(1, int(float64(n)**size)) }
 
-// A build that does its work four times is seen as slower, by the same turns that
-// figures are made of.
+// A build that does its work four times is measured as slower, by the method of the
+// figures.
 func TestASlowedDownBuildIsSeen(t *testing.T) {
 	t.Parallel()
 	server := canned(t, 2000)
