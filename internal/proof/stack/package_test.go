@@ -8,8 +8,8 @@ import (
 // withCode are the templates with functions.
 var withCode = []string{source, drillSource, restoreSource, fleetSource}
 
-// packaged creates the templates of make package with empty functions, and returns the
-// folder.
+// packaged creates the templates of make package with placeholder functions, and returns
+// the folder.
 func packaged(t *testing.T) string {
 	t.Helper()
 	from, to := t.TempDir(), t.TempDir()

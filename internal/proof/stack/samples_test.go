@@ -31,8 +31,8 @@ type sample struct {
 
 const hub = "gitlatch-prod-eu"
 
-// samples differ as much as the parameters allow: each condition of the template is true
-// in one sample and false in another.
+// samples vary every condition of the template: it is true in one sample and false in
+// another.
 var samples = []sample{
 	{"github", "github", map[string]string{
 		"Site":             "prod-eu",
