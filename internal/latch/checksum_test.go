@@ -8,8 +8,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Latches after a save that stopped have a checksum of their own, for each set of latches
-// that the save had written or dropped by then.
+// Each set of latches that a stopped save had written or dropped has a different
+// checksum.
 func TestChecksumTellsEachStoppedSave(t *testing.T) {
 	t.Parallel()
 	const workloads, states = 6, 4 // of each: unchanged, saved once, saved twice, dropped

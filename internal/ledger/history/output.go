@@ -55,7 +55,7 @@ func (l Log) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON returns the commit for machines. from and to are full entries; null if
-// there is no entry.
+// absent.
 func (c Change) MarshalJSON() ([]byte, error) {
 	type commit Change
 	c.At = c.At.UTC()

@@ -49,9 +49,9 @@ func (s Sampler) Sample(_ context.Context, kinds workload.Kinds) (workload.Fleet
 	return f, nil
 }
 
-// mortalStore and mortalRepository are the working adapters, with an announcement
-// before every effect. A read of the latches counts as an effect: between the two reads
-// of the state, the tick may fail and others may act.
+// mortalStore and mortalRepository are the working adapters, and announce each effect
+// first. A read of the latches counts as an effect: between the two reads of the state,
+// the tick may fail and others may act.
 type mortalStore struct {
 	latch.Store
 	*World
@@ -92,8 +92,8 @@ func (s mortalStore) Save(ctx context.Context, l latch.Lease, h latch.Head, put 
 	})
 }
 
-// half saves the latches without the head, as a store does that writes one after the
-// other. The process then dies.
+// half saves the latches without the head, like a store that writes one after the other.
+// The process then dies.
 func (s mortalStore) half(ctx context.Context, l latch.Lease, put []latch.Latch, drop []workload.ID) error {
 	before, err := s.Head(ctx, l.Site)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s mortalStore) half(ctx context.Context, l latch.Lease, put []latch.Latch,
 	return ErrKilled
 }
 
-// full returns why the store accepts no save.
+// full returns the reason why the store accepts no save.
 func (s mortalStore) full(h latch.Head) error {
 	if s.Throttled > 0 {
 		s.Throttled--

@@ -152,8 +152,9 @@ func (r Rule) Settled(files []File) bool {
 	return true
 }
 
-// Judge compares the markers in the files with the levels of the entries. Of each file it
-// returns first the refused markers, then the others in the order of workload.Compare.
+// Judge compares the markers in the files with the levels of the entries. The results for
+// each file start with the refused markers. The others are in the order of
+// workload.Compare.
 func (r Rule) Judge(files []File, entries map[workload.ID]checkpoint.Entry) (all []Mark) {
 	for _, f := range files {
 		for _, p := range f.Refused {

@@ -26,8 +26,8 @@ func Changes(latches latch.Latches) (changes []checkpoint.Change) {
 
 func byWorkload(a, b checkpoint.Change) int { return workload.Compare(a.ID, b.ID) }
 
-// Want returns the changes to propose. They are the decisions to review and the earlier
-// proposals that are still valid. If all is true, every level change is proposed. A
+// Want returns the changes to propose. They are the decisions to review, the earlier
+// proposals that are still valid, and every level change if the argument all is set. A
 // review is not opened again for a smaller level.
 func Want(latches latch.Latches, decisions []policy.Decision, all bool, now time.Time) (wanted []checkpoint.Change) {
 	var asking []policy.Decision
