@@ -29,7 +29,7 @@ type Site struct {
 
 const (
 	siteAPI    = "gitlatch.dev/v1alpha1"
-	siteHeader = `# The site whose checkpoints stand beside this file. Kept by gitlatch.
+	siteHeader = `# The site of the checkpoint files in this directory. gitlatch updates this file.
 apiVersion: ` + siteAPI + `
 kind: Site
 `

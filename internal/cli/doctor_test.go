@@ -186,7 +186,7 @@ func TestDoctorWritesTheEvidenceThatATickAsksFor(t *testing.T) {
 	if got := w.run("doctor", "--write"); got.status != 1 || w.origin.Tip("main") == tip {
 		t.Errorf("without the rule: %+v", got)
 	}
-	if got := w.files(t)["checkpoints/prod-eu/protection.yaml"]; !strings.HasSuffix(got, "evidence: {}\n") {
+	if got := w.files(t)["checkpoints/prod-eu/protection.yaml"]; !strings.HasSuffix(got, "rules: {}\n") {
 		t.Errorf("protection.yaml says\n%s", got)
 	}
 }
@@ -290,7 +290,7 @@ func TestDoctorAcceptsALineThatAUserWrote(t *testing.T) {
 	if got := w.run(look...); got.status != 1 || !strings.Contains(got.out, "no-applier: shop/api, shop/cart, shop/web") {
 		t.Fatalf("without a line: %+v", got)
 	}
-	w.origin.Push(t, "main", map[string]string{"checkpoints/prod-eu/protection.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Evidence\nevidence:\n  \"shop/deployment/*\": \"kapp: its rebase rule keeps the live replicas\"\n"}, "kapp")
+	w.origin.Push(t, "main", map[string]string{"checkpoints/prod-eu/protection.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Protection\nrules:\n  \"shop/deployment/*\": \"kapp: its rebase rule keeps the live replicas\"\n"}, "kapp")
 	for range 3 {
 		w.tick()
 	}

@@ -209,7 +209,7 @@ func TestExplainSaysWhichLineKeepsItInert(t *testing.T) {
 	w.tick()
 	const file = "checkpoints/prod-eu/protection.yaml"
 	evidence := func(covered string) map[string]string {
-		return map[string]string{file: "apiVersion: gitlatch.dev/v1alpha1\nkind: Evidence\nevidence:\n  \"" + covered + "\": \"by hand, Ana\"\n"}
+		return map[string]string{file: "apiVersion: gitlatch.dev/v1alpha1\nkind: Protection\nrules:\n  \"" + covered + "\": \"by hand, Ana\"\n"}
 	}
 	says := func(want string) {
 		t.Helper()
