@@ -106,10 +106,11 @@ func ofStatefulSet(f *flight, owned []podTemplate) []share {
 	return nil
 }
 
-// undone returns the pods by revision for a StatefulSet whose status names one revision.
-// The other pods have a revision that a rollback left, which is younger than the target.
-// If there is no such revision, the other pods are terminating, and undone returns nil. A
-// pod that terminates after a rollback counts as a pod of the younger revision.
+// undone returns the pods by revision for a StatefulSet whose status names one revision,
+// after a rollback. The other pods have the revision before the rollback, which is
+// younger than the target. If there is no such revision, the other pods are terminating,
+// and undone returns nil. A pod that terminates after a rollback counts as a pod of the
+// younger revision.
 func undone(f *flight, owned []podTemplate) []share {
 	pods := slices.Clone(f.pods)
 	target := indexOf(owned, pods[0].revision)
