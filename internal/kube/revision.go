@@ -71,10 +71,11 @@ func indexOf(all []podTemplate, name string) int {
 // ofStatefulSet returns the pods of a StatefulSet by revision. The target is the first.
 // The others follow, the newest first. It returns nil if no rollout is in flight.
 //
-// The status counts only the pods of the target's and of the current revision. If exactly
-// one other revision is left, it is the revision of all other pods. If both are the only
-// revisions left, the other pods are terminating. If only pods of the target are left and
-// the controller waits for them, the current revision follows without pods.
+// The status has the pods of the target's revision and of the current revision, and the
+// total. If exactly one other revision is left, it is the revision of all other pods. If
+// only these two revisions are left, the other pods are terminating. If only pods of the
+// target are left and the controller waits for them, the current revision follows without
+// pods.
 func ofStatefulSet(f *flight, owned []podTemplate) []share {
 	if len(f.pods) == 2 {
 		return undone(f, owned)

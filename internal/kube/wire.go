@@ -16,8 +16,9 @@ import (
 // in this file remove unused fields from the message first. The types then decode the
 // rest.
 
-// A cut maps field numbers of a message to the part that remains. Fields without an entry
-// remain in full. It is a slice because a sample takes a tenth longer with a map.
+// A cut maps field numbers of a message to the part of the field that remains. Fields
+// that it does not list remain in full. It is a slice because a sample takes a tenth
+// longer with a map.
 type cut []keep
 
 // leaving returns a cut that removes some fields.
@@ -29,7 +30,7 @@ func leaving(fields ...int) cut {
 	return c
 }
 
-// and returns the cut with an entry for one more field.
+// and returns the cut with one more field.
 func (c cut) and(field int, k keep) cut {
 	c = append(c, make(cut, max(0, field+1-len(c)))...)
 	c[field] = k
