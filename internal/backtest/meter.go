@@ -9,7 +9,7 @@ type meter struct {
 	lasting int64
 
 	begun    bool
-	sampled  int64 // time of the last sample, which need is from
+	sampled  int64 // time of the last sample, the source of need
 	need     int32
 	declared int32
 	until    int64 // end of the measured time

@@ -34,7 +34,7 @@ type Result struct {
 	// Worst is the lowest coverage of desired replicas that lasted; zero if it was not
 	// measured.
 	Worst Worst `json:"worst,omitzero"`
-	// Waste is the part of the levels above the desired replicas. Need are the desired
+	// Waste is the part of the levels above the desired replicas. Need is the desired
 	// replicas during the time with a level. Both are pod hours.
 	Waste float64 `json:"wastePodHours"`
 	Need  float64 `json:"needPodHours"`

@@ -56,9 +56,9 @@ func TestAStepIsMeasured(t *testing.T) {
 	}
 }
 
-// The replicas are below the threshold for 20 h, and after a gap of a day for 7 h. The 27
-// h together lower the level. With 5 h after the gap, nothing changes, because the gap
-// does not count.
+// The replicas are below the threshold for 20 hours, and after a gap of a day for 7 hours.
+// The 27 hours together lower the level. With 5 hours after the gap, the level stays,
+// because the gap does not count.
 func TestAGapIsNotObserved(t *testing.T) {
 	t.Parallel()
 	evening := func(hours int) []backtest.Sample {

@@ -29,8 +29,8 @@ type CodeCommit struct {
 	Region string // "" is the region in which the program runs
 }
 
-// GitHub is a repository of GitHub. The zero value is not configured.
-// Otherwise one of the secrets is set, to its name or ARN in AWS Secrets Manager.
+// GitHub is a repository of GitHub. The zero value is not configured. One of AppSecret and
+// TokenSecret is the name or ARN of a secret in AWS Secrets Manager.
 type GitHub struct {
 	Repository  string // owner/name
 	APIURL      string // of a GitHub Enterprise server; "" is the API of github.com

@@ -42,8 +42,7 @@ type GitOps struct {
 	Context string // of the hub, in the kubeconfig of the site's cluster
 	EKS     EKS    // if set, it is the hub, and Context is empty
 	// Destination is Argo CD's destination for the site's cluster: its name, its server,
-	// or the ARN of an EKS cluster. "" is the server that gitlatch
-	// connects to.
+	// or the ARN of an EKS cluster. "" is the server that gitlatch connects to.
 	Destination string
 }
 
@@ -118,8 +117,8 @@ func ParseConfig(name string, data []byte) (Config, error) {
 	return c, nil
 }
 
-// configDocument returns the table of a Config. A fleet has no fields that each of its
-// sites sets itself.
+// configDocument returns the table of a Config. A fleet cannot set the fields that each of
+// its sites sets itself.
 func configDocument(c *Config) strict.Document {
 	return document(KindConfig, strict.Fields(
 		strict.Required("site", "name of the site, such as prod-eu, which outlives any one cluster",

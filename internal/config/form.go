@@ -46,8 +46,8 @@ func yes(into *bool) strict.Scalar {
 	return strict.Parsed(into, truth, strconv.FormatBool(*into), strconv.ParseBool)
 }
 
-// whole binds a whole number. Only the schema requires at least 1; the package of the
-// number checks it.
+// whole binds a whole number. The schema requires at least 1. The reader does not: the
+// package that uses the number checks it.
 func whole(into *int) strict.Scalar {
 	return integer(into, "a whole number", math.MinInt64, math.MaxInt64, schema{"minimum": 1})
 }
@@ -74,7 +74,7 @@ func integer[I int | int32](into *I, must string, least, most int64, bounds sche
 	})
 }
 
-// ratio binds a finite number. Only the schema requires at least 1, as for whole.
+// ratio binds a finite number. As for whole, only the schema requires at least 1.
 func ratio(into *float64) strict.Scalar {
 	form := strict.Form{Must: "a number", Tags: []string{"!!int", "!!float"}, Schema: schema{"type": "number", "minimum": 1}}
 	return strict.Parsed(into, form, strconv.FormatFloat(*into, 'f', -1, 64), func(text string) (float64, error) {
@@ -101,7 +101,7 @@ var aSpan = strict.Form{
 	Schema: schema{"anyOf": []any{schema{"type": "string", "minLength": 1, "pattern": grammar.SpanShape}, schema{"const": 0}}},
 }
 
-// span binds a duration. If least is 0, the package of the duration checks it.
+// span binds a duration. If least is 0, the package that uses it checks it.
 func span(into *time.Duration, least time.Duration) strict.Scalar {
 	return strict.Parsed(into, aSpan, policy.Span(*into), func(text string) (time.Duration, error) {
 		read, err := grammar.ParseSpan(text)

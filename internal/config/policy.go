@@ -150,7 +150,7 @@ func level(into *int32) strict.Scalar {
 	return integer(into, "a whole number of pods, at most 2147483647", math.MinInt32, math.MaxInt32, schema{"minimum": 1, "maximum": math.MaxInt32})
 }
 
-// percents binds a list of percentages. The package of the list checks their order.
+// percents binds a list of percentages. Package policy checks their order.
 func percents(into *[]int32) strict.List {
 	return numbers(strings.Join(strings.Fields(fmt.Sprint(*into)), ", "), percent, func(all []int32) error {
 		*into = all

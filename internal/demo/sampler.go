@@ -10,8 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// sampler returns the samples of a trace, like the sampler of a cluster in the same
-// state.
+// sampler samples a trace, like the sampler of a cluster in the same state.
 type sampler struct {
 	trace *traces.Trace
 	at    time.Duration // time of the next sample, since the start of the trace

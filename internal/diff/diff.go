@@ -34,12 +34,11 @@ type Case struct {
 type State string
 
 // The states. Pending means that the level changes within the next few samples if the
-// sample lasts. Frozen means the same, but a reason prevents the change.
-// Waiting means that the change needs a longer time, such as the level of a day's peak,
-// which stays through the night, or needs another commit: git has the right level for
-// now. Bounds means that the level is in sync, but the accepted minimum and maximum
-// replicas are not the live ones. Absent means that the workload is in git and not in the
-// cluster.
+// sample lasts. Frozen means the same, but a reason prevents the change. Waiting means
+// that the change needs a longer time, such as the level of a day's peak, which stays
+// through the night, or needs another commit: git has the right level for now. Bounds
+// means that the level is in sync, but the accepted minimum and maximum replicas are not
+// the live ones. Absent means that the workload is in git and not in the cluster.
 const (
 	InSync    State = "in-sync"
 	Bounds    State = "bounds"

@@ -34,7 +34,7 @@ type Bill struct {
 	Extra []Part
 }
 
-// A month has the quantities for computing lines.
+// A month has the quantities that the lines of a bill are computed from.
 type month struct {
 	use   map[string]float64
 	ticks float64
@@ -44,7 +44,7 @@ type month struct {
 // sums are the priced requests of all ticks of a month.
 type sums struct{ reads, writes, publishes, logBytes float64 }
 
-// A charge is a line without a month.
+// A charge computes a line of a bill for a month.
 type charge struct {
 	what, price string
 	quantity    func(month) float64

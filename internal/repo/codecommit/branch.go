@@ -87,7 +87,7 @@ func (r *Repository) renew(ctx context.Context, c repo.Commit) (string, error) {
 		if err != nil {
 			return "", r.refused("", err)
 		}
-		// The branch is now removed, so renew restores it even after the deadline.
+		// The branch is now removed. From here on, renew continues even after the deadline.
 		var cancel func()
 		ctx, cancel = grace(ctx)
 		defer cancel()

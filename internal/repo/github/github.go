@@ -33,7 +33,7 @@ type Options struct {
 	// separate Login.
 	Login *Login
 
-	// Git are the options of package gitwire, with the base and the author. Open sets the
+	// Git has the options of package gitwire, with the base and the author. Open sets the
 	// URL and the credentials.
 	Git gitwire.Options
 }
