@@ -12,27 +12,27 @@ import (
 	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
-// Auth is how gitlatch shows itself to the git server, and how it knows the
-// server over SSH. The zero value does neither.
+// Auth has the login of gitlatch to the git server, and the keys of the server over SSH.
+// The zero value has neither.
 type Auth struct {
 	Token Secret // an access token, or the password of the user
-	// The user name that goes with the token, itself or the name of an
-	// environment variable; without either, what the server takes with tokens.
+	// The user name for the token: its value, or the name of an environment variable. If
+	// both are empty, gitlatch uses a name that servers accept with tokens.
 	Username, UsernameEnv string
 
-	SSHKey   Secret   // the private half of a deploy key
-	HostKeys []string // that the host may show over SSH, each as "ssh-ed25519 AAAA..."
+	SSHKey   Secret   // the private key of a deploy key
+	HostKeys []string // accepted keys of the SSH host, each in the form "ssh-ed25519 AAAA..."
 }
 
-// A Secret is where a secret is found: never the secret. The zero value is
-// nowhere.
+// A Secret is the location of a secret, never the secret itself. The zero value has no
+// location.
 type Secret struct {
 	Env  string // an environment variable
-	File string // a file; white space at its end does not count
+	File string // a file; white space at its end is ignored
 }
 
-// Read returns the secret, "" where it is nowhere. The field is that of the
-// configuration, less its Env or File.
+// Read returns the secret, or "" for the zero value. field is the configuration field for
+// errors, without its suffix Env or File.
 func (s Secret) Read(field string, getenv func(string) string) (string, error) {
 	switch {
 	case s.Env != "":
@@ -54,7 +54,7 @@ func (s Secret) Read(field string, getenv func(string) string) (string, error) {
 	return "", nil
 }
 
-// Read returns the user name and the token, "" for what is not configured.
+// Read returns the user name and the token, each "" if it is not configured.
 func (a Auth) Read(getenv func(string) string) (username, token string, err error) {
 	if username, err = (Secret{Env: a.UsernameEnv}).Read("repository.auth.username", getenv); err != nil {
 		return "", "", err
@@ -92,7 +92,7 @@ func webhookFields(s *Secret) strict.Object {
 	).With(strict.OneOf("urlEnv", "urlFile"))
 }
 
-// hostKey is one line of ssh-keyscan, less the host in front of it.
+// hostKey is the form of a line of ssh-keyscan, without the host before the key.
 var hostKey = strict.Text(`^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)) AAAA[A-Za-z0-9+/]+=*( .*)?$`,
 	"a host key such as ssh-ed25519 AAAA..., which is what ssh-keyscan prints behind the host's name")
 
@@ -108,7 +108,8 @@ var (
 	userNames  = []string{"username", "usernameEnv"}
 )
 
-// sameWay is the rule that what logs in goes the way that the URL does.
+// sameWay is the rule that the login fits the URL. An SSH URL needs a deploy key and
+// allows no user name. Other URLs do not allow a deploy key.
 func sameWay(url *string) strict.Rule {
 	key := schema{"anyOf": strict.Each(deployKeys)}
 	keyAlone := schema{"anyOf": strict.Each(deployKeys), "not": schema{"anyOf": strict.Each(userNames)}}

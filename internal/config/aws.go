@@ -9,45 +9,45 @@ import (
 	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
-// EKS is a cluster of Amazon EKS. The zero value is none.
+// EKS is a cluster of Amazon EKS. The zero value is not configured.
 type EKS struct {
 	Name       string
-	Region     string // "" is the region that the program runs in
-	RoleARN    string // assumed before it is asked for, as in another account; "" is none
-	ExternalID string // that the role wants shown; "" is none
+	Region     string // "" is the region in which the program runs
+	RoleARN    string // role to assume before the login, such as a role in another account; "" assumes no role
+	ExternalID string // external ID that the role requires; may be ""
 }
 
-// DynamoDB is a table of Amazon DynamoDB. The zero value is none.
+// DynamoDB is a table of Amazon DynamoDB. The zero value is not configured.
 type DynamoDB struct {
 	Table  string
-	Region string // "" is the region that the program runs in
+	Region string // "" is the region in which the program runs
 }
 
-// CodeCommit is a repository of AWS CodeCommit. The zero value is none.
+// CodeCommit is a repository of AWS CodeCommit. The zero value is not configured.
 type CodeCommit struct {
 	Name   string
-	Region string // "" is the region that the program runs in
+	Region string // "" is the region in which the program runs
 }
 
-// GitHub is a repository of GitHub. The zero value is none. One of the secrets
-// is set, by its name or ARN in AWS Secrets Manager.
+// GitHub is a repository of GitHub. The zero value is not configured. One of AppSecret and
+// TokenSecret is the name or ARN of a secret in AWS Secrets Manager.
 type GitHub struct {
 	Repository  string // owner/name
-	APIURL      string // of a GitHub Enterprise server; "" is that of github.com
-	AppSecret   string // holds the key of a GitHub App
-	TokenSecret string // holds a fine-grained access token
+	APIURL      string // of a GitHub Enterprise server; "" is the API of github.com
+	AppSecret   string // secret with the key of a GitHub App
+	TokenSecret string // secret with a fine-grained access token
 }
 
-// SNS is a topic of Amazon SNS. The zero value is none.
+// SNS is a topic of Amazon SNS. The zero value is not configured.
 type SNS struct {
-	TopicARN string // its region is that of the topic
+	TopicARN string // includes the region
 }
 
-// S3 is a bucket of Amazon S3. The zero value is none.
+// S3 is a bucket of Amazon S3. The zero value is not configured.
 type S3 struct {
 	Bucket string
-	Prefix string // of all keys, with the slash at its end; "" is none
-	Region string // "" is the region that the program runs in
+	Prefix string // of all keys, with a slash at its end; may be ""
+	Region string // "" is the region in which the program runs
 }
 
 func regionField(region *string) strict.Field {
@@ -111,15 +111,15 @@ func s3Fields(s *S3) strict.Object {
 	)
 }
 
-// secretName is the name or ARN of a secret in AWS Secrets Manager.
+// secretName is the form of the name or ARN of a secret in AWS Secrets Manager.
 var secretName = func() strict.Form {
 	f := strict.Text(`^[A-Za-z0-9/_+=.@][-A-Za-z0-9/_+=.@:]*$`, "the name or ARN of a secret in AWS Secrets Manager; the secret itself never stands in this file").Hide()
 	f.Schema["not"] = schema{"pattern": tokenShape}
 	return f
 }()
 
-// A token of GitHub begins with a word and an underscore; a key has dashes first
-// and more than one line.
+// tokenShape is the pattern of a GitHub token: it starts with a word and an underscore. A
+// private key does not match it, and is refused because of its dashes and line breaks.
 const tokenShape = `^(gh[a-z]|github_pat)_`
 
 func noToken(s string) error {
@@ -129,8 +129,8 @@ func noToken(s string) error {
 	return nil
 }
 
-// wrongAPIURL says what is wrong with the URL of an API: what is wrong with a
-// repository's, which it otherwise is like.
+// wrongAPIURL returns an error if s is not the URL of an API. The checks are the same as
+// for the URL of a repository.
 func wrongAPIURL(s string) error {
 	if err := repo.CheckURL(strings.TrimSuffix(s, "/") + "/"); err != nil {
 		return errors.New(strings.NewReplacer(

@@ -11,71 +11,70 @@ import (
 	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
-// A Config is how one site is run, or the functions of a fleet.
+// A Config is the configuration of one site, or of the functions of a fleet.
 type Config struct {
-	Site       string // a DNS label; with Fleet the fleet's name
+	Site       string // a DNS label; with Fleet, the name of the fleet
 	Cluster    Cluster
 	State      State
 	Repository Repository
 	Period     time.Duration // from one tick to the next
 	Commit     Commit
 	Alerts     Alerts
-	Demand     []*Demand // each of another workload
+	Demand     []*Demand // each for another workload
 	Drills     Drills
 	GitOps     GitOps
-	// Fleet is the file on the branch that lists the sites of a fleet, from the root
-	// of the repository; "" is a Config of one site. See Of.
+	// Fleet is the path of the fleet file on the branch, from the root of the repository;
+	// "" is the Config of one site. See Of.
 	Fleet string
 }
 
-// Cluster is where the site's cluster is found. The zero value is the current
-// context of the usual kubeconfig.
+// Cluster is the location of the site's cluster. The zero value is the current context of
+// the usual kubeconfig.
 type Cluster struct {
 	Kubeconfig string // path; "" is $KUBECONFIG, else ~/.kube/config
 	Context    string // "" is the current one
-	EKS        EKS    // set, it is the cluster, and the two before are not
+	EKS        EKS    // if set, it is the cluster, and Kubeconfig and Context are empty
 }
 
-// GitOps is the cluster that Argo CD runs in, if it is another than the site's: a hub.
-// Without Context and EKS it is the site's own.
+// GitOps is the cluster in which Argo CD runs, if it is another cluster than the site's:
+// a hub. Without Context and EKS, it is the site's cluster.
 type GitOps struct {
-	Context string // of the hub, in the kubeconfig that has the site's cluster
-	EKS     EKS    // set, it is the hub, and Context is not
-	// Destination is the destination by which Argo CD knows the site's cluster: its
-	// name, its server, or the ARN of a cluster of EKS. "" is the server by which
-	// gitlatch reaches it.
+	Context string // of the hub, in the kubeconfig of the site's cluster
+	EKS     EKS    // if set, it is the hub, and Context is empty
+	// Destination is Argo CD's destination for the site's cluster: its name, its server,
+	// or the ARN of an EKS cluster. "" is the server that gitlatch connects to.
 	Destination string
 }
 
-// State is where the site's state is kept; one of the fields is set.
+// State is the storage of the site's state. One of the fields is set.
 type State struct {
-	Bolt     string // path of a bbolt file; its folder may not exist yet
+	Bolt     string // path of a bbolt file; its folder need not exist
 	DynamoDB DynamoDB
-	Memory   bool // kept for one run only
+	Memory   bool // until the end of the process
 }
 
-// Alerts is where people are told of what needs them; at most one of the fields is
-// set. The zero value is nowhere.
+// Alerts is the destination of alerts. At most one of the fields is set. The zero value
+// sends no alerts.
 type Alerts struct {
 	SNS     SNS
-	Webhook Secret // the URL, which takes JSON with a text
+	Webhook Secret // the URL, which accepts JSON with a text
 }
 
-// Drills is where the reports of drills are kept; at most one of the fields is
-// set. The zero value is nowhere.
+// Drills is the storage of drill reports. At most one of the fields is set. The zero
+// value stores no reports.
 type Drills struct {
-	Dir string // a folder; it may not exist yet
+	Dir string // a folder, which need not exist
 	S3  S3
 }
 
-// Commit is how commits are made.
+// Commit has the settings of commits.
 type Commit struct {
 	SkipCI  bool // adds [skip ci] to the message
 	Author  Author
 	Signing Signing
 }
 
-// Author is who commits are made as; the zero value is gitlatch itself.
+// Author is the author of commits; the zero value is gitlatch.
 type Author struct {
 	Name, Email string
 }
@@ -87,9 +86,9 @@ func start() Config {
 	}
 }
 
-// Default returns what the command runs by without a file: site "local", the
-// current kube context, state in the user's cache folder, and the repository
-// named, which there is no default for.
+// Default returns the configuration of a command without a file: site "local", the
+// current kube context, and state in the user's cache folder. The repository has no
+// default.
 func Default(repositoryURL string) (Config, error) {
 	c := start()
 	c.Site = "local"
@@ -108,8 +107,8 @@ func Default(repositoryURL string) (Config, error) {
 	return c, nil
 }
 
-// ParseConfig reads a document of kind Config. The name stands in errors, which
-// are *strict.Errors and hold all that is wrong.
+// ParseConfig parses a document of kind Config. Errors are *strict.Errors, which start
+// with name and list every problem.
 func ParseConfig(name string, data []byte) (Config, error) {
 	c := start()
 	if err := read(name, data, configDocument(&c)); err != nil {
@@ -118,8 +117,8 @@ func ParseConfig(name string, data []byte) (Config, error) {
 	return c, nil
 }
 
-// configDocument is the table of a Config. What a fleet's sites have each of its
-// own is not the fleet's.
+// configDocument returns the table of a Config. A fleet cannot set the fields that each of
+// its sites sets itself.
 func configDocument(c *Config) strict.Document {
 	return document(KindConfig, strict.Fields(
 		strict.Required("site", "name of the site, such as prod-eu, which outlives any one cluster",

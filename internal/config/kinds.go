@@ -9,7 +9,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A namedKind is one kind of the list. What could not be read is "".
+// A namedKind is one item of the list of kinds. Fields that could not be read are "".
 type namedKind struct {
 	name string
 	workload.Object
@@ -38,8 +38,7 @@ func (e *namedKind) called() workload.Kind {
 	return workload.Kind(cmp.Or(e.name, strings.ToLower(e.Kind)))
 }
 
-// kindList binds the list of the kinds that a site has beside those that gitlatch
-// knows by itself.
+// kindList binds the list of a site's own kinds, in addition to the built-in kinds.
 func kindList(into *workload.Kinds) strict.List {
 	var all []*namedKind
 	return items(&all, (*namedKind).fields, strict.Rule{Check: func(r *strict.Reader, path string) {
@@ -52,8 +51,8 @@ func kindList(into *workload.Kinds) strict.List {
 	}})
 }
 
-// check reports what a kind has in common with one that there is already: those
-// that gitlatch knows, and what before tells of the entries before.
+// check reports a kind with the name, the API or the resource of a built-in kind or of an
+// earlier item. before returns the index of the earlier item.
 func (e *namedKind) check(r *strict.Reader, path string, before func(...string) (int, bool)) {
 	name := strict.Child(path, "kind")
 	if e.name != "" {

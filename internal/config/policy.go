@@ -11,8 +11,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// DefaultPolicy is what a site without a policy file is run by, with the time
-// from one tick to the next, which the site's Config has.
+// DefaultPolicy returns the policy of a site without a policy file. period is the time
+// between ticks in the site's Config.
 func DefaultPolicy(period time.Duration) policy.Set {
 	set := policy.DefaultSet()
 	set.Default.Name = defaultName
@@ -21,9 +21,9 @@ func DefaultPolicy(period time.Duration) policy.Set {
 	return set
 }
 
-// ParsePolicy reads a document of kind Policy. What it leaves out is as its
-// presets, and DefaultPolicy, have it. The name stands in errors, which are
-// *strict.Errors and hold all that is wrong.
+// ParsePolicy parses a document of kind Policy. Omitted fields have the values of its
+// presets and of DefaultPolicy. Errors are *strict.Errors, which start with name and list
+// every problem.
 func ParsePolicy(name string, data []byte, period time.Duration) (policy.Set, error) {
 	doc := newPolicyDocument(name, period)
 	if err := read(name, data, document(KindPolicy, doc.fields())); err != nil {
@@ -36,10 +36,11 @@ func ParsePolicy(name string, data []byte, period time.Duration) (policy.Set, er
 	return doc.set, nil
 }
 
-// defaultName is what reports call the policy of what no other matches.
+// defaultName is the name in reports of the policy for workloads that no other policy
+// matches.
 const defaultName = "default"
 
-// The modes of a site. A site that observes writes nothing to git.
+// The modes of a site. A site in mode observe does not write to git.
 const (
 	ModeObserve = "observe"
 	ModeLatch   = "latch"
@@ -48,13 +49,13 @@ const (
 // Modes returns all modes, the default first.
 func Modes() []string { return []string{ModeObserve, ModeLatch} }
 
-// A policyDocument is a policy file while it is read.
+// A policyDocument is the state of reading a policy file.
 type policyDocument struct {
 	mode  string
-	base  policy.Policy // the file's preset, which each policy starts from
+	base  policy.Policy // the file's preset, the start of each policy
 	rules []*policy.Rule
 	set   policy.Set
-	file  string // its own name
+	file  string // name of the file
 }
 
 func newPolicyDocument(file string, period time.Duration) *policyDocument {
@@ -62,8 +63,8 @@ func newPolicyDocument(file string, period time.Duration) *policyDocument {
 	return &policyDocument{mode: ModeObserve, base: set.Default, set: set, file: file}
 }
 
-// fields is the table of a Policy document. A preset is read before what stands
-// beside it, so that the rest overrides it, and kinds before who may match them.
+// fields returns the table of a Policy document. A preset comes before the fields that
+// override it, and kinds come before the policies that match them.
 func (d *policyDocument) fields() strict.Object {
 	return strict.Fields(
 		strict.Optional("mode", "mode of the site: observe only reports, latch also commits level changes to git",
@@ -79,7 +80,7 @@ func (d *policyDocument) fields() strict.Object {
 	).With(strict.Rule{Check: d.check})
 }
 
-// ruleFields is the table of a policy that starts from the file's preset.
+// ruleFields returns the table of a policy. The policy starts with the file's preset.
 func (d *policyDocument) ruleFields(rule *policy.Rule) strict.Object {
 	rule.Policy, rule.Policy.Name = d.base, ""
 	head := []strict.Field{
@@ -108,8 +109,8 @@ func matchFields(m *policy.Match, kinds workload.Kinds) strict.Object {
 	)
 }
 
-// kindName is one of the kinds of a site. A schema does not know which its policy
-// names.
+// kindName is the form of a kind of the site. The schema allows any label, because it
+// cannot check the kinds that the policy lists.
 func kindName(kinds workload.Kinds) strict.Form {
 	f := strict.Word(kinds.All()...)
 	f.Must += ", or one that kinds of the policy names"
@@ -117,7 +118,7 @@ func kindName(kinds workload.Kinds) strict.Form {
 	return f
 }
 
-// preset binds whole policies to one by name; their own names stay.
+// preset binds the name of a preset to policies. Each policy keeps its own name.
 func preset(into ...*policy.Policy) strict.Scalar {
 	s := strict.Taken(presets, func(name string) {
 		for _, p := range into {
@@ -130,7 +131,7 @@ func preset(into ...*policy.Policy) strict.Scalar {
 	return s
 }
 
-// series binds a series: one by name, or a list of levels.
+// series binds a series: the name of a series, or a list of levels.
 func series(into *policy.Series) strict.List {
 	list := numbers(into.String(), level, func(levels []int32) error {
 		found, err := policy.ListSeries(levels)
@@ -149,7 +150,7 @@ func level(into *int32) strict.Scalar {
 	return integer(into, "a whole number of pods, at most 2147483647", math.MinInt32, math.MaxInt32, schema{"minimum": 1, "maximum": math.MaxInt32})
 }
 
-// percents binds a list of them. Their order is for whoever owns it to judge.
+// percents binds a list of percentages. Package policy checks their order.
 func percents(into *[]int32) strict.List {
 	return numbers(strings.Join(strings.Fields(fmt.Sprint(*into)), ", "), percent, func(all []int32) error {
 		*into = all
@@ -157,7 +158,8 @@ func percents(into *[]int32) strict.List {
 	})
 }
 
-// presetRules is the fields of one policy, without what chooses its workloads.
+// presetRules returns the fields of one policy, without the fields that select its
+// workloads.
 func presetRules(p *policy.Policy) []strict.Field {
 	return []strict.Field{
 		strict.Optional("preset", "preset for the fields that this policy does not set", preset(p)),

@@ -24,12 +24,12 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// part returns the shipped day with the workloads of some namespaces only, to keep a
-// test short.
+// part returns the shipped day with the workloads of some namespaces only, to keep a test
+// short.
 func part(namespaces ...string) *traces.Trace {
 	whole, err := traces.Day()
 	if err != nil {
-		panic(err) // which TestTheShippedDayHasItAll reports
+		panic(err) // TestTheShippedDayHasItAll reports this
 	}
 	some := *whole
 	some.Workloads, some.Changes = nil, nil
@@ -42,7 +42,7 @@ func part(namespaces ...string) *traces.Trace {
 	return &some
 }
 
-// recordings is where the recorded part is replayed, removed after all tests.
+// recordings is the folder of the recording, removed after all tests.
 var recordings string
 
 func TestMain(m *testing.M) {
@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// recording is a part of the day, replayed once for all tests.
+// recording is the result of a replay of a part of the day, made once for all tests.
 type recording struct {
 	day      *day
 	progress string
@@ -102,8 +102,8 @@ func TestTwoRunsLeaveTheSameCommits(t *testing.T) {
 	}
 }
 
-// The pods of the day are not fewer than the pods at its worst moment, which is between
-// two samples.
+// The report states the highest number of pods of the day. It is at least the number at
+// the worst moment, which is between two samples.
 func TestTheDayBeginsWithItsMostPods(t *testing.T) {
 	t.Parallel()
 	whole, err := traces.Day()
@@ -168,7 +168,7 @@ func TestFiguresAreLinesOfNameAndValue(t *testing.T) {
 	}
 }
 
-// Figures name no repository, so they leave none behind; a report does.
+// Figures do not show the repository, so they remove it. A report leaves it.
 func TestFiguresLeaveNoTemporaryFolder(t *testing.T) {
 	short := part("tickets")
 	short.WarmUp, short.Length = time.Hour, 2*time.Hour
@@ -284,8 +284,8 @@ func TestTheShippedDayMeetsItsFigures(t *testing.T) {
 	}
 }
 
-// declaredByTheReadme returns the share in README.md of the levels of a rebuild in the
-// desired replicas: above 1 if the levels are higher.
+// declaredByTheReadme returns the ratio in README.md of the levels of a rebuild to the
+// desired replicas. It is above 1 if the levels are higher.
 func declaredByTheReadme(t *testing.T) float64 {
 	t.Helper()
 	readme, err := os.ReadFile("../../README.md")
@@ -305,8 +305,8 @@ func declaredByTheReadme(t *testing.T) float64 {
 	return pods[0] / pods[1]
 }
 
-// theHandbookShows looks for the commit in the page on checkpoint files, word for word, in
-// the repository of a run.
+// theHandbookShows checks that the commit in the handbook page on checkpoint files is in
+// the repository of a run, with the same text.
 func theHandbookShows(t *testing.T, repository string) {
 	t.Helper()
 	page, err := os.ReadFile("../docs/checkpoint.md")

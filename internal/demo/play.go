@@ -12,19 +12,19 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// A day is what came of a replay.
+// A day is the result of a replay.
 type day struct {
 	trace      *traces.Trace
 	repository string
 	log        []logLine
 
 	history History
-	commits []time.Duration         // instants of ticks that committed, since the start
-	flights []*flight               // in the order in which they began
-	open    map[workload.ID]*flight // of these, those that still fly
+	commits []time.Duration         // times of the ticks that committed, since the start
+	flights []*flight               // in the order of their start
+	open    map[workload.ID]*flight // the flights that still run
 }
 
-// play takes all ticks of a trace.
+// play runs all ticks of a trace.
 func play(ctx context.Context, e *engine, show *tty.Progress) (*day, error) {
 	t := e.sampler.trace
 	d := &day{trace: t, history: make(History, len(t.Workloads))}

@@ -13,8 +13,8 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// figures writes the figures that the project is held to, and those that the
-// report shows, each as a line "figure <name> <value>".
+// figures writes the figures that the project must meet, and the figures of the report,
+// each as a line "figure <name> <value>".
 func (d *day) figures(out io.Writer) error {
 	span := dayOf(d.trace)
 	worst := WorstCoverage(d.trace, d.history, holdUp, span)
@@ -48,7 +48,7 @@ func (d *day) commitsIn(s Span) int { return each.Count(d.commits, s.Holds) }
 
 func share(of, all int64) float64 { return float64(of) / float64(max(1, all)) }
 
-// report writes what a person wants to see of the day.
+// report writes the report of the day for users.
 func (d *day) report(out io.Writer, s term.Style) error {
 	parts := []string{d.opening(), d.gitLog(s), d.charts(s), d.commitTable(s), d.rolloutTable(s), d.rebuildTable(s), d.lookAround(s)}
 	_, err := io.WriteString(out, strings.Join(parts, "\n"))
@@ -90,7 +90,7 @@ func (d *day) gitLog(s term.Style) string {
 	return text + s.Faint(fmt.Sprintf("  and %d commits before it, the team's first one included", before)) + "\n"
 }
 
-// charts shows three workloads of the shipped day.
+// charts draws three workloads of the shipped day.
 func (d *day) charts(s term.Style) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s     %s\n", s.Heading("Scale against checkpoint"), s.Legend("pods asked for", "declared in git"))
@@ -108,7 +108,7 @@ func (d *day) charts(s term.Style) string {
 	return text.String()
 }
 
-// plot is the chart of the i-th workload over the day.
+// plot returns the chart of the i-th workload over the day.
 func (d *day) plot(i int, title string) term.Plot {
 	since := d.trace.WarmUp // midnight
 	return term.Plot{

@@ -13,26 +13,26 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A flight is a rollout as ticks saw it, and what git said of it.
+// A flight is a rollout in the ticks, and its entries in git.
 type flight struct {
 	id          workload.ID
-	first, last time.Duration // of the ticks that saw it, since the start of the trace
-	said        []word        // what git came to say of it, in order
+	first, last time.Duration // the first and the last tick of the rollout, since the start of the trace
+	said        []word        // its entries in git, in order
 }
 
-// A word is what git says of a rollout, from an instant of the trace on.
+// A word is the entry of a rollout in git, from a time of the trace on.
 type word struct {
 	at        time.Duration
 	side      checkpoint.Side
 	milestone int32
 }
 
-// lasting is how long a rollout must be in flight to be recorded.
+// lasting is how long a rollout must be in flight to get an entry in git.
 var lasting = policy.Presets()["cope"].RolloutAfter
 
 func (f *flight) lasted() bool { return f.last-f.first >= lasting }
 
-// fly follows the rollouts in flight by one tick, and what git then says of each.
+// fly updates the rollouts in flight with a tick, and their entries in git.
 func (d *day) fly(at time.Duration, r tick.Report) {
 	open := map[workload.ID]*flight{}
 	for _, s := range r.Samples {
@@ -51,7 +51,7 @@ func (d *day) fly(at time.Duration, r tick.Report) {
 	d.open = open
 }
 
-// hear notes what git says of the rollout, if that is new.
+// hear notes the entry of the rollout, if it has changed.
 func (f *flight) hear(at time.Duration, r checkpoint.Rollout) {
 	now := word{at, r.Returns, r.Milestone}
 	n := len(f.said)
@@ -60,7 +60,7 @@ func (f *flight) hear(at time.Duration, r checkpoint.Rollout) {
 	}
 }
 
-// rollouts are those of the day itself, and of these the ones that lasted.
+// rollouts returns the rollouts of the day without the warm-up, and those that lasted.
 func (d *day) rollouts() (all, lasted []*flight) {
 	for _, f := range d.flights {
 		if f.first < d.trace.WarmUp {

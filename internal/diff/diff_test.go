@@ -19,7 +19,7 @@ var (
 	web  = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 )
 
-// latching is a site that latches, at its own risk.
+// latching returns the policy of a site that latches, with AcceptRisk.
 func latching() policy.Set {
 	set := policy.DefaultSet()
 	set.Latch, set.Default.AcceptRisk = true, true
@@ -201,7 +201,7 @@ func TestWhatIsOnOneSideOnly(t *testing.T) {
 }
 
 // If a part of the cluster could not be listed, or the cluster is not the site's, diff
-// stops a lowering like a tick does. A raise continues.
+// does not lower a level, like a tick. A raise continues.
 func TestWhatStopsATickStopsHere(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -14,21 +14,21 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// An annotation is a workflow command of GitHub Actions, which its pull request
-// shows at a line of a file.
+// An annotation is a workflow command of GitHub Actions. GitHub shows it in the pull
+// request at a line of a file.
 type annotation struct {
 	level   level
-	weight  float64 // among those of its level, the heaviest first
-	file    string  // from the root of the repository; "" is none
-	line    int     // from 1; 0 is none
+	weight  float64 // order within its level, the largest first
+	file    string  // from the root of the repository; may be ""
+	line    int     // from 1; 0 without a line
 	title   string
 	message string
 }
 
-// A level is how much an annotation matters.
+// A level is the severity of an annotation.
 type level string
 
-// The levels, the first first.
+// The levels, the most severe first.
 const (
 	failing level = "error"
 	warning level = "warning"
@@ -37,13 +37,13 @@ const (
 
 var levels = []level{failing, warning, notice}
 
-// What a workflow command takes apart is escaped, in properties and in data.
+// The separators of a workflow command are escaped, in properties and in data.
 var (
 	escapeData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// String is the command, on one line.
+// String returns the command on one line.
 func (a annotation) String() string {
 	var properties []string
 	if a.file != "" {
@@ -56,8 +56,8 @@ func (a annotation) String() string {
 	return fmt.Sprintf("::%s %s::%s", a.level, strings.Join(properties, ","), escapeData.Replace(a.message))
 }
 
-// GitHub is an annotation for each thing that a person should hear of, and a line
-// for the log.
+// GitHub writes an annotation for each problem that users should see, and a line for the
+// log.
 func (r Report) GitHub(out io.Writer, s term.Style) error {
 	p := term.Page{Style: s}
 	for _, a := range r.annotations() {
@@ -99,8 +99,9 @@ func (r Report) annotations() (all []annotation) {
 	return all
 }
 
-// annotate says what is to be said of a row at its place in git, the zero one
-// where git says nothing of it: its state, and its bounds.
+// annotate returns the annotations of a row: one for its state, and one for its minimum
+// and maximum replicas. at is its place in git; the zero value means that it is not in
+// git.
 func (r Row) annotate(at checkpoint.Place) (all []annotation) {
 	a := annotation{level: notice, file: at.File, line: at.Level, title: r.name(), message: r.Text}
 	if r.Reading == policy.ReadingRollout {

@@ -57,7 +57,7 @@ func TestAnnotationsAreEscapedAsGitHubDemands(t *testing.T) {
 	}
 }
 
-// The heaviest come first: a host shows but the first ten.
+// The most important annotations come first, because GitHub shows only the first ten.
 func TestTheWorstIsAnnotatedFirst(t *testing.T) {
 	t.Parallel()
 	raise := func(name string, from, to int32) Row {

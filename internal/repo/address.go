@@ -24,8 +24,8 @@ func Loopback(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// CheckURL returns an error if s is neither the URL of a repository over HTTP or SSH, nor
-// the path of a local repository. The error does not show the URL, which may contain a
+// CheckURL returns an error unless s is the URL of a repository over HTTP or SSH, or the
+// path of a local repository. The error does not show the URL, which may contain a
 // password.
 func CheckURL(s string) error {
 	scheme, _, found := strings.Cut(s, "://")

@@ -118,7 +118,7 @@ func TestAmountsAreRoundedUpToTheCent(t *testing.T) {
 func TestTheBillDependsOnEveryName(t *testing.T) {
 	t.Parallel()
 	l, r := defaults(t)
-	// Where one factor of a line is 0, the other cannot be seen.
+	// If one factor of a line is 0, the other factor has no effect.
 	maps.Copy(l.Usage, map[string]float64{"dashboards": 1, "codecommit_users": 1, "queue_requests_per_tick": 2.1})
 	before := NewBill(l, r)
 	sum := func(b Bill) (cents int64) {
@@ -235,7 +235,7 @@ func TestAMonthIsMadeOfDays(t *testing.T) {
 	}
 }
 
-// The list's values equal their sources in the template and in the code.
+// The values in the list equal their sources in the template and in the code.
 func TestTheListIsTheTemplates(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "template.yaml"))

@@ -29,7 +29,7 @@ func TestATagNamesACommitForGood(t *testing.T) {
 			}
 			defer r.Close()
 			var tagger repo.Tagger = r
-			for range 2 { // twice is once
+			for range 2 { // the second call has no effect
 				if err := tagger.Tag(t.Context(), "drill/2026-11-20", first); err != nil {
 					t.Fatal(err)
 				}

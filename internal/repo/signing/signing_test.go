@@ -77,8 +77,8 @@ func mustOpen(t *testing.T, m made) *signing.Key {
 	return key
 }
 
-// verifies skips or fails the test if ssh-keygen, with which git verifies signatures, is
-// not installed.
+// verifies skips or fails the test if ssh-keygen is not installed. git verifies signatures
+// with it.
 func verifies(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// SSH are the keys for a repository over SSH.
+// SSH has the keys for a repository over SSH.
 type SSH struct {
 	// Key is the private key of a deploy key, in PEM, without a passphrase.
 	Key []byte
