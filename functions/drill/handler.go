@@ -22,8 +22,7 @@ import (
 type event struct {
 	// Site is the name of the configured site, which is the default.
 	Site string `json:"site"`
-	// MinCoverage is the lowest coverage with which the drill passes; the default is
-	// 0.95.
+	// MinCoverage is the coverage that the drill requires to pass; the default is 0.95.
 	MinCoverage *float64 `json:"minCoverage"`
 	// Exact also lowers levels to the present need.
 	Exact bool `json:"exact"`

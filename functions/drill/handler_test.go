@@ -45,7 +45,7 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for payload, want := range map[string]string{
-		// Valid events, which fail later because there is no cluster.
+		// Valid events, which fail later because the cluster does not exist.
 		``:   "kubeconfig /nowhere/kubeconfig",
 		`{}`: "kubeconfig /nowhere/kubeconfig",
 		`{"site": "prod-eu", "minCoverage": 0, "exact": true, "tag": true, "dryRun": true}`: "kubeconfig /nowhere/kubeconfig",

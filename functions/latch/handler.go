@@ -98,8 +98,8 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.D
 
 // garbage is the value for debug.SetGCPercent: the memory that a tick may allocate before
 // a collection, in percent of the live memory. With Go's default of 100, a large fleet
-// would take half as much memory again. For 10,000 workloads, 20 instead of 30 saves a
-// fifteenth of the memory and takes a twentieth more time.
+// would take 50 % more memory. For 10,000 workloads, 20 instead of 30 saves a fifteenth
+// of the memory and takes a twentieth more time.
 const garbage = 20
 
 // run runs a tick and logs it. It sets garbage here and not at the start of the program.

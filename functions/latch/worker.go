@@ -36,9 +36,9 @@ func newWorker(c config.Config, getenv func(string) string, clock func() time.Ti
 
 // handle ticks one site after the other. It divides the remaining time among the sites,
 // so that a cluster that does not answer takes no time from the others. If a tick does
-// not complete, only its message stays in the queue. A completed tick with a problem for
-// a user is logged. Its message does not stay, because a second tick would find the turn
-// used.
+// not complete, only its message stays in the queue. If a completed tick found a problem
+// for a user to fix, the metric TicksFailed shows it. Its message does not stay, because
+// a second tick would find the turn used.
 func (w *worker) handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
 	if len(batch.Records) == 0 {
 		return events.SQSEventResponse{}, errors.New("event: has no Records: this function is configured for a fleet, and takes messages of its queue alone")

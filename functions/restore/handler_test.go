@@ -44,7 +44,7 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for payload, want := range map[string]string{
-		// Valid events, which fail later because there is no cluster.
+		// Valid events, which fail later because the cluster does not exist.
 		`{"action": "restore"}`: "kubeconfig /nowhere/kubeconfig",
 		`{"site": "prod-eu", "action": "restore", "dryRun": true, "factor": 0.5, "namespaces": ["shop"]}`: "kubeconfig /nowhere/kubeconfig",
 		`{"action": "release", "expired": true}`:                                                          "kubeconfig /nowhere/kubeconfig",

@@ -24,7 +24,7 @@ type Condition struct {
 	// Title is the first line of a message, with the object and numbers; "" is the kind
 	// and the subject.
 	Title string `json:"title,omitempty"`
-	Text  string `json:"text"` // a sentence with the numbers, at most as long as the result of Brief
+	Text  string `json:"text"` // a sentence with the numbers, shortened by Brief
 	// Did is the effect, as in "gitlatch lowers no level" or "its checkpoint is 200:
 	// ..."; "" if there is no effect.
 	Did string `json:"did,omitempty"`
@@ -47,12 +47,12 @@ func Brief(text string) string {
 // Kind is a stable name of a condition. Filters and runbooks depend on it.
 type Kind string
 
-// The kinds of a whole site.
+// The kinds of conditions of a site.
 const (
 	MassDrop       Kind = "mass-drop"          // many workloads halved at once
 	SecondCluster  Kind = "second-cluster"     // two live clusters share a site
 	ClusterNew     Kind = "cluster-changed"    // another cluster has ticks for the site
-	Blocked        Kind = "publishing-blocked" // the repository rejects a push
+	Blocked        Kind = "publishing-blocked" // the repository rejects pushes
 	Stale          Kind = "checkpoint-stale"   // a level change is not published
 	Unread         Kind = "unread"             // a part of the cluster cannot be read
 	Unmeasured     Kind = "demand-unread"      // a source of demand does not answer
@@ -63,7 +63,7 @@ const (
 	RuleGone       Kind = "rule-gone"          // a rule that protected replica counts is gone; a drill reports it
 )
 
-// The kinds of a workload.
+// The kinds of conditions of a workload.
 const (
 	Surge          Kind = "surge"            // a committed level change exceeds the policy's surge
 	Zero           Kind = "unexpected-zero"  // it has 0 replicas, although its autoscaler would not scale it to zero

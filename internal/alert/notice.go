@@ -15,7 +15,7 @@ type Notice struct {
 	Subject  string // one line
 	Thread   string // the same for all messages about one condition
 	Text     string // for users
-	Do       string // the action for a user, which Text also contains; "" if there is no action
+	Do       string // the action for a user, which Text also contains; "" for no action
 	Document []byte // for programs, as JSON
 }
 

@@ -4,7 +4,7 @@ package alert
 // receiver would reject it again.
 type RefusedError struct{ Cause error }
 
-// Error returns the cause.
+// Error describes the cause.
 func (e *RefusedError) Error() string { return "refused for good: " + e.Cause.Error() }
 
 // Unwrap returns the cause.

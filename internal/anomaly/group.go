@@ -14,8 +14,8 @@ import (
 // messages.
 const single = 10
 
-// group joins conditions of a kind if they are too many for a message each: the workloads
-// without an open condition of their own become one condition, until it is over.
+// group joins the conditions of a kind if they are too many for separate messages. The
+// workloads without a separate open condition then share one condition until it is over.
 func group(found []alert.Condition, open []alert.Open) []alert.Condition {
 	by := map[alert.Kind][]alert.Condition{}
 	for _, c := range found {

@@ -13,7 +13,7 @@ import (
 // A Look is the samples of one tick, with the decisions and latches that follow from them.
 type Look struct {
 	Now    time.Time
-	Last   time.Time     // time of the previous sample; zero if there was none
+	Last   time.Time     // time of the previous sample; zero for the first one
 	Period time.Duration // planned time from one sample to the next
 
 	Set     policy.Set
@@ -169,7 +169,7 @@ func (c *candidate) judge() (found []alert.Condition) {
 	return found
 }
 
-// episode returns the running episode of a kind; nil if there is none.
+// episode returns the running episode of a kind; nil if no episode runs.
 func (c *candidate) episode(kind alert.Kind) *latch.Episode {
 	for i, e := range c.watch.Episodes {
 		if e.Kind == kind {
@@ -179,7 +179,7 @@ func (c *candidate) episode(kind alert.Kind) *latch.Episode {
 	return nil
 }
 
-// step returns the episode after this sample; nil if there is none.
+// step returns the episode after this sample; nil if no episode runs.
 func (c *candidate) step(r rule, now sight, was *latch.Episode) *latch.Episode {
 	if !now.known {
 		return was

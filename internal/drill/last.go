@@ -43,7 +43,7 @@ func (l *Last) add(what string, w Workload, then, now *Then) {
 }
 
 // gain is the change of a workload's coverage. A workload without a coverage is taken as
-// covered, because no pod is known to be missing.
+// covered, because the drill found no missing pods.
 func (c Change) gain() float64 { return c.Now.coverage() - c.Then.coverage() }
 
 func (t *Then) coverage() float64 {

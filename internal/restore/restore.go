@@ -50,8 +50,8 @@ type Restore struct {
 	Clock   func() time.Time
 	Wait    func(context.Context, time.Duration) // or until the context ends
 	Say     func(string)                         // prints a line of progress; may be nil
-	// Until is the time at which the run stops and reports the rest. The zero time is
-	// never.
+	// Until is the time at which the run stops and reports the rest. If it is zero, the
+	// run has no time limit.
 	Until time.Time
 
 	Kinds   workload.Kinds // custom kinds of workloads to read
@@ -217,7 +217,7 @@ func (r *Restore) say(lines ...string) {
 	}
 }
 
-// lasting recognize the errors of an API server that another try does not fix.
+// lasting are the checks for errors of an API server that another try does not fix.
 var lasting = []func(error) bool{
 	apierrors.IsForbidden, apierrors.IsNotFound, apierrors.IsInvalid,
 	apierrors.IsBadRequest, apierrors.IsMethodNotSupported,

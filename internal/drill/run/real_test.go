@@ -77,7 +77,7 @@ spec: {%[3]sselector: {matchLabels: {app: %[1]s}}, template: {metadata: {labels:
 // A wrong is a mistake in an overlay that loses the checkpoint of a workload.
 type wrong struct {
 	said    string
-	files   map[string]string // over those that are right
+	files   map[string]string // replace files of a correct repository
 	cluster string            // objects next to the Kustomization
 	loses   string
 	cause   string

@@ -65,8 +65,8 @@ const every = 2 * time.Second
 // commits is the number of commits to read for the age of checkpoints.
 const commits = 100
 
-// Drill runs the drill. It returns an error if there is no score. If the drill could not
-// save its report or send its message, it adds a problem to the document.
+// Drill runs the drill. It returns an error if it could not compute a score. If it could
+// not save its report or send its message, it adds a problem to the document.
 func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
 	tags, err := r.tagger()
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error)
 			Unread: flushed.Unread, Kinds: flushed.Kinds, Samples: flushed.Samples},
 	}
 	if why := flushed.Stop.Reason; why != policy.ReasonOther && why != policy.ReasonSecond {
-		seen.Tree.Site.Cluster = flushed.Cluster // git has an adoption from the site's next commit on
+		seen.Tree.Site.Cluster = flushed.Cluster // an adoption is in git only after the site's next commit
 	}
 	seen.Cluster = doctor.ReadCluster(ctx, r.Objects, seen.Kinds())
 	if seen.Overlays, err = doctor.ReadOverlays(ctx, r.Tick.Repository, look.Commit, seen.Cluster.Builds(r.Paths...)); err != nil {
@@ -169,7 +169,7 @@ func (r *Run) keep(ctx context.Context, d drill.Document) drill.Document {
 	return d.Problem(errors.Join(err, failed))
 }
 
-// tell sends a message. If err is not nil, there is no message, and tell adds err to the
+// tell sends a message. If err is not nil, tell sends nothing and adds err to the
 // problems.
 func (r *Run) tell(ctx context.Context, d drill.Document, notice alert.Notice, err error) drill.Document {
 	if r.Teller == nil {

@@ -118,7 +118,7 @@ func TestADrillTagsAndTells(t *testing.T) {
 	if len(p.told) != 1 || p.told[0].State != "passed" || p.told[0].Severity != alert.Info || !strings.Contains(p.told[0].Subject, "100 %") {
 		t.Errorf("told %+v", p.told)
 	}
-	// A tag of the day exists for another commit.
+	// The tag of the day already names another commit.
 	p.repository.Edit("work", p.now, map[string][]byte{"clusters/prod/kustomization.yaml": []byte("resources: [web.yaml]\n")})
 	p.now, p.deaf = p.now.Add(time.Minute), true
 	d, err = r.Drill(t.Context())

@@ -33,7 +33,7 @@ type Look struct {
 	MinCoverage    float64
 }
 
-// Document scores a look.
+// Document scores a Look.
 func Document(l Look) drill.Document {
 	d := drill.Document{
 		Document: term.DocumentOf(drill.Kind), Site: l.Tick.Site, Cluster: l.Tick.Cluster, At: l.Tick.At.UTC(),

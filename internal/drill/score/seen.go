@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// seen is a look, indexed by workload.
+// seen is a Look, indexed by workload.
 type seen struct {
 	Look
 	samples map[workload.ID]workload.Sample

@@ -11,8 +11,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// unknown returns the reason why the need of a workload is unknown, or "" if it is known.
-// It returns "" for a workload that is neither latched nor in git.
+// unknown returns the reason why the need of a workload is unknown, or "". It also
+// returns "" for a workload that is not latched and not in git.
 func (s seen) unknown(one subject) string {
 	switch {
 	case one.Level == 0 && (one.decision.Verdict == "" || one.decision.Verdict == policy.Skip):

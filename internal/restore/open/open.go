@@ -55,8 +55,8 @@ func Open(ctx context.Context, o *site.Opener) (*Site, error) {
 	return &Site{Server: client.Server(), opener: o, client: client, eks: of}, nil
 }
 
-// Restore returns a run over the site, at the default pace. Call Declared first, since it
-// reads the kinds of the site.
+// Restore returns a run over the site, at the default pace. Before a run that raises,
+// call Declared, which also reads the kinds of the site.
 func (s *Site) Restore() *restore.Restore {
 	return &restore.Restore{
 		Site: s.opener.Config.Site, Kinds: s.client.Kinds, Policy: s.policy, Cluster: s.client, Clock: s.opener.Clock,
@@ -91,7 +91,7 @@ func (s *Site) Declared(ctx context.Context) (tree checkpoint.Tree, err error) {
 }
 
 // kinds returns the kinds that the policy at a commit defines. If the policy file is
-// gone, it reads the last version of the file, and returns an error besides the kinds.
+// gone, it returns the kinds in the last version of the file, and an error.
 func (s *Site) kinds(ctx context.Context, r repo.Repository, commit string) (workload.Kinds, error) {
 	file := s.opener.Config.Repository.PolicyFile
 	objects, err := r.Read(ctx, commit, nil, file)

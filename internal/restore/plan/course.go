@@ -151,7 +151,7 @@ func (c *Course) gives(r Raise, s *Step) bool {
 	return c.dropped[r.ID]
 }
 
-// ask requests as many pods as the pace allows.
+// ask requests pods, up to the limits of the pace.
 func (c *Course) ask(raises []Raise, live map[workload.ID]Workload, now time.Time, s *Step) {
 	waiting := int64(0)
 	for _, r := range raises {

@@ -19,19 +19,19 @@ type Workload struct {
 	ID       workload.ID
 	Replicas int32 // desired pods
 	Ready    int32 // ready pods
-	// Priority is the value of the PriorityClass of its pods; 0 if they have no class.
+	// Priority is the value of the PriorityClass of its pods; 0 if no class applies.
 	Priority    int32
 	Terminating bool
 	OptOut      bool
-	// Unknown is a phrase that explains why its replicas are unknown; "" if they are
-	// known.
+	// Unknown is a phrase that explains why its replicas are unknown; "" for a workload
+	// with known replicas.
 	Unknown string
 	Scalers []Scaler // its autoscalers; each gets a brake
 	// Version changes with each write to the object that Runs returns. A workload with
 	// Version "" cannot be written.
 	Version string
-	// Primary is the workload that Flagger runs in place of this one; zero if there is
-	// none. Replicas, Ready and Scalers are then the primary's.
+	// Primary is the workload that Flagger runs in place of this one; zero if Flagger
+	// does not promote it. Replicas, Ready and Scalers are then the primary's.
 	Primary workload.ID
 }
 
@@ -53,12 +53,12 @@ type Scaler struct {
 	Kind      Kind
 	Namespace string
 	Name      string
-	Max       int32 // in pods; 0 is no maximum
+	Max       int32 // in pods; 0 means no maximum
 	// Fixed is a phrase that explains why the autoscaler undoes any raise, such as
 	// "paused at 3 replicas"; "" if it does not.
 	Fixed string
 	// Owner is another field manager of the field that a brake sets, such as a GitOps
-	// tool. It may undo the brake. "" if there is none.
+	// tool. It may undo the brake. "" if no other manager sets the field.
 	Owner string
 }
 
