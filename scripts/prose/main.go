@@ -46,7 +46,7 @@ var surfaces = []surface{
 	{"handbook", 2, (*tree).handbook},
 	{"help", 2, (*tree).help},
 	{"strings", 11.2, (*tree).strings},
-	{"comments", 22.5, (*tree).comments},
+	{"comments", 10, (*tree).comments},
 	{"subjects", 5, (*tree).subjects},
 }
 
