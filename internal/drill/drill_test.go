@@ -136,6 +136,31 @@ Report, html: s3://b/k.html
 	}
 }
 
+// The summary shows the pods that a rebuild starts beyond the desired pods.
+func TestASummaryShowsTheSurplus(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		live, rebuilt, surplus, stuck int64
+		want                          string // "" is no line
+	}{
+		{1278, 1775, 497, 0, "A rebuild starts 1775 pods, 497 (38.8 %) more than desired now. Autoscalers lower them after 5 min."},
+		{100, 120, 20, 20, "A rebuild starts 120 pods, 20 (20 %) more than desired now. No autoscaler lowers them."},
+		{100, 120, 20, 5, "A rebuild starts 120 pods, 20 (20 %) more than desired now. Autoscalers lower 15 of them after 5 min, and no autoscaler lowers the others."},
+		{100, 100, 0, 0, ""},
+	} {
+		d := drill.Document{Fleet: drill.Fleet{Coverage: new(1.0), Need: c.live, Live: c.live, Rebuilt: c.rebuilt, Surplus: c.surplus, SurplusStuck: c.stuck}}
+		text := d.Text()
+		if !strings.Contains(text, c.want+"\n") || strings.Contains(text, "more than desired") != (c.want != "") {
+			t.Errorf("%+v: got\n%s\nwant %s", c, text, c.want)
+		}
+		d.Fleet.Coverage = nil
+		d.Fleet.Nothing = "no workload is latched"
+		if text := d.Text(); strings.Contains(text, "more than desired") {
+			t.Errorf("without a coverage: %s", text)
+		}
+	}
+}
+
 // An unknown coverage is null, and the next drill reports it as unknown.
 func TestACoverageThatIsNotKnownIsNoNumber(t *testing.T) {
 	t.Parallel()

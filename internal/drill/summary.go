@@ -49,6 +49,7 @@ func (d Document) verdict() []string {
 			full = "starts"
 		}
 		say("%d of %d pods. Of %s, %d %s with all needed pods, and %d with less than %s of them.", f.Covered, f.Need, term.Count(f.Workloads, "workload"), f.Full, full, f.Low, term.Percent(d.MinCoverage))
+		lines = append(lines, f.surplus()...)
 		say("All needed pods are ready %s. Without checkpoints, they are ready %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
 		scored = "Scored"
 	}
@@ -64,6 +65,25 @@ func (d Document) verdict() []string {
 		say("At the last drill, %s, coverage was %s. Since then, %s changed.", l.At.UTC().Format("2006-01-02 15:04"), was, term.Count(len(l.Changes), "workload"))
 	}
 	return lines
+}
+
+// surplus returns the line about the pods that a rebuild starts beyond the desired pods,
+// if there are any.
+func (f Fleet) surplus() []string {
+	if f.Surplus == 0 {
+		return nil
+	}
+	window := Span(int64(ScaleDownWindow / time.Second))
+	end := "Autoscalers lower them after " + window
+	switch f.SurplusStuck {
+	case 0:
+	case f.Surplus:
+		end = "No autoscaler lowers them"
+	default:
+		end = fmt.Sprintf("Autoscalers lower %d of them after %s, and no autoscaler lowers the others", f.Surplus-f.SurplusStuck, window)
+	}
+	share := term.Percent(float64(f.Surplus) / float64(f.Live))
+	return []string{fmt.Sprintf("A rebuild starts %s, %d (%s) more than desired now. %s.", term.Count(int(f.Rebuilt), "pod"), f.Surplus, share, end)}
 }
 
 // flushed describes the result of the flush before the score.

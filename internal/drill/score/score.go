@@ -89,6 +89,11 @@ func sum(all []drill.Workload) drill.Fleet {
 		f.Declared += int64(or(w.Declared, 0))
 		f.Rebuilt += int64(or(w.RebuiltAt, 0))
 		f.Ready += int64(or(w.Ready, 0))
+		f.Live += int64(or(w.Live, 0))
+		f.Surplus += int64(w.Surplus)
+		if w.SurplusStuck {
+			f.SurplusStuck += int64(w.Surplus)
+		}
 		if w.Missing == 0 {
 			f.Full++
 		}
