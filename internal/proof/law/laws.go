@@ -39,6 +39,7 @@ var Laws = []Law{
 	{"nothing is declared to be 0", zero},
 	{"a number that a user wrote beside a marker stays", overwrites},
 	{"one commit does not opt many workloads out, unless it is the second", atOnce},
+	{"the list of checkpoint files builds, and leaves out only namespaces without workloads", lists},
 	{"a site observes only if its last policy does, or nothing knows that policy", observes},
 }
 
