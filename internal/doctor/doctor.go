@@ -37,7 +37,12 @@ type Overlay struct {
 	// Within contains the objects that each folder with Components builds on its own, by
 	// folder. It does not contain the folder of the overlay itself.
 	Within map[string][]gitops.Object
-	Err    error
+	// Sites are the sites whose files the build includes, sorted.
+	Sites []string
+	// Generated is true if the folder has no kustomization, so that the tool applies the
+	// manifests below the folder. Dropped is true if it has one that the source excludes.
+	Generated, Dropped bool
+	Err                error
 }
 
 // Examine returns the findings of a case.

@@ -63,10 +63,12 @@ func (e *examination) starts(s *subject) {
 	reset := admitted && len(included) == 0 && e.reset(s)
 	switch {
 	case reset:
+	case s.sample == nil && slices.Contains(e.Tree.Unlisted(), s.ID.Namespace):
+		// gitlatch left the namespace out of the list, because the cluster has no workload of it.
 	case s.Level == 0 && (admitted || len(included) > 0):
 		// No level is lost yet, and a future level will apply.
 	case admitted && !applied && len(included) == 0:
-		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s reads the checkpoint file, but no folder that doctor builds applies this file. Add %s to resources of a kustomization in %s or above, and apply the kustomization before the workloads. If no tool in this cluster applies it, name its folder with --path.",
+		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s reads the checkpoint file, but no folder that doctor builds applies %s. Apply the checkpoint files before the workloads with \"kubectl apply -k %s\", a Flux Kustomization or an Argo CD source. If no tool in this cluster applies them, add the folder %[3]s to build.paths of the configuration.",
 			w.name(), checkpoint.RecordPath(e.Site, s.ID.Namespace), checkpoint.Directory(e.Site)))
 	case hidden:
 	case admitted && applied && (built || stays):

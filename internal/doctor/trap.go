@@ -35,6 +35,8 @@ const (
 	BuildFails       Trap = "build-fails"
 	Paused           Trap = "paused"
 	TwoSites         Trap = "two-sites"
+	ListIgnored      Trap = "list-ignored"
+	ListForeign      Trap = "list-not-updated"
 	KindDiffers      Trap = "kind-differs"
 	ComponentMissing Trap = "component-missing"
 	RecordNotApplied Trap = "record-not-applied"
@@ -61,7 +63,7 @@ var worst = []Trap{
 	OtherCluster,
 	PolicyOnUpdate, CountDropped, NoRule, RuleWithoutGroup, NotRespected, OptionNotRead, RuleNarrowed, SSA, MinAsCheckpoint,
 	OtherDestination, OtherRepository, OtherRevision, NotReconciling, NoApplier,
-	FailsClosed, BuildFails, Paused, TwoSites, KindDiffers, ComponentMissing, RecordNotApplied,
+	FailsClosed, BuildFails, Paused, TwoSites, ListIgnored, ListForeign, KindDiffers, ComponentMissing, RecordNotApplied,
 	ServerTooOld, NotBuilt, PatchSkipped, BeforePrefix,
 	Overridden, StatedCount, ChartGuard, Quota, MaxUnderNeed,
 	StaleCounts, KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers, ReviewWithoutHost,

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -64,27 +63,29 @@ func (f floor) holds(level, accepted int32) bool {
 // overlays reports problems of the folders that doctor builds.
 func (e *examination) overlays() {
 	for _, o := range e.Overlays {
-		sites := map[string]bool{}
 		for _, f := range o.Folders {
 			if len(f.Replicas) > 0 {
 				e.find(KustomizeReplicas, f.Dir, fmt.Sprintf("replicas: of %s matches names in all namespaces, and the build fails when a name is gone. Remove the field, and include the Component.", strings.Join(f.Replicas, ", ")))
 			}
-			for _, c := range f.Components {
-				if part := strings.Split(c, "/"); len(part) > 2 && part[0] == "checkpoints" {
-					sites[part[1]] = true
-				}
-			}
 		}
-		if len(sites) > 1 {
-			e.find(TwoSites, o.Dir, fmt.Sprintf("The overlay includes Components of %s. Include only the Components of the cluster's site.", strings.Join(slices.Sorted(maps.Keys(sites)), " and ")))
+		if len(o.Sites) > 1 {
+			e.find(TwoSites, o.Dir, fmt.Sprintf("The folder includes checkpoint files or Components of %s. Include only those of the cluster's site.", strings.Join(o.Sites, " and ")))
 		}
-		switch records := checkpoint.Directory(e.Site); {
+		records := o.Dir == checkpoint.Directory(e.Site)
+		if records && o.Dropped {
+			e.find(ListIgnored, o.Dir, fmt.Sprintf("%s applies this folder, but a rule of its source excludes kustomization.yaml. The tool then applies every checkpoint file, and fails if a namespace is deleted. Include the file in %s, spec.ignore of the GitRepository, or directory.include of the Application.", o.By, sourceIgnore))
+			continue
+		}
+		switch {
 		case o.Err == nil:
-		case o.Dir == records:
-			e.find(BuildFails, o.Dir, fmt.Sprintf("%s applies this folder, and a cluster accepts only */checkpoint.yaml from it (%v). Exclude the other files with spec.ignore of the GitRepository or directory.include of the Application.", o.By, o.Err))
-		case sites[e.Site] || o.By == ByPath:
+		case records && o.Generated:
+			e.find(BuildFails, o.Dir, fmt.Sprintf("%s applies this folder, which has no kustomization.yaml (%v). Run \"gitlatch init\", which writes this file.", o.By, o.Err))
+		case records, slices.Contains(o.Sites, e.Site), o.By == ByPath:
 			e.find(BuildFails, o.Dir, o.Err.Error())
 		}
+	}
+	if e.Tree.ForeignList() {
+		e.find(ListForeign, checkpoint.ListPath(e.Site), "A user wrote this file, so gitlatch does not update it. If a namespace is added, nothing applies its checkpoint file. If a namespace is deleted, the apply fails. Remove the file, and run \"gitlatch init\".")
 	}
 }
 
