@@ -21,6 +21,7 @@ type Config struct {
 	Commit     Commit
 	Alerts     Alerts
 	Demand     []*Demand // each for another workload
+	Build      Build
 	Drills     Drills
 	GitOps     GitOps
 	// Fleet is the path of the fleet file on the branch, from the root of the repository;
@@ -65,6 +66,13 @@ type Alerts struct {
 type Drills struct {
 	Dir string // a folder, which need not exist
 	S3  S3
+}
+
+// Build has the folders that doctor and drill build.
+type Build struct {
+	// Paths are folders, from the root of the repository, that no tool in the cluster
+	// applies.
+	Paths []string
 }
 
 // Commit has the settings of commits.
@@ -155,6 +163,10 @@ func configDocument(c *Config) strict.Document {
 			strict.Optional("webhook", "webhook for alerts that accepts JSON with a text, such as one of Slack or Mattermost", webhookFields(&c.Alerts.Webhook)),
 		).With(strict.OneOf("sns", "webhook"))),
 		strict.Optional("demand", "sources of the demand on workloads, such as requests per second (default: demand is unknown)", items(&c.Demand, demandFields)),
+		strict.Optional("build", "folders that doctor and drill build, in addition to those that tools in the cluster apply", strict.Fields(
+			strict.Optional("paths", "folders from the root of the repository, such as checkpoints/prod-eu",
+				texts(&c.Build.Paths, "leave the field out to build no further folder", anyText, wrongFolder)),
+		)),
 		strict.Optional("drills", "storage of drill reports, for the comparison of each drill with the last one (default: none)", strict.Fields(
 			strict.Optional("dir", "folder for drill reports, which gitlatch creates if it does not exist", file(&c.Drills.Dir)),
 			strict.Optional("s3", "Amazon S3 bucket for drill reports", s3Fields(&c.Drills.S3)),
@@ -167,6 +179,7 @@ func configDocument(c *Config) strict.Document {
 		strict.Rule{Check: c.measurable},
 		strict.AtMostOne("fleet", "cluster"),
 		strict.AtMostOne("fleet", "demand"),
+		strict.AtMostOne("fleet", "build"),
 		strict.AtMostOne("fleet", "drills"),
 		strict.AtMostOne("fleet", "gitops"),
 	))

@@ -84,7 +84,7 @@ func ReadOverlays(ctx context.Context, from repo.Repository, commit string, buil
 		case err != nil:
 			return nil, fmt.Errorf("read %s: %w", b.Dir, err)
 		case !there && b.By == ByPath:
-			return nil, fmt.Errorf("--path %s: the folder does not exist on the branch", b.Dir)
+			return nil, fmt.Errorf("--path or build.paths: folder %s does not exist on the branch", b.Dir)
 		case !there:
 			continue
 		default:

@@ -89,5 +89,5 @@ func (e *examination) overlays() {
 	}
 }
 
-// ByPath is the By of a folder that a user names.
+// ByPath is the By of a folder that a user names, by the flag or in the configuration.
 const ByPath = "--path"

@@ -38,7 +38,7 @@ func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, erro
 	}
 	r := &run.Run{
 		Tick: site.Tick(o.Config, parts), Objects: from, Here: here,
-		MinCoverage: MinCoverage, Archive: reports, Page: page.Drill,
+		Paths: o.Config.Build.Paths, MinCoverage: MinCoverage, Archive: reports, Page: page.Drill,
 	}
 	r.Teller, _ = parts.Alerts.(run.Teller)
 	return r, nil

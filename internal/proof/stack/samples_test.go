@@ -42,7 +42,7 @@ var samples = []sample{
 		"AlertEmail":       "platform@example.com",
 	}, map[string]map[string]string{
 		monitoringSource: nil,
-		drillSource:      {"DrillBucket": "fleet-reports"},
+		drillSource:      {"DrillBucket": "fleet-reports", "BuildPaths": "checkpoints/prod-eu,apps/shop"},
 		restoreSource:    nil,
 	}},
 	{"codecommit", "codecommit", map[string]string{
@@ -302,6 +302,7 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"AlarmState":             {"OFF"},
 		"DrillSchedule":          {"daily", "rate(1 day", `rate("1 day")`, ""},
 		"DrillBucket":            {"arn:aws:s3:::reports", "a", `ab"`, "Reports"},
+		"BuildPaths":             {"/apps", "a b", "a]", `a"`, "{a}", "a: b", "-a"},
 		"HubClusterName":         {`a"`, "-a"},
 		"HubDestination":         {`a"`, "a b", "{a}"},
 		"GitProvider":            {"gitlab"},
