@@ -28,6 +28,7 @@ func newInit(env Env) *cobra.Command {
 		Long: `init samples the cluster once and commits these files:
 
 - site.yaml, with the name of the site and the UID of the cluster
+- kustomization.yaml, the list of the site's checkpoint files
 - a policy file that explains each field and shows every default
 - an empty Component for each namespace with workloads that the policy latches
 
