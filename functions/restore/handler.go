@@ -147,6 +147,6 @@ func (h *handler) note(e event, r restore.Report, took time.Duration, err error)
 		line = h.log.Error().Err(err)
 	}
 	line.Str("action", string(e.Action)).Bool("dryRun", e.DryRun).Str("cluster", r.Cluster).
-		Int("raised", len(r.Raised)).Int("braked", len(r.Braked)).Int("released", len(r.Released)).Int("holding", r.Holding).
+		Int("raised", len(r.Raised)).Int("braked", len(r.Brakes)).Int("released", len(r.Released)).Int("holding", r.Holding).
 		Int("lacking", len(r.Unfinished)).Bool("stopped", r.Stopped).Dur("took_ms", took).Msg("restore")
 }

@@ -40,9 +40,10 @@ from manifests that include the Components does not need it.
 restore never lowers a workload, and never exceeds the maximum replicas in git
 or in the cluster. It skips workloads that are suspended or opted out.
 
-Before it raises a workload, restore sets a brake: the autoscaler does not scale
-down until the brake expires. "gitlatch restore release" removes brakes. Each
-run of restore also removes expired brakes.
+First, restore sets a brake on the autoscaler of each workload that has a level,
+also if the workload is already at it: the autoscaler does not scale down until
+the brake expires. "gitlatch restore release" removes brakes. Each run of restore
+also removes expired brakes.
 
 Without --yes, restore prints the plan and writes nothing. If a run stops early,
 the next run continues.

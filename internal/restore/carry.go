@@ -3,10 +3,12 @@ package restore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -25,13 +27,15 @@ type carrying struct {
 	braked map[string]bool     // autoscalers that got their brake; it is not set again if someone removes it
 }
 
-// carry carries out the plan wave by wave, at the pace of the run.
+// carry carries out the plan at the pace of the run: first all brakes, then the raises,
+// wave by wave.
 func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload) error {
 	for failed := 0; ; {
+		braked := c.brakeAll(ctx, live)
 		step := c.course.Next(live, c.Clock())
 		c.say(step.Say...)
 		c.raise(ctx, live, step.Ask)
-		if step.Done {
+		if step.Done && braked {
 			return nil
 		}
 		if !c.over(ctx) {
@@ -62,6 +66,54 @@ func (c *carrying) pause() time.Duration {
 	return min(c.Every, c.Until.Sub(c.Clock()))
 }
 
+// brakeAll sets the brakes of the plan that are not set yet. It reads each workload again
+// first: a workload that a user opted out gets no brake. It reports whether it is
+// finished; if not, it tries again after the next sample.
+func (c *carrying) brakeAll(ctx context.Context, live map[workload.ID]plan.Workload) (finished bool) {
+	finished = true
+	for _, r := range c.report.Plan.All() {
+		if c.course.Dropped(r.ID) || !slices.ContainsFunc(live[r.ID].Scalers, c.unbraked) {
+			continue
+		}
+		if c.over(ctx) {
+			return false
+		}
+		seen, err := c.Cluster.See(ctx, live[r.ID])
+		if err == nil {
+			now, left := c.report.Plan.Judge(r, seen)
+			if left.Skips() {
+				continue
+			}
+			_, err = c.brake(ctx, now)
+		}
+		if err == nil {
+			continue
+		}
+		if r.To > r.From {
+			err = fmt.Errorf("%w; %s is not raised", err, r.ID)
+		} else {
+			err = fmt.Errorf("%w; its autoscaler may lower %s", err, r.ID)
+		}
+		finished = c.failed(r.ID, err) && finished
+	}
+	return finished
+}
+
+// failed counts a write that failed or had no effect. After several of them, or an error
+// that another try does not fix, it drops the workload, and reports the error if there is
+// one.
+func (c *carrying) failed(id workload.ID, err error) (dropped bool) {
+	c.tries[id]++
+	if c.tries[id] < patience && retryable(err) {
+		return false
+	}
+	c.course.Drop(id)
+	if err != nil {
+		c.report.Problems = append(c.report.Problems, err)
+	}
+	return true
+}
+
 // raise carries out the raises that are due. A raise that failed, or that a change since
 // the sample forbids, is tried again after the next sample. That sample shows why the
 // workload is skipped.
@@ -81,14 +133,7 @@ func (c *carrying) raise(ctx context.Context, live map[workload.ID]plan.Workload
 			c.say(fmt.Sprintf("%s: %d -> %d", a.ID, done.From, done.To))
 			continue
 		}
-		c.tries[a.ID]++
-		if c.tries[a.ID] < patience && retryable(err) {
-			continue
-		}
-		c.course.Drop(a.ID)
-		if err != nil {
-			c.report.Problems = append(c.report.Problems, err)
-		}
+		c.failed(a.ID, err)
 	}
 }
 
@@ -106,9 +151,11 @@ func (c *carrying) write(ctx context.Context, looked plan.Workload, a plan.Raise
 		if now.To <= now.From {
 			return plan.Raise{}, nil
 		}
-		if set, ok := c.brake(ctx, now); !ok {
-			return plan.Raise{}, nil
-		} else if set { // a brake takes a while, and the maximum of the autoscaler may have changed
+		set, unbraked := c.brake(ctx, now)
+		if unbraked != nil {
+			return plan.Raise{}, fmt.Errorf("%w; %s is not raised", unbraked, a.ID)
+		}
+		if set { // a brake takes a while, and the maximum of the autoscaler may have changed
 			continue
 		}
 		err = c.Cluster.Raise(ctx, seen[a.ID], now.To)
@@ -124,22 +171,20 @@ func (c *carrying) write(ctx context.Context, looked plan.Workload, a plan.Raise
 
 // brake sets the brakes of a workload that are not set yet. If a brake fails, the
 // workload is not raised, because its autoscaler would undo the raise within seconds.
-func (c *carrying) brake(ctx context.Context, r plan.Raise) (set, ok bool) {
-	for _, s := range r.Scalers {
-		if c.braked[s.String()] {
-			continue
-		}
+func (c *carrying) brake(ctx context.Context, r plan.Raise) (set bool, err error) {
+	for _, s := range each.Where(r.Scalers, c.unbraked) {
 		outcome, err := c.Cluster.Brake(ctx, s, c.Clock(), c.Hold)
 		if err != nil {
-			c.report.Problems = append(c.report.Problems, fmt.Errorf("%w; %s is not raised", err, r.ID))
-			c.course.Drop(r.ID)
-			return set, false
+			return set, err
 		}
-		c.braked[s.String()], set = true, true
-		c.report.Braked = append(c.report.Braked, Braked{s, outcome})
+		c.braked[s.String()] = true
+		set = true
+		c.report.Brakes = append(c.report.Brakes, Braked{s, outcome})
 	}
-	return set, true
+	return set, nil
 }
+
+func (c *carrying) unbraked(s plan.Scaler) bool { return !c.braked[s.String()] }
 
 // settle adds the final state to the report: unfinished workloads, workloads that were
 // skipped after the plan, and brakes that someone already removed.
@@ -169,7 +214,7 @@ func (c *carrying) settle(ctx context.Context) error {
 	for _, f := range found {
 		holds[f.Scaler.String()] = f.Holds
 	}
-	for _, b := range c.report.Braked {
+	for _, b := range c.report.Brakes {
 		if b.Outcome != brake.Foreign && !holds[b.Scaler.String()] {
 			c.report.Notices = append(c.report.Notices, fmt.Sprintf("%s: a user removed its brake, so it may scale down", b.Scaler))
 		}

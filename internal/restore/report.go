@@ -28,7 +28,7 @@ type Report struct {
 
 	Since      []plan.Left  `json:"since,omitempty"` // planned, and skipped because of a later change
 	Raised     []plan.Raise `json:"raised,omitempty"`
-	Braked     []Braked     `json:"brakes,omitempty"`
+	Brakes     []Braked     `json:"brakes,omitempty"` // also those that were there and stay
 	Released   []Braked     `json:"released,omitempty"`
 	Holding    int          `json:"holding"` // brakes that were there and have not expired
 	Unfinished []Unfinished `json:"lacking,omitempty"`
@@ -72,12 +72,10 @@ func (r *Report) raised(done plan.Raise) {
 
 // owned adds a notice for each brake that another field manager may undo.
 func (r *Report) owned() {
-	for _, wave := range r.Waves {
-		for _, raise := range wave.Raises {
-			for _, s := range raise.Scalers {
-				if s.Owner != "" {
-					r.Notices = append(r.Notices, fmt.Sprintf("%s: %s sets the same fields as the brake, and may undo it. Suspend %[2]s until the brake ends", s, s.Owner))
-				}
+	for _, raise := range r.All() {
+		for _, s := range raise.Scalers {
+			if s.Owner != "" {
+				r.Notices = append(r.Notices, fmt.Sprintf("%s: %s sets the same fields as the brake, and may undo it. Suspend %[2]s until the brake ends", s, s.Owner))
 			}
 		}
 	}
@@ -94,11 +92,13 @@ func (r Report) Err() error {
 	return err
 }
 
-// Brief returns the report without the waves, unless it is a dry run. Raised and
-// Unfinished have the same information, and an answer of Lambda has a limit of 6 MB.
+// Brief returns the report without the plan's raises and brakes, unless it is a dry run.
+// Raised, Brakes and Unfinished have the same information, and an answer of Lambda has a
+// limit of 6 MB.
 func (r Report) Brief() Report {
 	if !r.DryRun {
 		r.Waves = nil
+		r.Plan.Braked = nil
 	}
 	return r
 }

@@ -1,6 +1,6 @@
 // Package restore raises the workloads of a cluster that came up small to their levels in
-// git. It only raises, in waves, and stops the autoscalers from lowering the workloads
-// for a while.
+// git. It only raises, in waves. First it stops the autoscalers of all workloads with a
+// level from lowering them for a while.
 package restore
 
 import (
@@ -89,7 +89,7 @@ func CheckHold(hold time.Duration) error {
 	return nil
 }
 
-// Run raises the workloads of a site to their levels in tree. If it returns an error, the
+// Run brakes the workloads of a site that have a level in tree, and raises them to it. If it returns an error, the
 // run ended early; the report lists the writes until then. A later run continues from
 // there.
 func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error) {
@@ -117,7 +117,7 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 	o.Kinds = r.Kinds
 	report.Plan = plan.Make(tree.Entries(), live, o)
 	report.owned()
-	if r.DryRun || len(report.Plan.Waves) == 0 {
+	if r.DryRun {
 		return report, nil
 	}
 	c := &carrying{

@@ -15,19 +15,24 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// holds fails the test unless every workload is at its level, braked, and stays there.
+// holds fails the test unless every workload is at its target and stays there after the
+// scale-down window.
 func (w *world) holds(t *testing.T, when string) {
 	t.Helper()
+	if w.now.Before(w.window) {
+		w.now = w.window
+	}
 	for range 3 {
 		live, err := w.Look(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for id, one := range live {
-			if one.Replicas != 100 {
+			if one.Replicas != target(id) {
 				t.Errorf("%s: %s is at %d", when, id, one.Replicas)
 			}
 		}
@@ -42,14 +47,14 @@ func TestARestoreHoldsAgainstIdleAutoscalers(t *testing.T) {
 		t.Fatal(err, report.Err())
 	}
 	w.holds(t, "after")
-	// The highest priority comes first, and each brake comes before its raise.
-	const want = "brake scaledobject shop/mail, raise shop/mail, brake horizontalpodautoscaler shop/web, raise shop/web, brake horizontalpodautoscaler shop/api, raise shop/api"
+	// The highest priority comes first, and all brakes come before the first raise.
+	const want = "brake scaledobject shop/mail, brake horizontalpodautoscaler shop/web, brake horizontalpodautoscaler shop/api, raise shop/mail, raise shop/web, raise shop/api"
 	if got := strings.Join(slices.Compact(w.writes), ", "); got != want { // a raise may take more than one step
 		t.Errorf("wrote %s\nwant  %s", got, want)
 	}
 	w.writes = nil
 	again, err := w.restore().Run(t.Context(), w.tree())
-	if err != nil || again.Err() != nil || len(w.writes) > 0 || again.Plan.Reached != 3 || again.Holding != 3 {
+	if err != nil || again.Err() != nil || len(w.writes) > 0 || len(again.Plan.Braked) != 3 || again.Holding != 3 {
 		t.Errorf("again: wrote %q, %+v %v", w.writes, again, err)
 	}
 	w.now = w.now.Add(4 * time.Hour)
@@ -61,26 +66,73 @@ func TestARestoreHoldsAgainstIdleAutoscalers(t *testing.T) {
 
 // Autoscalers lower the idle workloads of a rebuilt cluster after their scale-down
 // window, even if they were created at their levels. A restore within the window has
-// nothing to raise and sets no brake. A restore after it raises, and its brakes stay.
-func TestARestoreAfterTheScaleDownWindow(t *testing.T) {
+// nothing to raise, and its brakes keep the levels. A restore after it raises.
+func TestARestoreAndTheScaleDownWindow(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
-	w.window = w.now.Add(5 * time.Minute)
-	for id, one := range w.live {
-		one.Replicas = 100
-		one.Ready = 100
-		w.live[id] = one
+	for _, late := range []bool{false, true} {
+		w := newWorld()
+		w.window = w.now.Add(5 * time.Minute)
+		for id, one := range w.live {
+			one.Replicas = 100
+			one.Ready = 100
+			w.live[id] = one
+		}
+		raised := 0
+		if late {
+			w.now = w.window
+			raised = 3
+		}
+		report, err := w.restore().Run(t.Context(), w.tree())
+		if err != nil || report.Err() != nil || len(report.Raised) != raised || len(report.Brakes) != 3 {
+			t.Errorf("late %t: wrote %q, %+v, %v", late, w.writes, report, err)
+		}
+		w.holds(t, fmt.Sprintf("late %t", late))
 	}
-	early, err := w.restore().Run(t.Context(), w.tree())
-	if err != nil || early.Err() != nil || early.Plan.Reached != 3 || len(w.writes) > 0 {
-		t.Errorf("within the window: wrote %q, %+v, %v", w.writes, early, err)
+}
+
+// A restore brakes a workload at its level, above it or at its maximum, and no workload
+// that it skips.
+func TestARestoreBrakesEveryWorkloadWithALevel(t *testing.T) {
+	t.Parallel()
+	w := fullWorld()
+	report, err := w.restore().Run(t.Context(), w.tree())
+	if err != nil || report.Err() != nil {
+		t.Fatal(err, report.Err())
 	}
-	w.now = w.window
-	late, err := w.restore().Run(t.Context(), w.tree())
-	if err != nil || late.Err() != nil || len(late.Raised) != 3 || len(late.Braked) != 3 {
-		t.Errorf("after the window: %+v, %v", late, err)
+	if len(report.Plan.Braked) != 3 || len(report.Brakes) != 6 || len(report.Raised) != 4 || len(report.Left) != 1 || report.Left[0].Reason != plan.AtMax {
+		t.Errorf("%+v", report)
 	}
-	w.holds(t, "after the window")
+	w.holds(t, "after")
+	w.writes = nil
+	again, err := w.restore().Run(t.Context(), w.tree())
+	if err != nil || again.Err() != nil || len(w.writes) > 0 || len(again.Plan.Braked) != 7 || again.Holding != 6 {
+		t.Errorf("a second restore wrote %q, %+v %v", w.writes, again, err)
+	}
+	w.now = w.now.Add(90 * time.Minute)
+	again, err = w.restore().Run(t.Context(), w.tree())
+	if err != nil || again.Err() != nil || len(w.writes) != 6 || again.Brakes[0].Outcome != brake.Extended {
+		t.Errorf("a late restore wrote %q, %+v %v", w.writes, again, err)
+	}
+
+	for reason, change := range map[plan.Reason]func(*plan.Workload){
+		plan.Suspended:   func(w *plan.Workload) { w.Replicas = 0 },
+		plan.Terminating: func(w *plan.Workload) { w.Terminating = true },
+		plan.OptedOut:    func(w *plan.Workload) { w.OptOut = true },
+		plan.Unknown:     func(w *plan.Workload) { w.Unknown = "has no number" },
+		plan.Fixed:       func(w *plan.Workload) { w.Scalers[0].Fixed = "paused" },
+		plan.Absent:      nil,
+	} {
+		w := fullWorld()
+		tree := w.tree()
+		w.change(workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "reached"}, change)
+		report, err := w.restore().Run(t.Context(), tree)
+		if err != nil || report.Err() != nil || len(report.Left) != 2 || report.Left[1].Reason != reason {
+			t.Errorf("%s: %+v %v", reason, report.Left, err)
+		}
+		if slices.Contains(w.writes, "brake horizontalpodautoscaler shop/reached") || len(report.Brakes) != 5 {
+			t.Errorf("%s: wrote %q", reason, w.writes)
+		}
+	}
 }
 
 // A runbook may name a namespace that has gone since.
@@ -150,7 +202,7 @@ func TestARunThatDiesAnywhereIsFinishedByTheNext(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		for at := 1; ; at++ {
 			when := fmt.Sprintf("killed at write %d, after it: %t", at, after)
-			w := newWorld()
+			w := fullWorld()
 			w.killAt, w.after = at, after
 			_, _ = w.restore().Run(t.Context(), w.tree())
 			if !w.dead {
@@ -161,7 +213,7 @@ func TestARunThatDiesAnywhereIsFinishedByTheNext(t *testing.T) {
 			}
 			w.killAt = 0
 			for name, o := range w.scalers {
-				if _, noted := brake.Find(plan.Scaler{}, *o); !noted && !same(map[string]*brake.Object{name: o}, map[string]*brake.Object{name: newWorld().scalers[name]}) {
+				if _, noted := brake.Find(plan.Scaler{}, *o); !noted && !same(map[string]*brake.Object{name: o}, map[string]*brake.Object{name: fullWorld().scalers[name]}) {
 					t.Errorf("%s: %s changed without a note", when, name)
 				}
 			}
@@ -171,7 +223,7 @@ func TestARunThatDiesAnywhereIsFinishedByTheNext(t *testing.T) {
 				t.Errorf("%s: %v %v", when, err, report.Err())
 			}
 			w.holds(t, when)
-			if _, err := w.restore().Release(t.Context(), false); err != nil || !same(w.scalers, newWorld().scalers) {
+			if _, err := w.restore().Release(t.Context(), false); err != nil || !same(w.scalers, fullWorld().scalers) {
 				t.Errorf("%s: released to %+v, %v", when, w.scalers, err)
 			}
 		}
@@ -327,3 +379,30 @@ func TestAPrimaryIsRaisedForItsTarget(t *testing.T) {
 }
 
 var webID = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+
+func TestTheTableListsBrakesAndRaises(t *testing.T) {
+	t.Parallel()
+	w := fullWorld()
+	r := w.restore()
+	r.DryRun = true
+	report, err := r.Run(t.Context(), w.tree())
+	var table strings.Builder
+	if err := errors.Join(err, report.Table(&table, term.Style{})); err != nil {
+		t.Fatal(err)
+	}
+	const want = `WAVE           WORKLOAD      REPLICAS  TO            BRAKES
+-              shop/above    120       120           hpa/above
+-              shop/capped   50        50 (maximum)  hpa/capped
+-              shop/reached  100       100           hpa/reached
+1 priority 20  shop/mail     1         100           scaledobject/mail
+2 priority 10  shop/web      1         100           hpa/web
+3 priority 0   shop/api      1         100           hpa/api
+3 priority 0   shop/manual   1         100           no autoscaler
+not raised: shop/capped has 50 replicas. Its maximum is 50 and its level 100
+would raise 4 workloads by 396 pods in 3 waves, would set 6 brakes; 2 at their level or above
+Nothing was written. Run again with --yes to write
+`
+	if table.String() != want {
+		t.Errorf("got\n%s", &table)
+	}
+}

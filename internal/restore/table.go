@@ -37,6 +37,10 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 
 func (r Report) planned(p *term.Page) {
 	rows := [][]string{{"WAVE", "WORKLOAD", "REPLICAS", "TO", "BRAKES"}}
+	for _, one := range r.Braked {
+		one.To = max(one.From, one.To) // its brake lowers nothing
+		rows = append(rows, []string{"-", term.Name(one.ID), fmt.Sprint(one.From), to(one), scalers(one.Scalers)})
+	}
 	for i, wave := range r.Waves {
 		for _, one := range wave.Raises {
 			rows = append(rows, []string{fmt.Sprintf("%d %s", i+1, wave.Name), term.Name(one.ID), fmt.Sprint(one.From), to(one), scalers(one.Scalers)})
@@ -44,7 +48,11 @@ func (r Report) planned(p *term.Page) {
 	}
 	p.Rows(rows)
 	for _, left := range r.Left {
-		p.Line("skipped: %s %s", term.Name(left.ID), left.Text)
+		if left.Skips() {
+			p.Line("skipped: %s %s", term.Name(left.ID), left.Text)
+		} else {
+			p.Line("not raised: %s %s", term.Name(left.ID), left.Text)
+		}
 	}
 }
 
@@ -55,11 +63,12 @@ func to(r plan.Raise) string {
 	return fmt.Sprint(r.To)
 }
 
-// scalers names the autoscalers that get a brake. Their namespace is the workload's.
+// scalers names the autoscalers that get a brake. Their namespace is the workload's. A
+// workload without an autoscaler needs no brake.
 func scalers(all []plan.Scaler) string {
 	short := map[plan.Kind]string{plan.HPA: "hpa", plan.ScaledObject: "scaledobject"}
 	names := each.Of(all, func(s plan.Scaler) string { return short[s.Kind] + "/" + s.Name })
-	return cmp.Or(strings.Join(names, ", "), "-")
+	return cmp.Or(strings.Join(names, ", "), "no autoscaler")
 }
 
 func (r Report) outcome(o brake.Outcome) string {
@@ -79,8 +88,10 @@ func (r Report) outcome(o brake.Outcome) string {
 
 func (r Report) summary() string {
 	pods, workloads := int64(0), 0
-	for _, wave := range r.Waves {
-		for _, one := range wave.Raises {
+	brakes := 0
+	for _, one := range r.All() {
+		brakes += len(one.Scalers)
+		if one.To > one.From {
 			workloads++
 			pods += int64(one.To - one.From)
 		}
@@ -94,12 +105,19 @@ func (r Report) summary() string {
 	case workloads == 0:
 		text = "nothing to raise"
 	case r.DryRun:
-		text = fmt.Sprintf("would raise %s by %d pods, in %s", term.Count(workloads, "workload"), pods, term.Count(len(r.Waves), "wave"))
+		text = fmt.Sprintf("would raise %s by %d pods in %s", term.Count(workloads, "workload"), pods, term.Count(len(r.Waves), "wave"))
 	default:
-		text = fmt.Sprintf("raised %d of %s, set %s", len(r.Raised), term.Count(workloads, "workload"), term.Count(r.set(), "brake"))
+		text = fmt.Sprintf("raised %d of %s", len(r.Raised), term.Count(workloads, "workload"))
 	}
-	if r.Reached > 0 {
-		text += fmt.Sprintf("; %d at their level or above", r.Reached)
+	switch {
+	case r.Releasing:
+	case r.DryRun:
+		text += ", would set " + term.Count(brakes, "brake")
+	default:
+		text += ", set " + term.Count(r.set(), "brake")
+	}
+	if reached := each.Count(r.Braked, func(one plan.Raise) bool { return !one.Capped }); reached > 0 {
+		text += fmt.Sprintf("; %d at their level or above", reached)
 	}
 	if r.Holding > 0 {
 		text += "; active: " + term.Count(r.Holding, "brake")
@@ -111,5 +129,5 @@ func (r Report) summary() string {
 }
 
 func (r Report) set() int {
-	return each.Count(r.Braked, func(b Braked) bool { return b.Outcome == brake.Set || b.Outcome == brake.Extended })
+	return each.Count(r.Brakes, func(b Braked) bool { return b.Outcome == brake.Set || b.Outcome == brake.Extended })
 }

@@ -60,6 +60,31 @@ func newWorld() *world {
 	return w
 }
 
+// fullWorld is a world within its scale-down window. It also has workloads that a restore
+// only brakes, and one without an autoscaler.
+func fullWorld() *world {
+	w := newWorld()
+	w.window = w.now.Add(time.Hour)
+	for name, c := range map[string]struct{ replicas, most int32 }{"reached": {100, 500}, "above": {120, 500}, "capped": {50, 50}, "manual": {1, 0}} {
+		id := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: name}
+		one := plan.Workload{ID: id, Replicas: c.replicas, Ready: c.replicas}
+		if c.most > 0 {
+			one.Scalers = []plan.Scaler{{Kind: plan.HPA, Namespace: "shop", Name: name, Max: c.most}}
+			w.scalers[one.Scalers[0].String()] = &brake.Object{Kind: plan.HPA, Annotations: map[string]string{}}
+		}
+		w.live[id] = one
+	}
+	return w
+}
+
+// target returns the replicas of a workload at the end of a restore.
+func target(id workload.ID) int32 {
+	if n, other := map[string]int32{"above": 120, "capped": 50}[id.Name]; other {
+		return n
+	}
+	return 100
+}
+
 func (w *world) tree() checkpoint.Tree {
 	r := checkpoint.Record{Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{}}
 	for id := range w.live {

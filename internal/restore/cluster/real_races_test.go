@@ -23,7 +23,7 @@ import (
 func (r *realCluster) twice(t *testing.T) {
 	n := r.writes(t)
 	report, err := r.restore().Run(t.Context(), tree())
-	if err != nil || report.Err() != nil || len(report.Plan.Waves) != 0 || report.Holding != 4 {
+	if err != nil || report.Err() != nil || len(report.Plan.Waves) != 0 || len(report.Plan.Braked) != 5 || report.Holding != 4 {
 		t.Errorf("%+v %v", report, err)
 	}
 	if now := r.writes(t); now != n {

@@ -71,6 +71,9 @@ type Step struct {
 // Drop gives a workload up. The course requests no more pods for it.
 func (c *Course) Drop(id workload.ID) { c.dropped[id] = true }
 
+// Dropped reports whether a workload was given up.
+func (c *Course) Dropped(id workload.ID) bool { return c.dropped[id] }
+
 // Failed notes that a requested raise was not done, or only in part.
 func (c *Course) Failed(id workload.ID) { delete(c.asked, id) }
 
@@ -121,7 +124,7 @@ func (c *Course) still(wave Wave, live map[workload.ID]Workload, s *Step) (raise
 		c.left[r.ID] = left.Reason
 		switch {
 		case c.dropped[r.ID]:
-		case left.Reason != "" && left.Reason != AtMax:
+		case left.Skips():
 			delete(c.asked, r.ID)
 			if left.Reason != before {
 				s.Say = append(s.Say, r.ID.String()+": "+left.Text)
