@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/utils/ptr"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/each"
@@ -26,6 +27,7 @@ type restoring struct {
 	options plan.Options
 	pace    plan.Pace
 	hold    time.Duration
+	waitFor time.Duration
 }
 
 func newRestore(env Env) *cobra.Command {
@@ -34,19 +36,21 @@ func newRestore(env Env) *cobra.Command {
 		Use:   "restore [TARGET...]",
 		Short: "Raise live workloads to their levels in git",
 		Long: `restore raises all workloads of the site to their levels in git, or only the
-given targets. Use it for a cluster that came up with too few pods. A rebuild
-from manifests that include the Components does not need it.
+given targets. Use it for a cluster that came up with too few pods, and for any
+rebuilt cluster before its traffic comes.
 
 restore never lowers a workload, and never exceeds the maximum replicas in git
 or in the cluster. It skips workloads that are suspended or opted out.
 
 First, restore sets a brake on the autoscaler of each workload that has a level,
 also if the workload is already at it: the autoscaler does not scale down until
-the brake expires. "gitlatch restore release" removes brakes. Each run of restore
-also removes expired brakes.
+the brake expires. "gitlatch restore release" removes brakes. Each run of
+restore also removes expired brakes.
 
 Without --yes, restore prints the plan and writes nothing. If a run stops early,
-the next run continues.
+the next run continues. With --wait, restore continues until every workload with
+a level is braked and ready at it, including workloads that do not exist yet. It
+does not wait for a workload that it skips for another reason.
 
 Exit status:
   0  The plan was printed, or every workload is as planned.
@@ -54,6 +58,9 @@ Exit status:
   2  restore could not run.` + targetWords,
 		Example: `  # Print the plan for all workloads
   gitlatch restore -c prod-eu.yaml
+
+  # Prepare a rebuilt cluster for the traffic
+  gitlatch restore --wait --yes -c prod-eu.yaml
 
   # Raise one namespace and one workload to half of their levels
   gitlatch restore shop pay/ledger --factor 50% --yes -c prod-eu.yaml`,
@@ -76,6 +83,8 @@ Exit status:
 	c.Flags().Int32Var(&r.pace.PerMinute, "pods-per-minute", restore.PerMinute, "maximum number of pods to request per minute")
 	c.Flags().Int32Var(&r.pace.Unready, "max-unready", restore.Unready, "maximum number of requested pods that are not ready")
 	c.Flags().Var((*grammar.Span)(&r.pace.Patience), "wave-timeout", "maximum time without progress before the next wave starts")
+	c.Flags().Var((*grammar.Span)(&r.waitFor), "wait", "maximum time to wait until every workload exists and is ready at its level (30m without a value)")
+	c.Flags().Lookup("wait").NoOptDefVal = (*grammar.Span)(ptr.To(restore.WaitFor)).String()
 	c.Flags().Var((*grammar.Span)(&r.hold), "brake", "time until a brake expires, up to 7d")
 	c.AddCommand(newRelease(env))
 	return c
@@ -126,6 +135,7 @@ func (r *restoring) check() error {
 	wrong.unless(r.pace.PerMinute >= 1, "--pods-per-minute: must be at least 1 pod a minute, got %d", r.pace.PerMinute)
 	wrong.unless(r.pace.Unready >= 1, "--max-unready: must be at least 1 pod, got %d", r.pace.Unready)
 	wrong.unless(r.pace.Patience > 0, "--wave-timeout: must be a time as 10m, got %s", r.pace.Patience)
+	wrong.unless(r.waitFor == 0 || r.yes, "--wait requires --yes")
 	hold := restore.CheckHold(r.hold)
 	wrong.unless(hold == nil, "--brake: %w", hold)
 	order := plan.CheckNamespaces(r.options.Order)
@@ -185,6 +195,7 @@ func (r *restoring) restoring(env Env, s *open.Site) *restore.Restore {
 	one.Say = func(line string) { fmt.Fprintln(env.Err, line) }
 	if r.pace != (plan.Pace{}) {
 		one.Pace, one.Hold = r.pace, r.hold
+		one.WaitFor = r.waitFor
 	}
 	return one
 }

@@ -46,7 +46,7 @@ func TestARestoreShowsItsPlanAndWritesNothing(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines.out), &d); err != nil || lines.status != 0 {
 		t.Fatalf("%+v %v", lines, err)
 	}
-	if got := fmt.Sprint(d.Waves); got != "[{priority 0 [{shop/deployment/api 2 25 50 false []} {shop/deployment/web 2 40 100 true []}]}]" || !d.DryRun {
+	if got := fmt.Sprint(d.Waves); got != "[{priority 0 [{shop/deployment/api 2 25 50 false []} {shop/deployment/web 2 40 100 true []}] 0}]" || !d.DryRun {
 		t.Errorf("waves %s", got)
 	}
 }
@@ -80,6 +80,8 @@ func TestARestoreSaysWhatIsWrong(t *testing.T) {
 		{"--factor 0 --pods-per-minute 0", "--pods-per-minute: must be at least 1 pod a minute, got 0"},
 		{"--max-unready 0", "--max-unready: must be at least 1 pod, got 0"},
 		{"--wave-timeout 0s", "--wave-timeout: must be a time as 10m, got 0s"},
+		{"--wait", "--wait requires --yes"},
+		{"--wait=ten --yes", "must be a duration such as 5m, 26h or 8d"},
 		{"--brake 1s", "--brake: must be from 1m to 168h, got 1s"},
 		{"--brake 168h0m1s", "--brake: must be from 1m to 168h, got 168h0m1s: a brake blocks each scale-down of its autoscaler"},
 		{"--brake 99999h --pods-per-minute 0", "--brake: must be from 1m to 168h"},

@@ -11,6 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -22,20 +23,26 @@ const patience = 5
 type carrying struct {
 	*Restore
 	report *Report
+	make   func(live map[workload.ID]plan.Workload) plan.Plan
 	course *plan.Course
-	tries  map[workload.ID]int // consecutive raises without effect
+	tries  map[workload.ID]int // consecutive writes without effect
 	braked map[string]bool     // autoscalers that got their brake; it is not set again if someone removes it
+	until  time.Time           // the end of --wait
+	waits  string              // the workloads that the run last said it waits for
 }
 
 // carry carries out the plan at the pace of the run: first all brakes, then the raises,
-// wave by wave.
+// wave by wave. It makes the plan again from each sample, so that it also brakes and
+// raises workloads that appear later.
 func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload) error {
 	for failed := 0; ; {
-		braked := c.brakeAll(ctx, live)
+		p := c.make(live)
+		braked := c.brakeAll(ctx, p, live)
+		c.report.add(p, c.course.Add(p))
 		step := c.course.Next(live, c.Clock())
 		c.say(step.Say...)
 		c.raise(ctx, live, step.Ask)
-		if step.Done && braked {
+		if step.Done && braked && !c.waiting(p, live) {
 			return nil
 		}
 		if !c.over(ctx) {
@@ -66,12 +73,40 @@ func (c *carrying) pause() time.Duration {
 	return min(c.Every, c.Until.Sub(c.Clock()))
 }
 
-// brakeAll sets the brakes of the plan that are not set yet. It reads each workload again
+// waiting reports whether the run waits for a workload. It does not wait for workloads
+// that it dropped, and for those that only a user can change.
+func (c *carrying) waiting(p plan.Plan, live map[workload.ID]plan.Workload) bool {
+	var names []string
+	for _, u := range unfinished(p, live) {
+		if !c.course.Dropped(u.ID) {
+			names = append(names, u.ID.Short())
+		}
+	}
+	for _, left := range p.Left {
+		if left.Reason.Passes() {
+			names = append(names, left.ID.Short())
+		}
+	}
+	if c.WaitFor == 0 || len(names) == 0 {
+		return false
+	}
+	if !c.Clock().Before(c.until) {
+		c.report.TimedOut = true
+		return false
+	}
+	if text := "wait for " + term.Among(names); text != c.waits {
+		c.waits = text
+		c.say(text)
+	}
+	return true
+}
+
+// brakeAll sets the brakes of a plan that are not set yet. It reads each workload again
 // first: a workload that a user opted out gets no brake. It reports whether it is
 // finished; if not, it tries again after the next sample.
-func (c *carrying) brakeAll(ctx context.Context, live map[workload.ID]plan.Workload) (finished bool) {
+func (c *carrying) brakeAll(ctx context.Context, p plan.Plan, live map[workload.ID]plan.Workload) (finished bool) {
 	finished = true
-	for _, r := range c.report.Plan.All() {
+	for _, r := range p.All() {
 		if c.course.Dropped(r.ID) || !slices.ContainsFunc(live[r.ID].Scalers, c.unbraked) {
 			continue
 		}
@@ -80,7 +115,7 @@ func (c *carrying) brakeAll(ctx context.Context, live map[workload.ID]plan.Workl
 		}
 		seen, err := c.Cluster.See(ctx, live[r.ID])
 		if err == nil {
-			now, left := c.report.Plan.Judge(r, seen)
+			now, left := p.Judge(r, seen)
 			if left.Skips() {
 				continue
 			}
@@ -195,17 +230,7 @@ func (c *carrying) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, wave := range c.report.Plan.Waves {
-		for _, r := range wave.Raises {
-			now, left := c.report.Plan.Judge(r, live)
-			if left.Reason != "" && now.To < r.To { // at the maximum that the plan took into account, it is as planned
-				c.report.Since = append(c.report.Since, left)
-			}
-			if w := live[r.ID]; w.Replicas < now.To || w.Ready < now.To {
-				c.report.Unfinished = append(c.report.Unfinished, Unfinished{r.ID, w.Replicas, w.Ready, now.To})
-			}
-		}
-	}
+	c.report.compare(c.make(live), live)
 	found, err := c.Cluster.Brakes(ctx)
 	if err != nil {
 		return err

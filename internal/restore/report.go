@@ -3,6 +3,7 @@ package restore
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/each"
@@ -32,6 +33,7 @@ type Report struct {
 	Released   []Braked     `json:"released,omitempty"`
 	Holding    int          `json:"holding"` // brakes that were there and have not expired
 	Unfinished []Unfinished `json:"lacking,omitempty"`
+	TimedOut   bool         `json:"timedOut"`          // the time to wait ended before every workload was at its level
 	Stopped    bool         `json:"stopped"`           // the run stopped before the end of its plan, as requested
 	Notices    []string     `json:"notices,omitempty"` // for a user; they are not failures
 	Problems   Problems     `json:"problems,omitempty"`
@@ -59,6 +61,48 @@ func (p Problems) MarshalJSON() ([]byte, error) {
 	return term.Marshal(each.Of(p, error.Error))
 }
 
+// add adds a later plan, whose raises are in waves.
+func (r *Report) add(p plan.Plan, waves []plan.Wave) {
+	r.Waves = waves
+	known := each.By(r.All(), func(one plan.Raise) workload.ID { return one.ID })
+	for _, one := range p.Braked {
+		if _, is := known[one.ID]; !is {
+			r.Plan.Braked = append(r.Plan.Braked, one)
+		}
+	}
+}
+
+// compare compares the plan with one of the end of the run. It adds the unfinished
+// workloads, and those that are skipped because of a later change.
+func (r *Report) compare(end plan.Plan, live map[workload.ID]plan.Workload) {
+	r.Unfinished = unfinished(end, live)
+	planned := each.By(r.All(), func(one plan.Raise) workload.ID { return one.ID })
+	before := each.By(r.Left, func(left plan.Left) workload.ID { return left.ID })
+	r.Left = nil
+	for _, left := range end.Left {
+		was := planned[left.ID]
+		now, _ := end.Judge(was, live)
+		switch {
+		case before[left.ID].Reason == left.Reason:
+			r.Left = append(r.Left, before[left.ID])
+		case !left.Skips() && was.From < was.To && now.To == was.To: // raised to the maximum, as planned
+		default:
+			r.Since = append(r.Since, left)
+		}
+	}
+}
+
+// unfinished returns the workloads of a plan whose pods do not exist or are not ready.
+func unfinished(p plan.Plan, live map[workload.ID]plan.Workload) (all []Unfinished) {
+	for _, r := range p.All() {
+		if w := live[r.ID]; w.Replicas < r.To || w.Ready < r.To {
+			all = append(all, Unfinished{r.ID, w.Replicas, w.Ready, r.To})
+		}
+	}
+	slices.SortFunc(all, func(a, b Unfinished) int { return workload.Compare(a.ID, b.ID) })
+	return all
+}
+
 // raised adds a raise. It merges the raise with an earlier one of the same workload.
 func (r *Report) raised(done plan.Raise) {
 	for i := range r.Raised {
@@ -84,7 +128,11 @@ func (r *Report) owned() {
 // Err returns the failures and the unfinished work, or nil.
 func (r Report) Err() error {
 	err := errors.Join(r.Problems...)
-	if n := len(r.Unfinished); n > 0 {
+	n := len(r.Unfinished)
+	if r.TimedOut {
+		n += each.Count(slices.Concat(r.Left, r.Since), func(left plan.Left) bool { return left.Reason.Passes() })
+	}
+	if n > 0 {
 		err = errors.Join(err, fmt.Errorf("%d workloads are not at their level yet. Run \"gitlatch restore\" again to continue", n))
 	} else if r.Stopped {
 		err = errors.Join(err, errors.New("stopped before the end. Run \"gitlatch restore\" again to continue"))

@@ -42,14 +42,17 @@ type Cluster interface {
 	Release(ctx context.Context, s plan.Scaler) (brake.Outcome, error)
 }
 
-// A Restore is one run over one site. All fields are required except Policy, Until and
-// Say.
+// A Restore is one run over one site. All fields are required except Policy, WaitFor,
+// Until and Say.
 type Restore struct {
 	Site    string
 	Cluster Cluster
 	Clock   func() time.Time
 	Wait    func(context.Context, time.Duration) // or until the context ends
 	Say     func(string)                         // prints a line of progress; may be nil
+	// WaitFor is the time to wait until every workload with a level is braked and at its
+	// level, and its pods are ready, even if it does not exist yet; 0 is not to wait.
+	WaitFor time.Duration
 	// Until is the time at which the run stops and reports the rest. The zero time is
 	// never.
 	Until time.Time
@@ -71,6 +74,7 @@ const (
 	Unready   = 2000
 	Patience  = 10 * time.Minute
 	Hold      = 4 * time.Hour
+	WaitFor   = 30 * time.Minute // if a user asks to wait and gives no time
 	Every     = 5 * time.Second
 )
 
@@ -115,7 +119,9 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 	}
 	o := r.Options
 	o.Kinds = r.Kinds
-	report.Plan = plan.Make(tree.Entries(), live, o)
+	entries := tree.Entries()
+	of := func(live map[workload.ID]plan.Workload) plan.Plan { return plan.Make(entries, live, o) }
+	report.Plan = of(live)
 	report.owned()
 	if r.DryRun {
 		return report, nil
@@ -123,6 +129,8 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 	c := &carrying{
 		Restore: r,
 		report:  &report,
+		make:    of,
+		until:   r.Clock().Add(r.WaitFor),
 		course:  plan.NewCourse(report.Plan, r.Pace, r.Clock()),
 		tries:   map[workload.ID]int{},
 		braked:  map[string]bool{},

@@ -380,6 +380,8 @@ func TestAPrimaryIsRaisedForItsTarget(t *testing.T) {
 
 var webID = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 
+var plain = term.Style{}
+
 func TestTheTableListsBrakesAndRaises(t *testing.T) {
 	t.Parallel()
 	w := fullWorld()
@@ -387,7 +389,7 @@ func TestTheTableListsBrakesAndRaises(t *testing.T) {
 	r.DryRun = true
 	report, err := r.Run(t.Context(), w.tree())
 	var table strings.Builder
-	if err := errors.Join(err, report.Table(&table, term.Style{})); err != nil {
+	if err := errors.Join(err, report.Table(&table, plain)); err != nil {
 		t.Fatal(err)
 	}
 	const want = `WAVE           WORKLOAD      REPLICAS  TO            BRAKES

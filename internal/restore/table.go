@@ -10,6 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // Table prints the report for the terminal: the plan, the skipped workloads with their
@@ -87,15 +88,16 @@ func (r Report) outcome(o brake.Outcome) string {
 }
 
 func (r Report) summary() string {
-	pods, workloads := int64(0), 0
-	brakes := 0
+	pods, brakes := int64(0), 0
+	raises := map[workload.ID]bool{}
 	for _, one := range r.All() {
 		brakes += len(one.Scalers)
 		if one.To > one.From {
-			workloads++
+			raises[one.ID] = true
 			pods += int64(one.To - one.From)
 		}
 	}
+	workloads := len(raises)
 	var text string
 	switch {
 	case r.Releasing && len(r.Released) == 0:

@@ -32,6 +32,7 @@ type world struct {
 	scalers map[string]*brake.Object
 	writes  []string
 	refuse  map[string]error  // by write
+	look    func()            // called before each sample; may be nil
 	braked  func(plan.Scaler) // called for each brake; may be nil
 	seen    func(workload.ID) // called with each workload that was read for a raise; may be nil
 
@@ -114,6 +115,9 @@ func (w *world) alive() error {
 }
 
 func (w *world) Look(context.Context) (map[workload.ID]plan.Workload, error) {
+	if w.look != nil {
+		w.look()
+	}
 	for id, one := range w.live {
 		for _, s := range one.Scalers {
 			braked, _ := brake.Find(s, *w.scalers[s.String()])

@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -66,6 +68,34 @@ type Step struct {
 	Ask  []Raise // scales to write; each may be a part of the planned raise
 	Say  []string
 	Done bool // the plan is finished
+}
+
+// Add adds the raises of a later plan, and returns all waves of the course. It adds no
+// raise of a workload that was dropped, or that the present wave or a later one has. A
+// raise whose wave has passed joins the present wave.
+func (c *Course) Add(p Plan) []Wave {
+	ahead := map[workload.ID]bool{}
+	for _, wave := range c.plan.Waves[c.at:] {
+		for _, r := range wave.Raises {
+			ahead[r.ID] = true
+		}
+	}
+	for _, late := range p.Waves {
+		late.Raises = each.Where(late.Raises, func(r Raise) bool { return !ahead[r.ID] && !c.dropped[r.ID] })
+		if len(late.Raises) == 0 {
+			continue
+		}
+		i, there := slices.BinarySearchFunc(c.plan.Waves[c.at:], late, func(a, b Wave) int { return cmp.Compare(a.rank, b.rank) })
+		i += c.at
+		if !there && (i > c.at || i == len(c.plan.Waves)) {
+			c.plan.Waves = slices.Insert(c.plan.Waves, i, late)
+			continue
+		}
+		joined := &c.plan.Waves[i]
+		joined.Raises = append(joined.Raises, late.Raises...)
+		slices.SortFunc(joined.Raises, byID)
+	}
+	return c.plan.Waves
 }
 
 // Drop gives a workload up. The course requests no more pods for it.

@@ -124,13 +124,15 @@ type Plan struct {
 type Wave struct {
 	Name   string  `json:"name"`
 	Raises []Raise `json:"raises"` // in the order of workload.Compare
+
+	rank int64 // its position; the lowest comes first
 }
 
 // A Raise raises one workload, or only brakes it if To is not above From.
 type Raise struct {
 	ID       workload.ID `json:"workload"`
-	From     int32       `json:"from"` // present replicas, in pods
-	To       int32       `json:"to"`   // replicas that the workload needs; a restore never lowers to it
+	From     int32       `json:"from"`               // present replicas, in pods
+	To       int32       `json:"to"`                 // replicas that the workload needs; a restore never lowers to it
 	Declared int32       `json:"declared,omitempty"` // level in git, in pods
 	Capped   bool        `json:"capped,omitempty"`   // To is less than the level, because of the maximum of the entry or of an autoscaler
 	Scalers  []Scaler    `json:"-"`
@@ -152,13 +154,18 @@ type Reason string
 // The reasons.
 const (
 	Absent      Reason = "absent"      // it does not exist
-	Unknown     Reason = "unknown"     // gitlatch does not list its kind, or its replicas are unknown
+	Unknown     Reason = "unknown"     // its replicas are unknown
+	NotRead     Reason = "not-read"    // gitlatch does not read its kind
 	Suspended   Reason = "suspended"   // it has 0 replicas
 	Terminating Reason = "terminating" // being deleted
 	OptedOut    Reason = "opted-out"   // its annotation opts it out
 	Fixed       Reason = "fixed"       // its autoscaler undoes any raise
 	AtMax       Reason = "at-max"      // it is at a maximum that is below its level; it only gets a brake
 )
+
+// Passes reports whether the reason may end without a user. While a cluster comes up, its
+// controllers create workloads and set their replicas.
+func (r Reason) Passes() bool { return r == Absent || r == Unknown }
 
 // All returns the workloads of Braked and of all waves.
 func (p Plan) All() []Raise {
@@ -187,7 +194,7 @@ func Make(record map[workload.ID]checkpoint.Entry, live map[workload.ID]Workload
 		case r.To > r.From:
 			at := o.place(live[id])
 			if waves[at] == nil {
-				waves[at] = &Wave{Name: at.name}
+				waves[at] = &Wave{Name: at.name, rank: at.rank}
 			}
 			waves[at].Raises = append(waves[at].Raises, r)
 		default:
@@ -228,7 +235,7 @@ func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
 	_, looked := o.Kinds.Object(id.Kind)
 	switch {
 	case !looked:
-		return Left{id, Unknown, fmt.Sprintf("has a kind that gitlatch does not read. Add %s to kinds of the policy", id.Kind)}, true
+		return Left{id, NotRead, fmt.Sprintf("has a kind that gitlatch does not read. Add %s to kinds of the policy", id.Kind)}, true
 	case !lives:
 		return Left{id, Absent, "does not exist in the cluster"}, true
 	case w.Terminating:

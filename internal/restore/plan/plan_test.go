@@ -168,7 +168,7 @@ func TestAPlanKnowsWhichKindsWereLookedFor(t *testing.T) {
 		"named, and runs":    {fleet(plan.Workload{ID: web, Replicas: 1}), named, "[priority 0] shop/web 1->200", ""},
 		"named, and gone":    {nil, named, "shop/web absent", "does not exist in the cluster"},
 		"named, of no count": {fleet(plan.Workload{ID: web, Unknown: "has no number"}), named, "shop/web unknown", "has no number"},
-		"not named":          {nil, plan.Options{}, "shop/web unknown", "has a kind that gitlatch does not read. Add worker to kinds of the policy"},
+		"not named":          {nil, plan.Options{}, "shop/web not-read", "has a kind that gitlatch does not read. Add worker to kinds of the policy"},
 	} {
 		p := plan.Make(record, c.live, c.o)
 		if got := show(p); got != c.want || c.text != "" && p.Left[0].Text != c.text {
