@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,6 +28,7 @@ type carrying struct {
 	course *plan.Course
 	tries  map[workload.ID]int // consecutive writes without effect
 	braked map[string]bool     // autoscalers that got their brake; it is not set again if someone removes it
+	set    time.Time           // when the run set its last brake; zero if it set none, or if it read its brakes again since
 	until  time.Time           // the end of --wait
 	waits  string              // the workloads that the run last said it waits for
 }
@@ -46,7 +48,7 @@ func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload
 			return nil
 		}
 		if !c.over(ctx) {
-			c.Wait(ctx, c.pause())
+			c.Wait(ctx, c.pause(c.Every))
 		}
 		if c.over(ctx) {
 			c.report.Stopped = true
@@ -56,6 +58,7 @@ func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload
 		switch {
 		case err == nil:
 			live, failed = next, 0
+			c.warn(ctx, live)
 		case failed >= patience || !retryable(err):
 			return err
 		default:
@@ -65,12 +68,62 @@ func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload
 	}
 }
 
-// pause returns the time until the next sample, which is at most the time until the end.
-func (c *carrying) pause() time.Duration {
+// pause limits a time to wait to the time until the end.
+func (c *carrying) pause(d time.Duration) time.Duration {
 	if c.Until.IsZero() {
-		return c.Every
+		return d
 	}
-	return min(c.Every, c.Until.Sub(c.Clock()))
+	return min(d, c.Until.Sub(c.Clock()))
+}
+
+// unchecked returns the time until the brakes can be read again.
+func (c *carrying) unchecked() time.Duration { return c.set.Add(c.Recheck).Sub(c.Clock()) }
+
+// rest waits until the brakes can be read again, if the run set one.
+func (c *carrying) rest(ctx context.Context) {
+	if c.report.Stopped || c.set.IsZero() || c.unchecked() <= 0 {
+		return
+	}
+	c.say(fmt.Sprintf("wait %s to check whether something removes the brakes", c.unchecked().Round(time.Second)))
+	c.Wait(ctx, c.pause(c.unchecked()))
+	c.report.Stopped = c.unchecked() > 0
+}
+
+// warn prints lost brakes when they can be read again. A run with --wait may continue for
+// long after that.
+func (c *carrying) warn(ctx context.Context, live map[workload.ID]plan.Workload) {
+	if c.set.IsZero() || c.unchecked() > 0 {
+		return
+	}
+	if found, err := c.Cluster.Brakes(ctx); err == nil { // the end of the run reports an error
+		c.set = time.Time{}
+		c.say(each.Of(c.lost(found, live), error.Error)...)
+	}
+}
+
+// lost returns an error for each brake of the run that is gone. An autoscaler that is
+// gone needs no brake.
+func (c *carrying) lost(found []brake.Found, live map[workload.ID]plan.Workload) (all []error) {
+	holds := map[string]bool{}
+	for _, f := range found {
+		holds[f.Scaler.String()] = f.Holds
+	}
+	now := map[string]plan.Scaler{}
+	for _, w := range live {
+		for _, s := range w.Scalers {
+			now[s.String()] = s
+		}
+	}
+	for _, b := range c.report.Brakes {
+		s, lives := now[b.Scaler.String()]
+		if b.Outcome == brake.Foreign || !lives || holds[s.String()] {
+			continue
+		}
+		all = append(all, fmt.Errorf("%s: %s removed the brake, so it may scale down. "+
+			"Suspend %s, or remove %s from its manifest, and run \"gitlatch restore\" again",
+			s, cmp.Or(s.Owner, "something"), cmp.Or(s.Owner, "the tool that applies it"), brake.Field(s.Kind)))
+	}
+	return all
 }
 
 // waiting reports whether the run waits for a workload. It does not wait for workloads
@@ -214,6 +267,9 @@ func (c *carrying) brake(ctx context.Context, r plan.Raise) (set bool, err error
 		}
 		c.braked[s.String()] = true
 		set = true
+		if outcome == brake.Set || outcome == brake.Extended {
+			c.set = c.Clock()
+		}
 		c.report.Brakes = append(c.report.Brakes, Braked{s, outcome})
 	}
 	return set, nil
@@ -222,7 +278,7 @@ func (c *carrying) brake(ctx context.Context, r plan.Raise) (set bool, err error
 func (c *carrying) unbraked(s plan.Scaler) bool { return !c.braked[s.String()] }
 
 // settle adds the final state to the report: unfinished workloads, workloads that were
-// skipped after the plan, and brakes that someone already removed.
+// skipped after the plan, and lost brakes.
 func (c *carrying) settle(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	defer cancel()
@@ -235,14 +291,6 @@ func (c *carrying) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	holds := map[string]bool{}
-	for _, f := range found {
-		holds[f.Scaler.String()] = f.Holds
-	}
-	for _, b := range c.report.Brakes {
-		if b.Outcome != brake.Foreign && !holds[b.Scaler.String()] {
-			c.report.Notices = append(c.report.Notices, fmt.Sprintf("%s: a user removed its brake, so it may scale down", b.Scaler))
-		}
-	}
+	c.report.Problems = append(c.report.Problems, c.lost(found, live)...)
 	return nil
 }

@@ -62,9 +62,12 @@ type Restore struct {
 	Options plan.Options
 	Pace    plan.Pace
 	// Hold is the time until a brake expires; see CheckHold.
-	Hold   time.Duration
-	Every  time.Duration // time from one sample of the cluster to the next
-	DryRun bool          // write nothing
+	Hold  time.Duration
+	Every time.Duration // time from one sample of the cluster to the next
+	// Recheck is the time after the last brake at which the run reads all brakes again: a
+	// GitOps tool takes a while to undo one.
+	Recheck time.Duration
+	DryRun  bool // write nothing
 }
 
 // Defaults of a run. It requests 10,000 pods within five minutes, if the nodes come as
@@ -76,6 +79,7 @@ const (
 	Hold      = 4 * time.Hour
 	WaitFor   = 30 * time.Minute // if a user asks to wait and gives no time
 	Every     = 5 * time.Second
+	Recheck   = time.Minute
 )
 
 // The limits of Hold. While a brake is active, its autoscaler only scales up. A brake
@@ -135,7 +139,9 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 		tries:   map[workload.ID]int{},
 		braked:  map[string]bool{},
 	}
-	err = c.carry(ctx, live)
+	if err = c.carry(ctx, live); err == nil {
+		c.rest(ctx)
+	}
 	return report, errors.Join(err, c.settle(ctx))
 }
 

@@ -13,6 +13,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -124,7 +126,7 @@ func TestARestoreBrakesEveryWorkloadWithALevel(t *testing.T) {
 	} {
 		w := fullWorld()
 		tree := w.tree()
-		w.change(workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "reached"}, change)
+		w.change(reachedID, change)
 		report, err := w.restore().Run(t.Context(), tree)
 		if err != nil || report.Err() != nil || len(report.Left) != 2 || report.Left[1].Reason != reason {
 			t.Errorf("%s: %+v %v", reason, report.Left, err)
@@ -317,29 +319,104 @@ func TestARefusedRaiseDoesNotStopTheOthers(t *testing.T) {
 	}
 }
 
-func TestAPersonWhoUndoesABrakeIsSeen(t *testing.T) {
+// Argo CD heals an HPA to the selectPolicy in git, and keeps the annotation. Another tool
+// replaces the entire object.
+func TestALostBrakeIsReportedWithItsManager(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
-	r := w.restore()
-	wait := r.Wait
-	r.Wait = func(ctx context.Context, d time.Duration) {
-		wait(ctx, d)
-		o := w.scalers["horizontalpodautoscaler shop/web"]
-		if f, _ := brake.Find(plan.Scaler{}, *o); f.Holds {
-			o.Behavior = json.RawMessage(`{"scaleDown":{"selectPolicy":"Max"}}`)
+	const name, after = "horizontalpodautoscaler shop/web", 40 * time.Second
+	for _, c := range []struct {
+		owner string
+		lose  func(*brake.Object)
+		want  string
+	}{
+		{"argocd-controller", func(o *brake.Object) { o.Behavior = json.RawMessage(`{"scaleDown":{"selectPolicy":"Max"}}`) },
+			name + `: argocd-controller removed the brake, so it may scale down. Suspend argocd-controller, or remove spec.behavior.scaleDown.selectPolicy from its manifest, and run "gitlatch restore" again`},
+		{"", func(o *brake.Object) { *o = brake.Object{Kind: plan.HPA, Annotations: map[string]string{}} },
+			name + `: something removed the brake, so it may scale down. Suspend the tool that applies it, or remove spec.behavior.scaleDown.selectPolicy from its manifest, and run "gitlatch restore" again`},
+	} {
+		for _, wait := range []time.Duration{0, restore.WaitFor} {
+			w := fullWorld()
+			start := w.now
+			tree := w.later(start.Add(4 * time.Minute))
+			lost := false
+			r := w.restore()
+			r.WaitFor = wait
+			pass := r.Wait
+			r.Wait = func(ctx context.Context, d time.Duration) {
+				pass(ctx, d)
+				if lost || w.now.Sub(start) < after {
+					return
+				}
+				lost = true
+				c.lose(w.scalers[name])
+				w.change(webID, func(one *plan.Workload) { one.Scalers[0].Owner = c.owner })
+			}
+			var said []string
+			r.Say = func(line string) { said = append(said, w.now.Sub(start).String()+" "+line) }
+			report, err := r.Run(t.Context(), tree)
+			if err != nil || len(report.Problems) != 1 || report.Problems[0].Error() != c.want {
+				t.Errorf("%v, got %v\nwant %s", err, report.Problems, c.want)
+			}
+			if puts := each.Count(w.writes, func(what string) bool { return what == "brake "+name }); puts != 1 {
+				t.Errorf("it was set %d times", puts)
+			}
+			early := slices.ContainsFunc(said, func(line string) bool { return strings.HasPrefix(line, "1m") && strings.HasSuffix(line, c.want) })
+			if took := w.now.Sub(start); wait == 0 && (took < time.Minute || took > 2*time.Minute) || early != (wait > 0) {
+				t.Errorf("it took %s, said %q", took, said)
+			}
+			released, err := w.restore().Release(t.Context(), false)
+			outcomes := map[string]brake.Outcome{}
+			for _, b := range released.Released {
+				outcomes[b.Scaler.Name] = b.Outcome
+			}
+			if err != nil || outcomes["api"] != brake.Released || c.owner != "" && outcomes["web"] != brake.Changed {
+				t.Errorf("%v %v", outcomes, err)
+			}
 		}
 	}
-	report, err := r.Run(t.Context(), w.tree())
-	if err != nil || len(report.Notices) != 1 || !strings.Contains(report.Notices[0], "shop/web: a user removed its brake") {
-		t.Errorf("%v %q", err, report.Notices)
+}
+
+// The run does not wait to read its brakes again if it set none, and not beyond its
+// deadline.
+func TestTheRecheckOfBrakes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		until   time.Duration
+		stopped bool
+		took    time.Duration
+	}{
+		"a first run":         {0, false, time.Minute},
+		"another run":         {0, false, 0},
+		"an early deadline":   {30 * time.Second, true, 30 * time.Second},
+		"a deadline after it": {2 * time.Minute, false, time.Minute},
+	} {
+		w := fullWorld()
+		w.live = map[workload.ID]plan.Workload{reachedID: w.live[reachedID]}
+		r := w.restore()
+		if name == "another run" {
+			if _, err := r.Run(t.Context(), w.tree()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		start := w.now
+		if c.until > 0 {
+			r.Until = start.Add(c.until)
+		}
+		report, err := r.Run(t.Context(), w.tree())
+		if took := w.now.Sub(start); err != nil || report.Stopped != c.stopped || len(report.Problems) > 0 || took != c.took {
+			t.Errorf("%s: %v after %s, %+v", name, err, took, report)
+		}
 	}
-	released, err := w.restore().Release(t.Context(), false)
-	outcomes := map[string]brake.Outcome{}
-	for _, b := range released.Released {
-		outcomes[b.Scaler.Name] = b.Outcome
+	// An autoscaler that is gone needs no brake.
+	w := newWorld()
+	r := w.restore()
+	r.Wait = func(_ context.Context, d time.Duration) {
+		w.now = w.now.Add(d)
+		w.change(webID, func(one *plan.Workload) { one.Scalers = nil })
+		delete(w.scalers, "horizontalpodautoscaler shop/web")
 	}
-	if err != nil || outcomes["web"] != brake.Changed || outcomes["api"] != brake.Released {
-		t.Errorf("%v %v", outcomes, err)
+	if report, err := r.Run(t.Context(), w.tree()); err != nil || report.Err() != nil {
+		t.Errorf("%v, %v", err, report.Err())
 	}
 }
 
@@ -377,6 +454,8 @@ func TestAPrimaryIsRaisedForItsTarget(t *testing.T) {
 		t.Errorf("wrote %q", w.writes)
 	}
 }
+
+var reachedID = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "reached"}
 
 var webID = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 

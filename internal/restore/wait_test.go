@@ -77,7 +77,6 @@ func TestARunWithoutWaitAlsoRaisesWorkloadsThatAppearMeanwhile(t *testing.T) {
 
 func TestOnlyAReasonThatLastsEndsTheWait(t *testing.T) {
 	t.Parallel()
-	reached := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "reached"}
 	for name, c := range map[string]struct {
 		change func(*plan.Workload)
 		lasts  bool
@@ -95,7 +94,7 @@ func TestOnlyAReasonThatLastsEndsTheWait(t *testing.T) {
 		w := fullWorld()
 		tree := w.tree()
 		tree.Records["shop"].Entries[workload.ID{Namespace: "shop", Kind: "worker", Name: "unread"}] = checkpoint.Entry{Replicas: 100}
-		w.change(reached, c.change)
+		w.change(reachedID, c.change)
 		start := w.now
 		r := w.restore()
 		r.WaitFor = restore.WaitFor

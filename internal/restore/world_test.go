@@ -101,7 +101,7 @@ func (w *world) restore() *restore.Restore {
 		Clock: func() time.Time { return w.now },
 		Wait:  func(_ context.Context, d time.Duration) { w.now = w.now.Add(d) },
 		Pace:  plan.Pace{PerMinute: 600, Unready: 1000, Patience: time.Minute},
-		Hold:  restore.Hold, Every: restore.Every,
+		Hold:  restore.Hold, Every: restore.Every, Recheck: restore.Recheck,
 	}
 }
 

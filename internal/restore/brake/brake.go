@@ -27,6 +27,14 @@ const PausedScaleIn = "autoscaling.keda.sh/paused-scale-in"
 // disabled is the selectPolicy of an HPA that does not scale down.
 const disabled = "Disabled"
 
+// Field is the field of an autoscaler that a brake sets.
+func Field(kind plan.Kind) string {
+	if kind == plan.ScaledObject {
+		return "the annotation " + PausedScaleIn
+	}
+	return "spec.behavior.scaleDown.selectPolicy"
+}
+
 // An Object is the part of an autoscaler that a brake reads.
 type Object struct {
 	Kind        plan.Kind

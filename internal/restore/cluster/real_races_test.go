@@ -89,6 +89,30 @@ func (r *realCluster) expires(t *testing.T) {
 	r.until(t, idle) // the brake was the cause
 }
 
+func (r *realCluster) lost(t *testing.T) {
+	one := r.restore()
+	one.Options.Workloads = []workload.ID{id("deployment/web")}
+	wait := one.Wait
+	heal := sync.OnceFunc(func() {
+		r.cp.Kubectl(t, `{"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "web", "namespace": "shop"},
+			"spec": {"behavior": {"scaleDown": {"selectPolicy": "Max"}}}}`,
+			"apply", "--server-side", "--force-conflicts", "--field-manager=argocd-controller", "-f", "-")
+	})
+	one.Wait = func(ctx context.Context, d time.Duration) {
+		heal()
+		wait(ctx, d)
+	}
+	report, err := one.Run(t.Context(), tree())
+	const want = "horizontalpodautoscaler shop/web: argocd-controller removed the brake"
+	if err != nil || len(report.Problems) != 1 || !strings.Contains(report.Problems[0].Error(), want) {
+		t.Errorf("%v, %v", err, report.Problems)
+	}
+	if report, err := r.restore().Release(t.Context(), false); err != nil || len(report.Released) != 1 || report.Released[0].Outcome != brake.Changed {
+		t.Errorf("%+v, %v", report, err)
+	}
+	r.until(t, idle)
+}
+
 func (r *realCluster) person(t *testing.T) {
 	if report, err := r.restore().Run(t.Context(), tree()); err != nil || report.Err() != nil {
 		t.Fatal(err, report.Err())

@@ -41,6 +41,7 @@ func TestARealRestore(t *testing.T) {
 	t.Run("raises that race lower nothing", r.races)
 	t.Run("a Rollout of Argo Rollouts", r.rollout)
 	t.Run("once it expired, all is as before", r.expires)
+	t.Run("a lost brake is reported with its manager", r.lost)
 	t.Run("a person who changes the behaviour wins", r.person)
 	t.Run("what a person says after the plan counts", r.since)
 	t.Run("rights seen are those of the role", r.rights)
@@ -134,7 +135,7 @@ func (r *realCluster) restore() *restore.Restore {
 			}
 		},
 		Pace: plan.Pace{PerMinute: 6000, Unready: 1000, Patience: 5 * time.Minute},
-		Hold: restore.Hold, Every: 100 * time.Millisecond,
+		Hold: restore.Hold, Every: 100 * time.Millisecond, Recheck: time.Second,
 	}
 }
 
