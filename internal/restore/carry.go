@@ -68,14 +68,6 @@ func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload
 	}
 }
 
-// pause limits a time to wait to the time until the end.
-func (c *carrying) pause(d time.Duration) time.Duration {
-	if c.Until.IsZero() {
-		return d
-	}
-	return min(d, c.Until.Sub(c.Clock()))
-}
-
 // unchecked returns the time until the brakes can be read again.
 func (c *carrying) unchecked() time.Duration { return c.set.Add(c.Recheck).Sub(c.Clock()) }
 

@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
@@ -40,6 +41,9 @@ type Cluster interface {
 	Brakes(ctx context.Context) ([]brake.Found, error)
 	Brake(ctx context.Context, s plan.Scaler, now time.Time, span time.Duration) (brake.Outcome, error)
 	Release(ctx context.Context, s plan.Scaler) (brake.Outcome, error)
+	// Stale returns the HPAs of KEDA that do not scale down although their ScaledObject
+	// allows it: the name of each one, by the String of its ScaledObject.
+	Stale(ctx context.Context) (map[string]string, error)
 }
 
 // A Restore is one run over one site. All fields are required except Policy, WaitFor,
@@ -179,7 +183,8 @@ func (r *Restore) Release(ctx context.Context, expired bool) (Report, error) {
 	if report.Cluster, err = r.Cluster.UID(ctx); err != nil {
 		return report, err
 	}
-	return report, r.release(ctx, &report, expired)
+	err = r.release(ctx, &report, expired)
+	return report, errors.Join(err, r.undone(ctx, &report))
 }
 
 // release undoes brakes. If one fails, it continues with the others. An unreadable
@@ -216,6 +221,44 @@ func (r *Restore) release(ctx context.Context, report *Report, expired bool) err
 		report.Released = append(report.Released, Braked{f.Scaler, outcome})
 	}
 	return nil
+}
+
+// kedaTime is the time in which KEDA changes the HPA of a ScaledObject.
+const kedaTime = 30 * time.Second
+
+// undone waits until KEDA undoes the released brakes in its HPAs. KEDA before 2.18.2 never
+// does, if the ScaledObject states no selectPolicy (kedacore/keda#7291).
+func (r *Restore) undone(ctx context.Context, report *Report) error {
+	released := each.Where(report.Released, func(b Braked) bool {
+		return b.Scaler.Kind == plan.ScaledObject && b.Outcome == brake.Released && !r.DryRun
+	})
+	for end := r.Clock().Add(kedaTime); len(released) > 0; {
+		stale, err := r.Cluster.Stale(ctx)
+		if err != nil {
+			return err
+		}
+		released = each.Where(released, func(b Braked) bool { return stale[b.Scaler.String()] != "" })
+		if len(released) > 0 && !r.over(ctx) && r.Clock().Before(end) {
+			r.Wait(ctx, r.pause(r.Every))
+			continue
+		}
+		for _, b := range released {
+			report.Notices = append(report.Notices, fmt.Sprintf("%s: its HPA %s still does not scale down, "+
+				"because KEDA before 2.18.2 leaves selectPolicy at Disabled. Upgrade KEDA, or run\n"+
+				`kubectl patch hpa %[2]s -n %[3]s --type=merge -p '{"spec":{"behavior":{"scaleDown":{"selectPolicy":"Max"}}}}'`,
+				b.Scaler, stale[b.Scaler.String()], b.Scaler.Namespace))
+		}
+		return nil
+	}
+	return nil
+}
+
+// pause limits a time to wait to the time until the end.
+func (r *Restore) pause(d time.Duration) time.Duration {
+	if r.Until.IsZero() {
+		return d
+	}
+	return min(d, r.Until.Sub(r.Clock()))
 }
 
 // over reports whether the run must stop now.

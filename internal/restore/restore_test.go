@@ -420,6 +420,44 @@ func TestTheRecheckOfBrakes(t *testing.T) {
 	}
 }
 
+func TestAReleaseChecksTheHPAOfKEDA(t *testing.T) {
+	t.Parallel()
+	const notice = "scaledobject shop/mail: its HPA keda-hpa-mail still does not scale down, because KEDA before 2.18.2 leaves selectPolicy at Disabled. Upgrade KEDA, or run\n" +
+		`kubectl patch hpa keda-hpa-mail -n shop --type=merge -p '{"spec":{"behavior":{"scaleDown":{"selectPolicy":"Max"}}}}'`
+	for name, c := range map[string]struct {
+		stale, until time.Duration
+		change       func(*world, *restore.Restore)
+		want         string
+		took         time.Duration
+	}{
+		"KEDA 2.18.2":        {stale: 10 * time.Second, took: 10 * time.Second},
+		"KEDA before 2.18.2": {stale: time.Hour, want: notice, took: 30 * time.Second},
+		"until the deadline": {stale: time.Hour, until: 12 * time.Second, want: notice, took: 12 * time.Second},
+		"a dry run":          {stale: time.Hour, change: func(_ *world, r *restore.Restore) { r.DryRun = true }},
+		"a brake that a user released": {stale: time.Hour, change: func(w *world, _ *restore.Restore) {
+			w.scalers["scaledobject shop/mail"].Annotations[brake.PausedScaleIn] = "false"
+		}},
+	} {
+		w := newWorld()
+		r := w.restore()
+		if _, err := r.Run(t.Context(), w.tree()); err != nil {
+			t.Fatal(err)
+		}
+		start := w.now
+		w.stale = start.Add(c.stale)
+		if c.until > 0 {
+			r.Until = start.Add(c.until)
+		}
+		if c.change != nil {
+			c.change(w, r)
+		}
+		report, err := r.Release(t.Context(), false)
+		if err != nil || report.Err() != nil || len(report.Released) != 3 || strings.Join(report.Notices, ", ") != c.want || w.now.Sub(start) != c.took {
+			t.Errorf("%s: %v after %s, %+v", name, err, w.now.Sub(start), report)
+		}
+	}
+}
+
 func TestWhatGitStatesIsSaid(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

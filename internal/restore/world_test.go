@@ -33,6 +33,7 @@ type world struct {
 	writes  []string
 	refuse  map[string]error  // by write
 	look    func()            // called before each sample; may be nil
+	stale   time.Time         // until then, KEDA leaves the HPA of mail at Disabled
 	braked  func(plan.Scaler) // called for each brake; may be nil
 	seen    func(workload.ID) // called with each workload that was read for a raise; may be nil
 
@@ -207,6 +208,13 @@ func (w *world) Release(_ context.Context, s plan.Scaler) (brake.Outcome, error)
 		err = w.write("release "+s.String(), func() { w.patch(s, p) })
 	}
 	return outcome, err
+}
+
+func (w *world) Stale(context.Context) (map[string]string, error) {
+	if w.now.Before(w.stale) {
+		return map[string]string{"scaledobject shop/mail": "keda-hpa-mail"}, w.alive()
+	}
+	return nil, w.alive()
 }
 
 // patch applies a merge patch to an autoscaler, as an API server does.

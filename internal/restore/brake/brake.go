@@ -172,8 +172,7 @@ type Found struct {
 // Find returns the brake of an autoscaler. ok is false if there is none.
 func Find(s plan.Scaler, o Object) (f Found, ok bool) {
 	n, ok, err := o.note()
-	stops, unread := o.stops()
-	return Found{Scaler: s, Until: n.Until, Holds: stops && err == nil && unread == nil, Err: err}, ok
+	return Found{Scaler: s, Until: n.Until, Holds: o.Stops() && err == nil, Err: err}, ok
 }
 
 func (o Object) note() (n note, noted bool, err error) {
@@ -190,6 +189,13 @@ func (o Object) note() (n note, noted bool, err error) {
 		return note{}, true, fmt.Errorf("annotation %s cannot be parsed, so the behavior before the brake is unknown. Correct spec.behavior, and remove the annotation", Annotation)
 	}
 	return n, true, nil
+}
+
+// Stops reports whether scaling down is off, with or without a brake. It is false if the
+// behavior cannot be read.
+func (o Object) Stops() bool {
+	stops, err := o.stops()
+	return stops && err == nil
 }
 
 // stops reports whether scaling down is off, with or without a brake.

@@ -227,6 +227,7 @@ func (unbraked) Brakes(context.Context) ([]brake.Found, error) { return nil, nil
 func (unbraked) Brake(context.Context, plan.Scaler, time.Time, time.Duration) (brake.Outcome, error) {
 	return brake.Foreign, nil
 }
+func (unbraked) Stale(context.Context) (map[string]string, error)            { return nil, nil }
 func (unbraked) Release(context.Context, plan.Scaler) (brake.Outcome, error) { return brake.None, nil }
 
 func (r *realCluster) control(t *testing.T) {
