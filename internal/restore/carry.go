@@ -146,11 +146,12 @@ func (c *carrying) waiting(p plan.Plan, live map[workload.ID]plan.Workload) bool
 	return true
 }
 
-// brakeAll sets the brakes of a plan that are not set yet. It reads each workload again
-// first: a workload that a user opted out gets no brake. It reports whether it is
-// finished; if not, it tries again after the next sample.
+// brakeAll sets the brakes of a plan that are not set yet. Many brakes take minutes, so it
+// samples the cluster again on the way: a workload that a user opted out gets no brake. It
+// reports whether it is finished; if not, it tries again after the next sample.
 func (c *carrying) brakeAll(ctx context.Context, p plan.Plan, live map[workload.ID]plan.Workload) (finished bool) {
 	finished = true
+	sampled := c.Clock()
 	for _, r := range p.All() {
 		if c.course.Dropped(r.ID) || !slices.ContainsFunc(live[r.ID].Scalers, c.unbraked) {
 			continue
@@ -158,14 +159,14 @@ func (c *carrying) brakeAll(ctx context.Context, p plan.Plan, live map[workload.
 		if c.over(ctx) {
 			return false
 		}
-		seen, err := c.Cluster.See(ctx, live[r.ID])
-		if err == nil {
-			now, left := p.Judge(r, seen)
-			if left.Skips() {
-				continue
+		if c.Clock().Sub(sampled) >= c.Every {
+			if next, err := c.Cluster.Look(ctx); err == nil { // the next sample of the run reports an error
+				live = next
 			}
-			_, err = c.brake(ctx, now)
+			sampled = c.Clock()
 		}
+		now, _ := p.Judge(r, live) // without autoscalers, if the workload is skipped now
+		_, err := c.brake(ctx, now)
 		if err == nil {
 			continue
 		}

@@ -267,6 +267,48 @@ func TestWhatCannotBeBrakedIsNotRaised(t *testing.T) {
 	}
 }
 
+// A brake is tried again like a raise, also in a run without raises.
+func TestABrakeThatFailsIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	const brakes = "brake horizontalpodautoscaler shop/reached"
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "horizontalpodautoscalers"}, "reached", errors.New("no"))
+	for name, c := range map[string]struct {
+		err      error
+		passes   bool
+		problems int
+	}{"a short outage": {errors.New("etcd timed out"), true, 0}, "a long outage": {errors.New("etcd timed out"), false, 1}, "no rights": {forbidden, false, 1}} {
+		w := fullWorld()
+		w.live = map[workload.ID]plan.Workload{reachedID: w.live[reachedID]}
+		w.refuse = map[string]error{brakes: c.err}
+		r := w.restore()
+		wait := r.Wait
+		r.Wait = func(ctx context.Context, d time.Duration) {
+			if wait(ctx, d); c.passes {
+				w.refuse = nil
+			}
+		}
+		report, err := r.Run(t.Context(), w.tree())
+		if err != nil || len(report.Problems) != c.problems || len(report.Brakes) != 1-c.problems {
+			t.Errorf("%s: %v, %+v", name, err, report)
+		}
+		if c.problems > 0 && !strings.HasSuffix(report.Problems[0].Error(), "; its autoscaler may lower shop/deployment/reached") {
+			t.Errorf("%s: %v", name, report.Problems)
+		}
+	}
+}
+
+func TestADeadlineStopsTheBrakes(t *testing.T) {
+	t.Parallel()
+	w := fullWorld()
+	w.braked = func(plan.Scaler) { w.now = w.now.Add(10 * time.Second) }
+	r := w.restore()
+	r.Until = w.now.Add(15 * time.Second)
+	report, err := r.Run(t.Context(), w.tree())
+	if err != nil || len(report.Brakes) != 2 || len(report.Raised) > 0 || !report.Stopped || len(report.Problems) > 0 {
+		t.Errorf("%v, %+v", err, report)
+	}
+}
+
 // A user with write access to an autoscaler may write an invalid note. The report names
 // it. It does not fail the release, which runs all day, or the other brakes.
 func TestANoteThatIsNoneFailsNothing(t *testing.T) {

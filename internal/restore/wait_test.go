@@ -16,15 +16,18 @@ import (
 
 var lateID = workload.ID{Namespace: "late", Kind: workload.Deployment, Name: "web"}
 
-// later adds a namespace to git, whose workload a GitOps tool creates at a time.
-func (w *world) later(at time.Time) checkpoint.Tree {
+// later adds a namespace to git, whose workload a GitOps tool creates at a time with 1
+// replica.
+func (w *world) later(at time.Time) checkpoint.Tree { return w.laterAt(at, 1, 500) }
+
+func (w *world) laterAt(at time.Time, replicas, most int32) checkpoint.Tree {
 	tree := w.tree()
 	tree.Records["late"] = checkpoint.Record{Namespace: "late", Entries: map[workload.ID]checkpoint.Entry{lateID: {Replicas: 100}}}
-	s := plan.Scaler{Kind: plan.HPA, Namespace: "late", Name: "web", Max: 500}
+	s := plan.Scaler{Kind: plan.HPA, Namespace: "late", Name: "web", Max: most}
 	w.look = func() {
 		if _, lives := w.live[lateID]; !lives && !w.now.Before(at) {
 			w.scalers[s.String()] = &brake.Object{Kind: plan.HPA, Annotations: map[string]string{}}
-			w.live[lateID] = plan.Workload{ID: lateID, Replicas: 1, Scalers: []plan.Scaler{s}}
+			w.live[lateID] = plan.Workload{ID: lateID, Replicas: replicas, Scalers: []plan.Scaler{s}}
 		}
 	}
 	return tree
@@ -53,6 +56,45 @@ func TestANamespaceThatAppearsLaterIsBrakedAndRaised(t *testing.T) {
 	}
 	if n := strings.Count(strings.Join(said, "\n"), "wait for late/web"); n != 1 {
 		t.Errorf("said it %d times: %q", n, said)
+	}
+}
+
+func TestAWorkloadAtItsLevelIsReadyWhenItsPodsAre(t *testing.T) {
+	t.Parallel()
+	for _, wait := range []time.Duration{0, restore.WaitFor} {
+		w := fullWorld()
+		start := w.now
+		w.ready = start.Add(5 * time.Minute)
+		r := w.restore()
+		r.WaitFor = wait
+		report, err := r.Run(t.Context(), w.tree())
+		unfinished := slices.Equal(report.Unfinished, []restore.Unfinished{{ID: reachedID, Replicas: 100, Ready: 7, To: 100}})
+		if err != nil || unfinished != (wait == 0) || (report.Err() == nil) != (wait > 0) || w.now.Before(w.ready) != (wait == 0) {
+			t.Errorf("wait %s: %v, %+v at %s", wait, err, report, w.now)
+		}
+	}
+}
+
+// The workload appears at its level, as an admission policy creates it, or at a maximum.
+func TestAWorkloadThatAppearsAtItsLevelIsBraked(t *testing.T) {
+	t.Parallel()
+	for replicas, since := range map[int32]plan.Reason{100: "", 50: plan.AtMax} {
+		w := newWorld()
+		w.window = w.now.Add(10 * time.Minute)
+		tree := w.laterAt(w.now.Add(4*time.Minute), replicas, replicas)
+		r := w.restore()
+		r.WaitFor = restore.WaitFor
+		report, err := r.Run(t.Context(), tree)
+		if err != nil || report.Err() != nil || len(report.Raised) != 3 || len(report.Brakes) != 4 {
+			t.Errorf("at %d: %+v, %v", replicas, report, err)
+		}
+		if braked := report.Plan.Braked; len(braked) != 1 || braked[0].ID != lateID || reasons(report) != since {
+			t.Errorf("at %d: braked %+v, since %+v", replicas, braked, report.Since)
+		}
+		w.now = w.window
+		if live, err := w.Look(t.Context()); err != nil || live[lateID].Replicas != replicas {
+			t.Errorf("at %d: it went to %d, %v", replicas, live[lateID].Replicas, err)
+		}
 	}
 }
 

@@ -33,6 +33,7 @@ type world struct {
 	writes  []string
 	refuse  map[string]error  // by write
 	look    func()            // called before each sample; may be nil
+	ready   time.Time         // until then, the pods of reached are not ready
 	stale   time.Time         // until then, KEDA leaves the HPA of mail at Disabled
 	braked  func(plan.Scaler) // called for each brake; may be nil
 	seen    func(workload.ID) // called with each workload that was read for a raise; may be nil
@@ -127,6 +128,9 @@ func (w *world) Look(context.Context) (map[workload.ID]plan.Workload, error) {
 			}
 		}
 		one.Ready = one.Replicas
+		if id == reachedID && w.now.Before(w.ready) {
+			one.Ready = 7
+		}
 		w.live[id] = one
 	}
 	return maps.Clone(w.live), w.alive()
