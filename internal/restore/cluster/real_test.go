@@ -43,6 +43,7 @@ func TestARealRestore(t *testing.T) {
 	t.Run("once it expired, all is as before", r.expires)
 	t.Run("a lost brake is reported with its manager", r.lost)
 	t.Run("a person who changes the behaviour wins", r.person)
+	t.Run("killed after each write, it ends the same", r.killed)
 	t.Run("what a person says after the plan counts", r.since)
 	t.Run("rights seen are those of the role", r.rights)
 }
