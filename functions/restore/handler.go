@@ -83,7 +83,7 @@ func (h *handler) parse(payload json.RawMessage) (event, error) {
 
 // handle restores or releases. If the deadline comes before every workload is at its
 // level, this is not an error. The answer lists the rest, and another invocation
-// continues.
+// continues. A lost brake is an error.
 func (h *handler) handle(ctx context.Context, payload json.RawMessage) (restore.Report, error) {
 	e, err := h.parse(payload)
 	if err != nil {
