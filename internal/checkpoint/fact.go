@@ -42,8 +42,8 @@ var differs = map[bool]string{true: "images", false: "more"}
 // nothing that a quoted line of YAML would read otherwise. A number in quotes is
 // what a ConfigMap holds; one without is what a person writes.
 var (
-	pods    = strict.Text(`^[1-9][0-9]*$`, "a whole number of at least 1").Bare()
-	percent = strict.Text(`^(0|[1-9][0-9]?)$`, "a whole number from 0 to 99").Bare()
+	pods    = strict.Text(`^[1-9][0-9]*$`, "an integer of at least 1").Bare()
+	percent = strict.Text(`^(0|[1-9][0-9]?)$`, "an integer from 0 to 99").Bare()
 	phase   = strict.Word(Phases()...).Bare()
 	hash    = strict.Text(`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`, "the hash of a pod template: letters, digits, -, _ and ., at most 253").AtMost(253).Bare()
 	image   = strict.Text(`^[!#-\[\]-~]+$`, "the image of a container: at most 512 visible ASCII characters, no spaces, no quotes").AtMost(512).Bare()

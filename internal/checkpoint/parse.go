@@ -76,12 +76,12 @@ func (d draft) fact(k string) (strict.Value, error) {
 	scale := slices.Contains(scaleSuffixes, suffix)
 	switch {
 	case !ok:
-		return nil, errors.New("must be a kind, a dot and a name, as in deployment.web")
+		return nil, errors.New("must be a kind, a dot and a name, such as deployment.web")
 	case !known:
-		return nil, fmt.Errorf("unknown fact %q: %s, %s and those of a rollout are known: %s, and %s or %s with the name of a container",
+		return nil, fmt.Errorf("unknown fact %q. Known facts are %s, %s and, for a rollout, %s, and %s or %s with the name of a container",
 			suffix, suffixMax, suffixMin, strings.Join(rolloutSuffixes, ", "), suffixFrom+"_", suffixTo+"_")
 	case scale && !id.Kind.Scales():
-		return nil, fmt.Errorf("must not stand here: a %s has no replicas; remove this line", id.Kind)
+		return nil, fmt.Errorf("must not be here, because a %s has no replicas. Remove this line", id.Kind)
 	}
 	if err := cmp.Or(Fits(id), fitsKey(id, suffix), d.foreign(id.Kind)); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (d draft) check(r *strict.Reader, data string) {
 		at := func(suffix string) string { return strict.Child(data, key(id, suffix)) }
 		for _, bound := range []string{suffixMax, suffixMin} {
 			if r.Line(at(bound)) > 0 && r.Line(at("")) == 0 && id.Kind.Scales() {
-				r.Report(at(bound), "is a bound without its level: add %s, or remove this line", key(id, ""))
+				r.Report(at(bound), "has no level. Add %s, or remove this line", key(id, ""))
 			}
 		}
 		if e.Max != 0 && e.Min > e.Max {
@@ -119,7 +119,7 @@ func (d draft) check(r *strict.Reader, data string) {
 		}
 		missing := slices.DeleteFunc(slices.Clone(rolloutSuffixes), func(suffix string) bool { return r.Line(at(suffix)) > 0 })
 		if len(missing) > 0 {
-			r.Report(strict.Child(data, d.rollout[id]), "stands without %s: add what is missing, or remove all lines of the rollout", strings.Join(missing, ", "))
+			r.Report(strict.Child(data, d.rollout[id]), "requires %s. Add the missing lines, or remove all lines of the rollout", strings.Join(missing, ", "))
 		}
 	}
 }

@@ -112,9 +112,9 @@ func coverable(covered string) error {
 	id, err := workload.ParseID(one)
 	switch {
 	case err != nil:
-		return errors.New("must be namespace/kind/name, or namespace/kind/* for all of a kind, as in shop/deployment/web")
+		return errors.New("must be namespace/kind/name, or namespace/kind/* for all of a kind, such as shop/deployment/web")
 	case !id.Kind.Scales():
-		return fmt.Errorf("kind %q has no replicas that a checkpoint could declare", id.Kind)
+		return fmt.Errorf("kind %q has no replicas, so it has no level", id.Kind)
 	}
 	return nil
 }

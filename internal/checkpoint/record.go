@@ -19,10 +19,10 @@ type Record struct {
 // configMap is the name of the ConfigMap that a record is.
 const configMap = "gitlatch-checkpoint"
 
-const recordHeader = `# What the workloads of namespace %q come back with after a rebuild, rounded. Kept by gitlatch.
-# A level you edit is adopted and left alone for a day. Deleting a workload's lines opts it out.
-# Deleting many entries at once, or this file, counts as a mistake: gitlatch alerts, and writes them
-# again after a day. Delete them a second time to opt the workloads out.
+const recordHeader = `# Levels that a rebuild starts the workloads of namespace %q with. gitlatch updates this file.
+# If you edit a level, gitlatch accepts it, and does not change it for 24 hours. To opt a workload out,
+# delete its lines. If you delete many entries at once, or this file, gitlatch alerts, and writes them
+# again after 24 hours. If you delete them a second time, gitlatch opts the workloads out.
 apiVersion: v1
 kind: ConfigMap
 metadata:

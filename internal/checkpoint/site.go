@@ -20,7 +20,7 @@ const Version = 1
 // is needed to read the rest of it.
 type Site struct {
 	Name    string
-	Cluster string // which cluster fills the site, for people; "" leaves it out
+	Cluster string // the UID of the site's cluster; "" leaves it out
 	Version int    // of the format; 0 is written as Version
 	// Kinds are those of the records that gitlatch does not know by itself. Only
 	// what a Component says of one is written: its Resource and Ready are not.
@@ -29,7 +29,7 @@ type Site struct {
 
 const (
 	siteAPI    = "gitlatch.dev/v1alpha1"
-	siteHeader = `# The site whose checkpoints stand beside this file. Kept by gitlatch.
+	siteHeader = `# The site of the checkpoint files in this folder. gitlatch updates this file.
 apiVersion: ` + siteAPI + `
 kind: Site
 `
@@ -75,9 +75,9 @@ func parseSite(file string, data []byte) (Site, error) {
 func (s *Site) document() strict.Document {
 	return strict.Document{APIVersion: siteAPI, Kind: "Site", Object: strict.Fields(
 		strict.Required("name", "the name of the site, as in its path", strict.Into(&s.Name, strict.Label)),
-		strict.Optional("cluster", "which cluster fills the site, for people", strict.Into(&s.Cluster, anyText)),
+		strict.Optional("cluster", "the UID of the site's cluster", strict.Into(&s.Cluster, anyText)),
 		strict.Required("version", "the version of the format", strict.Taken(pods, func(text string) { s.Version, _ = strconv.Atoi(text) })),
-		strict.Optional("kinds", "the kinds of the records that gitlatch does not know by itself",
+		strict.Optional("kinds", "the custom kinds in the checkpoint files",
 			strict.Map{Must: "a mapping of names to kinds", Empty: true, Entry: s.kind}),
 	)}
 }
@@ -87,16 +87,16 @@ var anyText = strict.Text("^", "text")
 // kind returns what the kind of a name is bound to.
 func (s *Site) kind(name string) (strict.Value, error) {
 	if _, known := (workload.Kinds{}).Object(workload.Kind(name)); known || !workload.ValidLabel(name) {
-		return nil, errors.New("must be a DNS label, and no kind that gitlatch knows by itself")
+		return nil, errors.New("must be a DNS label, and not a built-in kind")
 	}
 	var o workload.Object
 	return strict.Fields(
-		strict.Required("apiVersion", "the group and version of its API, as in example.com/v1",
-			strict.Taken(strict.Text(workload.APIVersionShape, "a group and version, as in example.com/v1"), func(text string) { o.Group, o.Version, _ = strings.Cut(text, "/") })),
-		strict.Required("kind", "the kind of an object, as in Worker",
-			strict.Into(&o.Kind, strict.Text(workload.ObjectShape, "the kind of an object, as in Worker"))),
-		strict.Required("replicas", "where an object asks for pods, as in .spec.replicas",
-			strict.Into(&o.Replicas, strict.Text(workload.ReplicasShape, "a field of a spec, as in .spec.replicas"))),
+		strict.Required("apiVersion", "the group and version of its API, such as example.com/v1",
+			strict.Taken(strict.Text(workload.APIVersionShape, "a group and version, such as example.com/v1"), func(text string) { o.Group, o.Version, _ = strings.Cut(text, "/") })),
+		strict.Required("kind", "the kind of an object, such as Worker",
+			strict.Into(&o.Kind, strict.Text(workload.ObjectShape, "the kind of an object, such as Worker"))),
+		strict.Required("replicas", "the field with the desired replicas, such as .spec.replicas",
+			strict.Into(&o.Replicas, strict.Text(workload.ReplicasShape, "a field of the spec, such as .spec.replicas"))),
 	).With(strict.Rule{Check: func(*strict.Reader, string) {
 		s.Kinds = s.Kinds.With(workload.Kinds{workload.Kind(name): o})
 	}}), nil

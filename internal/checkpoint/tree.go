@@ -134,7 +134,7 @@ func (t Tree) foreign(kind workload.Kind) error {
 	if _, known := t.Site.Kinds.Object(kind); known {
 		return nil
 	}
-	return fmt.Errorf("kind %q is not one that a record could declare: gitlatch knows %s, and %s names no more under kinds",
+	return fmt.Errorf("unknown kind %q. Known kinds are %s, and the kinds in %s",
 		kind, strings.Join(each.Of(t.Site.Kinds.All(), workload.Kind.String), ", "), SitePath(t.name))
 }
 
