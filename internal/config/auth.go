@@ -65,8 +65,8 @@ func (a Auth) Read(getenv func(string) string) (username, token string, err erro
 
 func authFields(auth *Auth) strict.Object {
 	const (
-		unknown = "an unknown host is never trusted: ssh-keyscan HOST prints what a host shows; compare it with what the host publishes, then pin it"
-		useless = "they are what a host is known by over SSH"
+		unknown = "gitlatch trusts no unknown host. Print its keys with \"ssh-keyscan HOST\", compare them with the published keys, and pin them"
+		useless = "gitlatch identifies an SSH host by its keys"
 	)
 	return strict.Fields(
 		strict.Optional("tokenEnv", "environment variable with the access token or password for the git server", strict.Into(&auth.Token.Env, variable)),
@@ -94,11 +94,11 @@ func webhookFields(s *Secret) strict.Object {
 
 // hostKey is one line of ssh-keyscan, less the host in front of it.
 var hostKey = strict.Text(`^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)) AAAA[A-Za-z0-9+/]+=*( .*)?$`,
-	"a host key such as ssh-ed25519 AAAA..., which is what ssh-keyscan prints behind the host's name")
+	"a host key such as ssh-ed25519 AAAA..., without the host name that ssh-keyscan prints")
 
 func wholeKey(s string) error {
 	if _, err := base64.StdEncoding.DecodeString(strings.Fields(s)[1]); err != nil {
-		return errors.New("must be a whole host key: the end of this one is missing")
+		return errors.New("must be a complete host key. The end of this key is missing")
 	}
 	return nil
 }
@@ -123,12 +123,12 @@ func sameWay(url *string) strict.Rule {
 			switch known := *url != "" && !r.Failed(at); {
 			case repo.OverSSH(*url):
 				if known && len(r.Standing(at, deployKeys)) == 0 {
-					r.Report(at, "must hold one of %s: over SSH a deploy key logs in", strings.Join(deployKeys, ", "))
+					r.Report(at, "must contain one of %s. Over SSH, gitlatch logs in with a deploy key", strings.Join(deployKeys, ", "))
 				}
-				refuse(at, "needs a token beside it: over SSH the user stands in the URL", userNames...)
-				refuse(path, "needs an https URL: over SSH a host is known by its key", "caFile")
+				refuse(at, "requires a token. Over SSH, the user is part of the URL", userNames...)
+				refuse(path, "requires an https URL. Over SSH, gitlatch identifies the host by its key", "caFile")
 			case known:
-				refuse(at, "needs an ssh URL: ssh://git@host/path, or git@host:path", deployKeys...)
+				refuse(at, "requires an ssh URL: ssh://git@host/path, or git@host:path", deployKeys...)
 			}
 		},
 		Schema: schema{

@@ -86,7 +86,7 @@ func codecommitFields(c *CodeCommit) strict.Object {
 func githubFields(g *GitHub) strict.Object {
 	return strict.Fields(
 		strict.Required("repository", "GitHub repository, as owner/name",
-			strict.Into(&g.Repository, strict.Text(`^[-A-Za-z0-9_]{1,100}/[-A-Za-z0-9_.]{1,100}$`, "owner/name, without a URL around it"))),
+			strict.Into(&g.Repository, strict.Text(`^[-A-Za-z0-9_]{1,100}/[-A-Za-z0-9_.]{1,100}$`, "owner/name, without a URL"))),
 		strict.Optional("apiURL", "API URL of a GitHub Enterprise server, such as https://github.example.com/api/v3/",
 			strict.Into(&g.APIURL, strict.Text(`^https?://`, "an https URL"), wrongAPIURL)),
 		strict.Optional("appSecret", "name or ARN of the secret in AWS Secrets Manager with the key of a GitHub App", strict.Into(&g.AppSecret, secretName, noToken)),
@@ -113,7 +113,7 @@ func s3Fields(s *S3) strict.Object {
 
 // secretName is the name or ARN of a secret in AWS Secrets Manager.
 var secretName = func() strict.Form {
-	f := strict.Text(`^[A-Za-z0-9/_+=.@][-A-Za-z0-9/_+=.@:]*$`, "the name or ARN of a secret in AWS Secrets Manager; the secret itself never stands in this file").Hide()
+	f := strict.Text(`^[A-Za-z0-9/_+=.@][-A-Za-z0-9/_+=.@:]*$`, "the name or ARN of a secret in AWS Secrets Manager, not the secret itself").Hide()
 	f.Schema["not"] = schema{"pattern": tokenShape}
 	return f
 }()
@@ -135,7 +135,7 @@ func wrongAPIURL(s string) error {
 	if err := repo.CheckURL(strings.TrimSuffix(s, "/") + "/"); err != nil {
 		return errors.New(strings.NewReplacer(
 			"such as https://git.example.com/team/site.git", "such as https://github.example.com/api/v3/",
-			"name them in repository.auth", "name a secret in appSecret or tokenSecret",
+			"Set them in repository.auth", "Set a secret in appSecret or tokenSecret",
 		).Replace(err.Error()))
 	}
 	return nil

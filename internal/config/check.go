@@ -50,7 +50,7 @@ func (d *policyDocument) checkNames(r *strict.Reader) {
 		switch before, twice := named.before(i, rule.Policy.Name); {
 		case rule.Policy.Name == "":
 		case rule.Policy.Name == defaultName:
-			r.Report(at, "must not be default, which is the policy of what no other matches: rename it")
+			r.Report(at, "must not be default, the policy for all other workloads. Rename it")
 		case twice:
 			r.Report(at, "must be unique, got %q, which policies[%d] has: rename one", rule.Policy.Name, before)
 		}

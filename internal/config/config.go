@@ -94,7 +94,7 @@ func Default(repositoryURL string) (Config, error) {
 	c := start()
 	c.Site = "local"
 	if repo.OverSSH(repositoryURL) {
-		return Config{}, errors.New("repository: must not be one over SSH here, which needs a deploy key and a pinned host key: write a configuration that names them")
+		return Config{}, errors.New("repository: an SSH URL requires a deploy key and a pinned host key. Set them in a configuration, and use --config")
 	}
 	if err := repo.CheckURL(repositoryURL); err != nil {
 		return Config{}, fmt.Errorf("repository: %w", err)
@@ -102,7 +102,7 @@ func Default(repositoryURL string) (Config, error) {
 	c.Repository.URL = repositoryURL
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return Config{}, fmt.Errorf("find a folder for the state: %w; write a configuration that names one", err)
+		return Config{}, fmt.Errorf("find a folder for the state: %w. Set state.bolt.path in a configuration, and use --config", err)
 	}
 	c.State.Bolt = filepath.Join(cache, "gitlatch", "state.db")
 	return c, nil

@@ -115,7 +115,7 @@ func TestBadDocumentsAreRefusedWithAllThatIsWrong(t *testing.T) {
 func TestALargeDocumentIsNotParsed(t *testing.T) {
 	t.Parallel()
 	_, err := ParsePolicy("gitlatch.yaml", []byte("["+strings.Repeat("0,", 1<<19)+"]"), 5*time.Minute)
-	if err == nil || err.Error() != "gitlatch.yaml: has 1048578 bytes, and at most 1048576 are read" {
+	if err == nil || err.Error() != "gitlatch.yaml: has 1048578 bytes, and the maximum is 1048576" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -77,11 +77,11 @@ func wrongPrometheus(s string) error {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil || u.Host == "":
-		return errors.New("must be a whole URL, such as https://prometheus.example.com")
+		return errors.New("must be a complete URL, such as https://prometheus.example.com")
 	case u.User != nil:
-		return errors.New("must not hold a password: name a token in tokenEnv or tokenFile")
+		return errors.New("must not contain a password. Set tokenEnv or tokenFile")
 	case u.RawQuery != "" || u.Fragment != "":
-		return errors.New("must not have a query: that goes into query")
+		return errors.New("must not have a query. Use the field query")
 	case strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/query"):
 		return errors.New("must end before /api/v1/query")
 	}
@@ -92,14 +92,14 @@ func wrongPrometheus(s string) error {
 func (p *Prometheus) encrypted(r *strict.Reader, path string) {
 	tokens := r.Standing(path, []string{"tokenEnv", "tokenFile"})
 	if u, err := url.Parse(p.URL); err == nil && u.Scheme == "http" && !repo.Loopback(u.Hostname()) && len(tokens) > 0 {
-		r.Report(strict.Child(path, "url"), "must be https: %s would be sent in clear", tokens[0])
+		r.Report(strict.Child(path, "url"), "must be https, because %s would be sent unencrypted", tokens[0])
 	}
 }
 
 // minutes reports a period that CloudWatch does not have.
 func (c *CloudWatch) minutes(r *strict.Reader, path string) {
 	if c.Period%time.Minute != 0 {
-		r.Report(strict.Child(path, "period"), "must be whole minutes, got %s", c.Period)
+		r.Report(strict.Child(path, "period"), "must be a multiple of 1m, got %s", c.Period)
 	}
 }
 
@@ -130,7 +130,7 @@ func (c *Config) measurable(r *strict.Reader, _ string) {
 		case !d.Workload.Kind.Scales():
 			r.Report(at, "must be a workload that has a scale, got the kind %s", strict.Quote(string(d.Workload.Kind)))
 		case twice:
-			r.Report(at, "must stand once, and demand[%d] has it: add the two up in one query", before)
+			r.Report(at, "must be unique, and demand[%d] has it. Add the two up in one query", before)
 		}
 	}
 }

@@ -58,10 +58,10 @@ func apart(r *strict.Reader, path string, all []*Member) {
 	sites, clusters := firsts{}, firsts{}
 	for i, m := range all {
 		if before, twice := sites.before(i, m.Site); twice && m.Site != "" {
-			r.Report(strict.Index(path, i)+".site", "must stand once, and sites[%d] has it", before)
+			r.Report(strict.Index(path, i)+".site", "must be unique, and sites[%d] has it", before)
 		}
 		if before, twice := clusters.before(i, [3]string{m.EKS.Name, m.EKS.Region, m.EKS.RoleARN}); twice && m.EKS.Name != "" {
-			r.Report(strict.Index(path, i)+".eks.name", "must be of one site, and sites[%d] has the cluster", before)
+			r.Report(strict.Index(path, i)+".eks.name", "must be unique, and sites[%d] has this cluster", before)
 		}
 	}
 }

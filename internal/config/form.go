@@ -22,7 +22,7 @@ var (
 	truth   = strict.Form{Must: "true or false", Tags: []string{"!!bool"}, Pattern: strict.Like("(?i)^(true|false)$"), Schema: schema{"type": "boolean"}}
 
 	// Upper case only, so that few secrets written in place of a name could pass.
-	variable = strict.Text(`^[A-Z_][A-Z0-9_]*$`, "the name of an environment variable, in upper case; the secret itself never stands in this file").Hide()
+	variable = strict.Text(`^[A-Z_][A-Z0-9_]*$`, "the name of an environment variable, in upper case, not the secret itself").Hide()
 )
 
 // file binds the path of a file on the machine that gitlatch runs on. Relative is
@@ -34,7 +34,7 @@ func file(into *string) strict.Scalar {
 		}
 		home, err := os.UserHomeDir()
 		if err != nil || !strings.HasPrefix(text, "~/") {
-			return "", fmt.Errorf("must be a path without ~ here, got %s: write it out", strict.Quote(text))
+			return "", fmt.Errorf("must be a path without ~ here, got %s. Write the full path", strict.Quote(text))
 		}
 		return filepath.Join(home, text[2:]), nil
 	})
@@ -49,11 +49,11 @@ func yes(into *bool) strict.Scalar {
 // whole binds a whole number. That it is at least 1 is for editors to say; whoever
 // owns the number judges it.
 func whole(into *int) strict.Scalar {
-	return integer(into, "a whole number", math.MinInt64, math.MaxInt64, schema{"minimum": 1})
+	return integer(into, "an integer", math.MinInt64, math.MaxInt64, schema{"minimum": 1})
 }
 
 func percent(into *int32) strict.Scalar {
-	return integer(into, "a whole number from 1 to 99, in percent", 1, 99, schema{"minimum": 1, "maximum": 99})
+	return integer(into, "an integer from 1 to 99, in percent", 1, 99, schema{"minimum": 1, "maximum": 99})
 }
 
 func integer[I int | int32](into *I, must string, least, most int64, bounds schema) strict.Scalar {
@@ -66,7 +66,7 @@ func integer[I int | int32](into *I, must string, least, most int64, bounds sche
 		read, err := strconv.ParseInt(text, 0, 64)
 		switch {
 		case err != nil:
-			return 0, fmt.Errorf("must be a whole number that fits 64 bits, got %s", text)
+			return 0, fmt.Errorf("must be a 64-bit integer, got %s", text)
 		case read < least || read > most:
 			return 0, strict.ErrForm
 		}

@@ -40,7 +40,7 @@ func wrongInPlace(s string) error {
 	case strings.ContainsAny(s, "*?"):
 		return fmt.Errorf("must name one file, without a pattern, got %s", strict.Quote(s))
 	case s == "checkpoints" || strings.HasPrefix(s, "checkpoints/"):
-		return errors.New("must not be below checkpoints/, which gitlatch writes as a whole")
+		return errors.New("must not be below checkpoints/, which only gitlatch writes")
 	}
 	return nil
 }

@@ -61,19 +61,19 @@ func (e *namedKind) check(r *strict.Reader, path string, before func(...string) 
 	}
 	called := strict.Quote(string(e.called()))
 	if _, known := workload.Kinds(nil).Object(e.called()); known {
-		r.Report(name, "must not be %s, which gitlatch knows by itself: give it another name", called)
+		r.Report(name, "must not be %s, which is a built-in kind. Give it another name", called)
 	} else if i, twice := before("name", called); twice && e.Kind != "" {
-		r.Report(name, "must be unique, got %s, which kinds[%d] has: give it another name", called, i)
+		r.Report(name, "must be unique, got %s, which kinds[%d] has. Give it another name", called, i)
 	}
 	if e.Group == "" || e.Kind == "" || e.Resource == "" {
 		return
 	}
 	if same, known := workload.Kinds(nil).Named(e.Group, e.Kind); known {
-		r.Report(strict.Child(path, "apiVersion"), "must not be of a kind that gitlatch knows by itself, got its %s: remove this entry", same)
+		r.Report(strict.Child(path, "apiVersion"), "must not be of a built-in kind, got its %s. Remove this entry", same)
 	}
 	for _, f := range [][2]string{{"kind", e.Kind}, {"resource", e.Resource}} {
 		if i, twice := before(f[0], e.Group, f[1]); twice {
-			r.Report(strict.Child(path, f[0]), "must stand once in a group, got %s, which kinds[%d] has: keep one", strict.Quote(f[1]), i)
+			r.Report(strict.Child(path, f[0]), "must be unique in a group, got %s, which kinds[%d] has. Keep one", strict.Quote(f[1]), i)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func (d *policyDocument) ruleFields(rule *policy.Rule) strict.Object {
 
 var (
 	nameOrPattern = strict.Text(`^[-a-z0-9.*?\[\]^]+$`, "a name in lower case, or a pattern with *, ? or [a-z]")
-	labelValue    = strict.Text(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`, "the whole value of a label, at most 63 letters, digits, -, _ and .")
+	labelValue    = strict.Text(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`, "a complete label value, at most 63 letters, digits, -, _ and .")
 
 	modes   = strict.Word(policy.Modes()...)
 	presets = strict.Word(policy.PresetNames()...)
@@ -146,7 +146,7 @@ func series(into *policy.Series) strict.List {
 }
 
 func level(into *int32) strict.Scalar {
-	return integer(into, "a whole number of pods, at most 2147483647", math.MinInt32, math.MaxInt32, schema{"minimum": 1, "maximum": math.MaxInt32})
+	return integer(into, "an integer of at most 2147483647", math.MinInt32, math.MaxInt32, schema{"minimum": 1, "maximum": math.MaxInt32})
 }
 
 // percents binds a list of them. Their order is for whoever owns it to judge.

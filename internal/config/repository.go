@@ -71,10 +71,10 @@ func repositoryFields(r *Repository) strict.Object {
 	).With(
 		strict.OneOf("url", "codecommit", "github"),
 		proposable(r),
-		strict.Needs("auth", "codecommit takes the AWS credentials, and github names its secret itself", "url"),
-		strict.Needs("caFile", "codecommit is reached through the AWS SDK, which takes AWS_CA_BUNDLE", "url", "github"),
+		strict.Needs("auth", "codecommit uses the AWS credentials, and github has its own field for the secret", "url"),
+		strict.Needs("caFile", "codecommit uses the AWS SDK, which reads AWS_CA_BUNDLE", "url", "github"),
 		sameWay(&r.URL),
-		strict.Needs("maxBytes", "codecommit is asked for single files", "url", "github"),
+		strict.Needs("maxBytes", "gitlatch reads single files from CodeCommit", "url", "github"),
 	)
 }
 
@@ -89,7 +89,7 @@ func address(into *string) strict.Scalar {
 
 func wrongBranch(s string) error {
 	if name, found := strings.CutPrefix(s, "refs/heads/"); found {
-		return fmt.Errorf("must be the branch's name alone: write %s", name)
+		return fmt.Errorf("must be only the name of the branch. Write %s", name)
 	}
 	if repo.CheckBranch(s) != nil {
 		return fmt.Errorf("must be the name of a branch, such as main, got %s", strict.Quote(s))
@@ -102,7 +102,7 @@ func wrongPolicyFile(s string) error {
 	case !fs.ValidPath(s) || s == ".":
 		return fmt.Errorf("must be a path from the root of the repository, such as gitlatch.yaml, got %s", strict.Quote(s))
 	case strings.HasPrefix(s, "checkpoints/"):
-		return errors.New("must not be below checkpoints/, where gitlatch writes")
+		return errors.New("must not be below checkpoints/, which only gitlatch writes")
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func proposable(repo *Repository) strict.Rule {
 	return strict.Rule{
 		Check: func(r *strict.Reader, path string) {
 			if repo.Mode == Propose && len(r.Standing(path, hosted)) == 0 {
-				r.Report(strict.Child(path, "mode"), "%s needs %s beside it: a plain git server has no pull requests", Propose, strings.Join(hosted, " or "))
+				r.Report(strict.Child(path, "mode"), "%s requires %s, because a plain git server has no pull requests", Propose, strings.Join(hosted, " or "))
 			}
 		},
 		Schema: schema{"anyOf": append([]any{schema{"not": schema{

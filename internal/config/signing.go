@@ -33,7 +33,7 @@ func signable() strict.Rule {
 	return strict.Rule{
 		Check: func(r *strict.Reader, _ string) {
 			if r.Line("commit.signing") > 0 && r.Line("repository.codecommit") > 0 {
-				r.Report("commit.signing", "must not stand beside repository.codecommit: AWS makes those commits itself, and signs none")
+				r.Report("commit.signing", "must not be set with repository.codecommit, because AWS creates those commits without a signature")
 			}
 		},
 		Schema: schema{"not": schema{"allOf": []any{within("commit", "signing"), within("repository", "codecommit")}}},

@@ -20,7 +20,7 @@ func (m *Moment) Set(text string) (err error) {
 	if read.at, err = time.Parse(time.RFC3339, text); err != nil && text != "now" {
 		read.at = time.Time{}
 		if read.away, err = ParseSpan(text); err != nil {
-			return fmt.Errorf("must be a time as 2026-03-02T18:00:00Z, %s, or now; got %q", MustSpan, text)
+			return fmt.Errorf("must be a time such as 2026-03-02T18:00:00Z, %s, or now; got %q", MustSpan, text)
 		}
 	}
 	*m = read

@@ -25,7 +25,7 @@ func ParseShare(text string) (float64, error) {
 	case err != nil || math.IsNaN(read):
 		return 0, fmt.Errorf("%w, got %q", ErrShare, text)
 	case read > 1 && read <= 100 && !percent:
-		return 0, fmt.Errorf("%w, got %s: write %s%% if that is meant", ErrShare, text, text)
+		return 0, fmt.Errorf("%w, got %s. For percent, write %s%%", ErrShare, text, text)
 	case read < 0 || read > 1:
 		return 0, fmt.Errorf("must be from 0 to 100 %%, got %s", text)
 	}

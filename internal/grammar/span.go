@@ -24,7 +24,7 @@ var spanShape = regexp.MustCompile(SpanShape)
 // unit.
 func ParseSpan(text string) (time.Duration, error) {
 	if _, err := strconv.Atoi(text); err == nil && text != "0" {
-		return 0, fmt.Errorf("%w, got %s: say the unit", ErrSpan, text)
+		return 0, fmt.Errorf("%w, got %s. Add the unit", ErrSpan, text)
 	}
 	clock := text
 	if days, rest, found := strings.Cut(text, "d"); found {

@@ -48,7 +48,7 @@ const mostBytes = 1 << 20
 // only returns the root of the only document in data.
 func (r *Reader) only(data []byte, d Document) (*yaml.Node, bool) {
 	if len(data) > mostBytes {
-		r.problem(0, "", "has %d bytes, and at most %d are read", len(data), mostBytes)
+		r.problem(0, "", "has %d bytes, and the maximum is %d", len(data), mostBytes)
 		return nil, false
 	}
 	rest := bytes.NewReader(data)
@@ -56,7 +56,7 @@ func (r *Reader) only(data []byte, d Document) (*yaml.Node, bool) {
 	var doc, next yaml.Node
 	switch err := decoder.Decode(&doc); {
 	case errors.Is(err, io.EOF), err == nil && doc.Content[0].ShortTag() == "!!null":
-		r.problem(0, "", "is empty: start it with apiVersion: %s and kind: %s", d.APIVersion, d.Kind)
+		r.problem(0, "", "is empty. Start it with apiVersion: %s and kind: %s", d.APIVersion, d.Kind)
 		return nil, false
 	case err != nil:
 		r.syntax(data, rest.Len(), err)
@@ -64,7 +64,7 @@ func (r *Reader) only(data []byte, d Document) (*yaml.Node, bool) {
 	}
 	switch err := decoder.Decode(&next); {
 	case err == nil:
-		r.problem(next.Line, "", "must hold one document, and another begins here: move it to a file of its own")
+		r.problem(next.Line, "", "must contain one document, and another one starts here. Move it to a separate file")
 	case !errors.Is(err, io.EOF):
 		r.syntax(data, rest.Len(), err)
 	}

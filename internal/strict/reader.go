@@ -95,9 +95,9 @@ func (r *Reader) of(path string, n *yaml.Node, kind yaml.Kind, must string) bool
 	r.at(path, n.Line)
 	switch {
 	case n.Kind == yaml.AliasNode:
-		r.Report(path, "is an alias, which is not read here: write the value out")
+		r.Report(path, "is an alias, which gitlatch does not read here. Write the value")
 	case n.ShortTag() == "!!null":
-		r.Report(path, "has no value: give %s, or remove the line", must)
+		r.Report(path, "has no value. Set %s, or remove the line", must)
 	case n.Kind != kind:
 		r.Report(path, "must be %s, got %s", must, got(n))
 	default:
@@ -116,11 +116,11 @@ func (r *Reader) keys(path string, n *yaml.Node) (stands map[string]*yaml.Node, 
 		_, twice := stands[key.Value]
 		switch {
 		case key.Tag == "!!merge":
-			r.problem(key.Line, at, "merging is not read here: write the fields out")
+			r.problem(key.Line, at, "is a merge key, which gitlatch does not read here. Write the fields")
 		case key.Kind != yaml.ScalarNode:
-			r.problem(key.Line, path, "has a key that is %s: keys are plain names", got(key))
+			r.problem(key.Line, path, "has a key that is %s. Keys are plain names", got(key))
 		case twice:
-			r.problem(key.Line, at, "stands twice, first on line %d: keep one", r.lines[at])
+			r.problem(key.Line, at, "appears twice, first on line %d. Keep one", r.lines[at])
 		default:
 			r.at(at, key.Line)
 			stands[key.Value] = node

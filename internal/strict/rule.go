@@ -30,7 +30,7 @@ func AtMostOne(names ...string) Rule {
 func OneOf(names ...string) Rule {
 	return Rule{func(r *Reader, path string) {
 		if r.choice(path, names) == 0 {
-			r.Report(path, "must hold one of %s", strings.Join(names, ", "))
+			r.Report(path, "must contain one of %s", strings.Join(names, ", "))
 		}
 	}, Schema{"oneOf": Each(names)}}
 }
@@ -39,7 +39,7 @@ func OneOf(names ...string) Rule {
 func AnyOf(names ...string) Rule {
 	return Rule{func(r *Reader, path string) {
 		if len(r.Standing(path, names)) == 0 {
-			r.Report(path, "must hold at least one of %s", strings.Join(names, ", "))
+			r.Report(path, "must contain at least one of %s", strings.Join(names, ", "))
 		}
 	}, Schema{"anyOf": Each(names)}}
 }
@@ -47,7 +47,7 @@ func AnyOf(names ...string) Rule {
 func (r *Reader) choice(path string, names []string) int {
 	found := r.Standing(path, names)
 	if len(found) > 1 {
-		r.Report(path, "must hold only one of %s, got %s", strings.Join(names, ", "), strings.Join(found, " and "))
+		r.Report(path, "must contain only one of %s, got %s", strings.Join(names, ", "), strings.Join(found, " and "))
 	}
 	return len(found)
 }
@@ -57,7 +57,7 @@ func (r *Reader) choice(path string, names []string) int {
 func Needs(name, reason string, of ...string) Rule {
 	return Rule{func(r *Reader, path string) {
 		if at := Child(path, name); r.Line(at) > 0 && len(r.Standing(path, of)) == 0 {
-			r.Report(at, "needs %s beside it: %s", strings.Join(of, " or "), reason)
+			r.Report(at, "requires %s: %s", strings.Join(of, " or "), reason)
 		}
 	}, Schema{"anyOf": append([]any{Schema{"not": Schema{"required": []string{name}}}}, Each(of)...)}}
 }

@@ -173,7 +173,7 @@ func (s Scalar) read(r *Reader, path string, n *yaml.Node) {
 	case err != nil && !errors.Is(err, ErrForm):
 		r.Report(path, "%s", err)
 	case fits && !tagged && s.Pattern != nil && slices.Contains(s.Tags, "!!str"):
-		r.Report(path, "must be %s, got %s: quote it if %q is meant", s.Must, n.Value, n.Value)
+		r.Report(path, "must be %s, got %s. For the text %q, use quotes", s.Must, n.Value, n.Value)
 	default:
 		r.Report(path, "must be %s, got %s", s.Must, got(n))
 	}

@@ -119,7 +119,7 @@ func (m Map) read(r *Reader, path string, n *yaml.Node) {
 		return
 	}
 	if len(n.Content) == 0 && !m.Empty {
-		r.Report(path, "must not be empty: leave the field out for all")
+		r.Report(path, "must not be empty. For all, remove the field")
 	}
 	stands, order := r.keys(path, n)
 	for _, key := range order {

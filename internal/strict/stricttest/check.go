@@ -44,7 +44,7 @@ func Check(t testing.TB, size int, read func() error) {
 			t.Errorf("not one line of text: %q", p.Error())
 		}
 		if len(p.Error()) > 1000+4*size {
-			t.Errorf("%d bytes are told of a document of %d", len(p.Error()), size)
+			t.Errorf("the problems have %d bytes, and the document has %d", len(p.Error()), size)
 		}
 	}
 }
