@@ -77,7 +77,7 @@ func unused(texts string) (string, error) {
 			return prefix, nil
 		}
 	}
-	return "", fmt.Errorf("its texts hold %s, and each of $000 to $999 beside, so that marks cannot be told from text: mark another file", sign)
+	return "", fmt.Errorf("its text contains %s and each of $000 to $999, so gitlatch cannot find its markers. Use another file", sign)
 }
 
 // texts passes on all that documents say but for their comments, and for names

@@ -39,7 +39,7 @@ func (m Mark) Where() string {
 func (m Mark) Describe() string {
 	var texts []string
 	if len(m.Counts) > 0 {
-		texts = append(texts, "says "+numbers(m.Counts))
+		texts = append(texts, "has "+numbers(m.Counts))
 	}
 	if m.Text != "" {
 		texts = append(texts, m.Text)
