@@ -105,7 +105,7 @@ var (
 	ErrNoBranch = errors.New("branch does not exist")
 	// ErrMoved says that the branch was moved by another since it was read. Read
 	// again and decide afresh.
-	ErrMoved = errors.New("branch moved meanwhile")
+	ErrMoved = errors.New("branch moved before the push")
 	// ErrUnknown says that a push may or may not have landed, and the branch
 	// could not be read afterwards. The next tick finds out.
 	ErrUnknown = errors.New("push may or may not have landed")

@@ -68,7 +68,7 @@ func (o *Opener) In(ctx context.Context, field, region string) (aws.Config, erro
 }
 
 func noRegion(field string) error {
-	return fmt.Errorf("%s: no region is configured: name one, or set AWS_REGION", field)
+	return fmt.Errorf("%s: no Region is configured. Set region, or AWS_REGION", field)
 }
 
 // regionOf returns the region that an ARN is of; "" where it is a name.
@@ -101,7 +101,7 @@ func secretOf(g config.GitHub) secret {
 // What Secrets Manager says, and what to do about it.
 var remedies = map[string]string{
 	"ResourceNotFoundException": "create the secret, or correct its name and region",
-	"AccessDeniedException":     "allow the role secretsmanager:GetSecretValue on it, and kms:Decrypt where it has a key of its own",
+	"AccessDeniedException":     "allow the role secretsmanager:GetSecretValue on the secret, and kms:Decrypt if the secret has a separate KMS key",
 	"DecryptionFailure":         "allow the role kms:Decrypt on the key of the secret",
 	"InvalidRequestException":   "restore the secret if it is being deleted, and give it a value",
 }
@@ -119,16 +119,16 @@ func (s secret) read(ctx context.Context, vault Vault) (github.Credentials, erro
 	case err != nil:
 		return failed(err)
 	case answer.SecretString == nil:
-		return failed(errors.New("is binary: store it as text"))
+		return failed(errors.New("is binary. Store it as text"))
 	}
 	credentials, err := github.ParseSecret(*answer.SecretString)
 	switch {
 	case err != nil:
 		return failed(err)
 	case s.app && credentials.Token != "":
-		return failed(errors.New("holds no JSON of an App: name a secret with a token in tokenSecret"))
+		return failed(errors.New("contains no JSON of a GitHub App. For a token, use tokenSecret"))
 	case !s.app && credentials.Token == "":
-		return failed(errors.New("holds the key of an App: name it in appSecret"))
+		return failed(errors.New("contains the key of a GitHub App. Use appSecret"))
 	}
 	return credentials, nil
 }

@@ -33,7 +33,7 @@ func TestARepositoryOverSSHIsOpenedAsConfigured(t *testing.T) {
 		{name: "a key in a variable", auth: "sshKeyEnv: DEPLOY, hostKeys: ['" + s.HostKeys()[0] + "']"},
 		{name: "a key in a file, and commits signed", auth: "sshKeyFile: " + deploy + ", hostKeys: ['" + s.HostKeys()[0] + "']", signing: "keyEnv: SIGN"},
 		{name: "another host", auth: "sshKeyEnv: DEPLOY, hostKeys: ['" + other.HostKeys()[0] + "']", want: "not pinned"},
-		{name: "another key", auth: "sshKeyEnv: SIGN, hostKeys: ['" + s.HostKeys()[0] + "']", want: "does not let git in"},
+		{name: "another key", auth: "sshKeyEnv: SIGN, hostKeys: ['" + s.HostKeys()[0] + "']", want: "rejects git with the key"},
 		{name: "no key", auth: "sshKeyEnv: NONE, hostKeys: ['" + s.HostKeys()[0] + "']", want: "read repository.auth.sshKeyEnv: environment variable NONE is not set"},
 		{name: "junk for a key", auth: "sshKeyEnv: JUNK, hostKeys: ['" + s.HostKeys()[0] + "']", want: "not a private key"},
 		{name: "junk to sign by", auth: "sshKeyEnv: DEPLOY, hostKeys: ['" + s.HostKeys()[0] + "']", signing: "keyEnv: JUNK", want: "commit.signing: the key is not a private key"},

@@ -119,7 +119,7 @@ func (p Parts) Close() error {
 func (o *Opener) Cluster(ctx context.Context) (tick.Sampler, error) {
 	c := o.Config.Cluster
 	if o.Config.Fleet != "" {
-		return nil, fmt.Errorf("fleet: the configuration is of a fleet's functions, whose sites are in %s: name one of them by --site", o.Config.Fleet)
+		return nil, fmt.Errorf("fleet: this configuration is for a fleet, and %s lists its sites. Choose one with --site", o.Config.Fleet)
 	}
 	if c.EKS != (config.EKS{}) {
 		return o.EKS(ctx)
@@ -175,7 +175,7 @@ func (o *Opener) Store(ctx context.Context) (latch.Store, error) {
 		}
 		return dynamo.Open(dynamo.Options{Table: s.DynamoDB.Table, Client: dynamodb.NewFromConfig(own)}), nil
 	case s.Bolt != "" && o.Bolt == nil:
-		return nil, errors.New("state.bolt: a function has no file that outlives it: use state.dynamodb, or state.memory for trying things")
+		return nil, errors.New("state.bolt: a function keeps no files between runs. Use state.dynamodb, or state.memory for a test")
 	case s.Bolt != "":
 		return o.Bolt(s.Bolt)
 	}

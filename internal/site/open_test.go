@@ -136,7 +136,7 @@ func TestWithoutARegionTheFieldIsNamed(t *testing.T) {
 		"open the repository of site prod-eu: repository.codecommit.region": "name: site, region: eu-west-1",
 	} {
 		document := strings.Replace(rest, without, strings.TrimSuffix(without, ", region: eu-west-1"), 1)
-		if _, err := opener(t, document).Open(t.Context()); err == nil || !strings.HasPrefix(err.Error(), field+": no region is configured: name one, or set AWS_REGION") {
+		if _, err := opener(t, document).Open(t.Context()); err == nil || !strings.HasPrefix(err.Error(), field+": no Region is configured. Set region, or AWS_REGION") {
 			t.Errorf("%s: error %v", field, err)
 		}
 	}
@@ -168,10 +168,10 @@ func TestASecretThatCannotBeUsedIsNamedAndNotTold(t *testing.T) {
 		"not decrypted":       {code("DecryptionFailure"), false, "kms:Decrypt"},
 		"anything else":       {code("InternalServiceError"), false, "said"},
 		"no answer":           {vault{err: errors.New("connection refused")}, false, "connection refused"},
-		"binary":              {vault{}, false, "is binary: store it as text"},
+		"binary":              {vault{}, false, "is binary. Store it as text"},
 		"empty":               {holds(""), false, "credentials: want an App's or a token"},
-		"a token of two":      {holds("hunter2 hunter2"), false, "token: holds blanks"},
-		"a token for a key":   {holds("hunter2"), true, "name a secret with a token in tokenSecret"},
+		"a token of two":      {holds("hunter2 hunter2"), false, "token: contains spaces"},
+		"a token for a key":   {holds("hunter2"), true, "For a token, use tokenSecret"},
 		"a key that is none":  {holds(`{"appId": 1, "installationId": 2, "privateKey": "hunter2"}`), true, "privateKey: is not PEM"},
 		"an App without a id": {holds(`{"privateKey": "hunter2"}`), true, "appId: want the App's id"},
 	} {
@@ -229,7 +229,7 @@ func TestGitHubIsLoggedInToWithASecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := opener(t, strings.Replace(document, "repository: {", "repository: {caFile: "+ca+", ", 1)).Repository(t.Context()); err == nil ||
-		!strings.Contains(err.Error(), "repository.caFile: "+ca+" holds no PEM certificate") {
+		!strings.Contains(err.Error(), "repository.caFile: "+ca+" contains no PEM certificate") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -43,7 +43,7 @@ func (r *Roster) read(ctx context.Context) (err error) {
 	o := found[file]
 	switch o.ID {
 	case "":
-		return fmt.Errorf("%s: is not on branch %s: commit a list of kind %s there", file, r.Opener.Config.Repository.Branch, config.KindFleet)
+		return fmt.Errorf("%s is not on branch %s. Commit a file of kind %s there", file, r.Opener.Config.Repository.Branch, config.KindFleet)
 	case r.id:
 		return nil
 	}

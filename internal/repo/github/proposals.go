@@ -191,7 +191,7 @@ func (p *Proposals) explain(err error) error {
 	}
 	var moved *api.RedirectionError
 	if errors.As(err, &moved) {
-		return fmt.Errorf("GitHub answers %d, the repository %s/%s has moved: configure its new name", moved.StatusCode, p.owner, p.name)
+		return fmt.Errorf("GitHub answers %d, the repository %s/%s has moved. Set its new name in the configuration", moved.StatusCode, p.owner, p.name)
 	}
 	answer := answerOf(err)
 	if answer == nil {
@@ -200,7 +200,7 @@ func (p *Proposals) explain(err error) error {
 	status := answer.Response.StatusCode
 	what := advice[status]
 	if status == http.StatusNotFound {
-		what = fmt.Sprintf(", there is no repository %s/%s or the credentials may not see it", p.owner, p.name)
+		what = fmt.Sprintf(", the repository %s/%s does not exist, or the credentials have no access to it", p.owner, p.name)
 	}
 	return fmt.Errorf("GitHub answers %d%s: %s", status, what, words(answer))
 }

@@ -18,7 +18,7 @@ const windowCommits = 30_000
 // kept where its root tree came with it; without, reading it would be dearer. See
 // repo.Repository.
 func (r *Repository) Between(ctx context.Context, base, tip string) (_ repo.Window, err error) {
-	defer r.turns.Take(&err, "read what is new in %s", r.remote)()
+	defer r.turns.Take(&err, "read the new commits of %s", r.remote)()
 	from, err := parseID(base)
 	if err != nil {
 		return repo.Window{}, err

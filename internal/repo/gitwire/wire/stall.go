@@ -13,7 +13,7 @@ import (
 // no longer than that.
 const slowest = 1000
 
-var errStalled = fmt.Errorf("the server stalled: it said less than %d bytes in %s", slowest, AnswerWithin)
+var errStalled = fmt.Errorf("the server stalled: it sent less than %d bytes in %s", slowest, AnswerWithin)
 
 // A pace is a reader that is given up once it is too slow. Time counts from its
 // first read to its end.
