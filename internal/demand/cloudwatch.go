@@ -55,7 +55,7 @@ func (c CloudWatch) Measure(ctx context.Context, at time.Time) (map[workload.ID]
 		}
 		for _, id := range ids {
 			if _, known := found[id]; !known {
-				missing = append(missing, none(id, "metric %s has no value: see its name and dimensions", c.Metrics[id].Name))
+				missing = append(missing, none(id, "metric %s has no value. Check its name and dimensions", c.Metrics[id].Name))
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func (m Metric) query(id string) types.MetricDataQuery {
 func explain(err error) error {
 	said, ok := errors.AsType[smithy.APIError](err)
 	if ok && strings.HasPrefix(said.ErrorCode(), "AccessDenied") {
-		return fmt.Errorf("the role may not read metrics: allow cloudwatch:GetMetricData, which DemandParameter of the stack does (%w)", err)
+		return fmt.Errorf("the role may not read metrics. Allow cloudwatch:GetMetricData, or deploy the stack with DemandParameter (%w)", err)
 	}
 	return err
 }

@@ -88,7 +88,7 @@ func (c *Cluster) describe(ctx context.Context) (description, error) {
 func read(cluster *types.Cluster) (description, error) {
 	switch {
 	case cluster == nil:
-		return description{}, errors.New("the answer describes none")
+		return description{}, errors.New("the response describes no cluster")
 	case !slices.Contains(answering, cluster.Status):
 		return description{}, fmt.Errorf("its status is %s: it can be sampled once it is ACTIVE", cluster.Status)
 	case aws.ToString(cluster.Endpoint) == "" || cluster.CertificateAuthority == nil:

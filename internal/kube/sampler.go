@@ -98,7 +98,7 @@ func (s *Sampler) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fl
 	}
 	unread := ""
 	if !ok {
-		unread = table.promotions.resource + " are unread"
+		unread = table.promotions.resource + " could not be listed"
 	}
 	h.workloads = promoted(h.workloads, promoting, unread)
 	h.history, err = l.templates(ctx, h.workloads)

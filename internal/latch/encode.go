@@ -113,5 +113,5 @@ type NewerError struct {
 
 // Error says how much newer the state is and what to do.
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("%s: state is of format %d, and this gitlatch reads format %d: update gitlatch, or delete the site's state, which git fills anew: timers alone are lost", e.Where, e.Format, Format)
+	return fmt.Sprintf("%s: the state has format %d, and this gitlatch reads format %d. Update gitlatch, or delete the site's state. gitlatch then reads the levels from git, and only the timers are lost", e.Where, e.Format, Format)
 }

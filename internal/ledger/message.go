@@ -46,10 +46,10 @@ func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) stri
 		fmt.Fprintf(&b, "latch(%s): %s", site, first.change(first.ID.Short()))
 	case len(beside.Components) > 0:
 		n = len(beside.Components)
-		fmt.Fprintf(&b, "latch(%s): Component of %s follows its record", site, beside.Components[0])
+		fmt.Fprintf(&b, "latch(%s): update the Component of %s", site, beside.Components[0])
 	default:
 		n = len(beside.Files)
-		fmt.Fprintf(&b, "latch(%s): %s follows the record", site, beside.Files[0])
+		fmt.Fprintf(&b, "latch(%s): update the numbers in %s", site, beside.Files[0])
 	}
 	if n > 1 {
 		fmt.Fprintf(&b, ", +%d more", n-1)
@@ -61,7 +61,7 @@ func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) stri
 	all := lines(ordered, beside)
 	for i, l := range all {
 		if b.Len()+len(l) > maxLineBytes {
-			fmt.Fprintf(&b, "and %d more: see the difference\n", len(all)-i)
+			fmt.Fprintf(&b, "and %d more: see the diff\n", len(all)-i)
 			break
 		}
 		b.WriteString(l)
@@ -80,7 +80,7 @@ func lines(crossings []Crossing, beside Beside) (all []string) {
 		all = append(all, ReasonOf(d).String()+"\n")
 	}
 	for _, namespace := range beside.Components {
-		all = append(all, namespace+": Component written anew from its record\n")
+		all = append(all, namespace+": Component written again from its checkpoint file\n")
 	}
 	for _, file := range beside.Files {
 		all = append(all, "edited in place: "+oneLine(file)+"\n")

@@ -100,7 +100,7 @@ func TestFileInUseSaysSo(t *testing.T) {
 	open(t, path)
 	_, err := bolt.Open(path)
 	var busy *bolt.BusyError
-	if !errors.As(err, &busy) || busy.Path != path || !strings.Contains(err.Error(), "another gitlatch has had it open") {
+	if !errors.As(err, &busy) || busy.Path != path || !strings.Contains(err.Error(), "another gitlatch process has it open") {
 		t.Errorf("error is %v", err)
 	}
 	if errors.As(err, new(*latch.CorruptError)) {
@@ -164,7 +164,7 @@ func TestDamagedFileIsCorrupt(t *testing.T) {
 		switch {
 		case errors.As(err, &corrupt):
 			found++
-			if corrupt.Where != path || !strings.Contains(err.Error(), "move it away") {
+			if corrupt.Where != path || !strings.Contains(err.Error(), "Move it away") {
 				t.Errorf("%s: error is %v", name, err)
 			}
 			if err := os.Remove(path); err != nil {

@@ -31,14 +31,14 @@ type fault struct{ is, fix string }
 var (
 	faults = map[string]fault{
 		"ResourceNotFoundException":           {"does not exist", "create it, or correct the table or the region of state.dynamodb"},
-		"AccessDeniedException":               {"may not be used", "allow GetItem, Query, UpdateItem and DeleteItem on it, and its key, to the role, for the leading key site#<site>"},
-		"UnrecognizedClientException":         {"does not accept the credentials", "check them, and that they are of the table's account and region"},
+		"AccessDeniedException":               {"denies access", "allow the role GetItem, Query, UpdateItem and DeleteItem on the table for the leading key site#<site>, and the use of its KMS key"},
+		"UnrecognizedClientException":         {"does not accept the credentials", "check them, and check that they belong to the table's account and Region"},
 		"InvalidSignatureException":           {"does not accept the credentials", "check them, and the clock of this machine"},
-		"MissingAuthenticationTokenException": {"does not accept the credentials", "there are none: name a role or a profile"},
-		"ExpiredTokenException":               {"does not accept the credentials", "they have expired: renew them"},
+		"MissingAuthenticationTokenException": {"requires credentials", "set a role or a profile"},
+		"ExpiredTokenException":               {"does not accept the credentials", "they have expired. Renew them"},
 	}
-	throttled = fault{"is throttled, and stayed so", "use on-demand capacity, or raise what is provisioned"}
-	misshapen = fault{"has another key schema", "its key must be pk (partition) and sk (sort), both strings: create it anew, or name another table"}
+	throttled = fault{"is throttled", "use on-demand capacity, or raise the provisioned capacity"}
+	misshapen = fault{"has another key schema", "its key must be pk (partition) and sk (sort), both strings. Create the table again, or use another table"}
 )
 
 // A TableError says that a table cannot be used, and what to do.
@@ -70,7 +70,7 @@ type TooLargeError struct {
 
 // Error says what does not fit, and what to do.
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("save %s: it is of %d bytes, and an item of DynamoDB holds %d: divide the workloads among several sites, or shorten the policy file", e.What, e.Size, maxBody)
+	return fmt.Sprintf("save %s: it has %d bytes, and an item in DynamoDB has at most %d. Split the workloads into several sites, or shorten the policy file", e.What, e.Size, maxBody)
 }
 
 // The SDK's client retries by itself, for a second or two. A table that is still
