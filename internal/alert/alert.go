@@ -223,10 +223,10 @@ func (a Alert) Message() string {
 	text := a.Headline() + "\n\n" + a.Text + "\n"
 	began := a.Since.UTC().Format(time.RFC3339)
 	if a.State == Resolved {
-		return text + "This is over; it began at " + began + ".\n"
+		return text + "The condition is over. It started at " + began + ".\n"
 	}
 	if !a.Since.Equal(a.At) {
-		text += "It began at " + began + ".\n"
+		text += "It started at " + began + ".\n"
 	}
 	text += "\n"
 	if a.Did != "" {

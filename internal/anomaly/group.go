@@ -51,7 +51,7 @@ func together(of []alert.Condition) alert.Condition {
 	first := of[0]
 	return alert.Condition{
 		Kind: first.Kind,
-		Text: fmt.Sprintf("%d workloads: %s. Of the first: %s", len(of), term.Among(names), first.Text),
+		Text: fmt.Sprintf("%d workloads: %s. For the first one: %s", len(of), term.Among(names), first.Text),
 		Did:  first.Did,
 		Do:   first.Do,
 	}

@@ -83,7 +83,7 @@ func (l *Look) lasting(of latch.Latch) (all []alert.Condition) {
 func (l *Look) again(id workload.ID, e latch.Episode, effect string) alert.Condition {
 	c := alert.Condition{
 		Kind: e.Kind, Subject: id.String(), Did: effect, Do: ruleOf(e.Kind).do,
-		Text: "it was so since " + instant(e.Since) + ", and cannot be told just now",
+		Text: "it started at " + instant(e.Since) + ", and this tick could not check it",
 	}
 	for _, o := range l.Open {
 		if o.Kind == c.Kind && o.Subject == c.Subject {

@@ -57,19 +57,19 @@ const (
 // rules are all rules, in the order of their kinds.
 var rules = []rule{
 	{alert.Mismatch, deployed, (*candidate).mismatch,
-		"accept the live bounds by editing the record, or give the autoscaler back those that git accepted"},
+		"to accept the live min and max, set them in the checkpoint file. To reject them, restore the autoscaler's previous minimum and maximum"},
 	{alert.BrakeLeft, unreleased, (*candidate).brakeLeft,
-		"gitlatch restore release --expired --yes. If it says that the annotation cannot be read, set how the autoscaler scales down by hand, and remove the annotation"},
+		"run \"gitlatch restore release --expired --yes\". If it reports that the annotation cannot be read, correct spec.behavior of the autoscaler, and remove the annotation"},
 	{alert.Capped, momentary, (*candidate).capped,
-		"accept the live bounds by editing the record: a rebuild now would start with too few pods"},
+		"raise its max in the checkpoint file. Until then, a rebuild starts with too few pods"},
 	{alert.Override, momentary, (*candidate).override,
-		"nothing, if that was meant: the autoscaler takes over by itself, unless it was paused. Else write back the count"},
+		"if this is intended, none: the autoscaler changes the count again, unless it is paused. If not, set the previous replica count"},
 	{alert.NotLoad, longestWindow, (*candidate).notLoad,
-		"see what raised it: a higher minReplicas, a schedule, a person, another autoscaler"},
+		"find the cause, for example a higher minReplicas, a schedule, a user or another autoscaler"},
 	{alert.Zero, overshoot, (*candidate).zero,
-		"scale it up; an autoscaler with a min above 0 does not by itself. If it is to stay so, delete its entry on the branch"},
+		"scale it up: an autoscaler with a minimum above 0 does not start it. If it should stay at 0, delete its entry on the branch"},
 	{alert.WorkPerRequest, overshoot, (*candidate).workPerRequest,
-		"see what its pods do: a new version, a retry storm, a metric that counts something else"},
+		"check its pods, for example for a new version, a retry storm or a metric that counts something else"},
 }
 
 func ruleOf(kind alert.Kind) rule {
@@ -108,9 +108,9 @@ func (c *candidate) zero(was *latch.Episode) sight {
 		return no
 	}
 	if s.Min > 0 {
-		return yes("it is scaled to zero, %s, and the min of its autoscaler is %d: git declares %d", c.span(was), s.Min, declared)
+		return yes("it is scaled to zero, %s. Its autoscaler's minimum is %d, and its level in git is %d", c.span(was), s.Min, declared)
 	}
-	return yes("it is scaled to zero, %s: git declares %d", c.span(was), declared)
+	return yes("it is scaled to zero, %s. Its level in git is %d", c.span(was), declared)
 }
 
 func autoscaled(s workload.Scale) bool {
@@ -129,7 +129,7 @@ func (c *candidate) override(*latch.Episode) sight {
 	if !s.Handed.IsZero() {
 		by += " at " + instant(s.Handed)
 	}
-	return yes("its count, %d, was written by %s, although its autoscaler drives it", s.Desired, by)
+	return yes("its replica count is %d, set by %s, although an autoscaler scales it", s.Desired, by)
 }
 
 // agrees reports whether the metrics of an autoscaler ask for the current replicas.
@@ -153,7 +153,7 @@ func (c *candidate) mismatch(*latch.Episode) sight {
 	if live == nil || tooLow || c.policy.Bounds != policy.ModeReport {
 		return no
 	}
-	return yes("the bounds of its autoscaler are %s, and git accepted %s", live, policy.Bounds{Min: declared.Min, Max: declared.Max})
+	return yes("live min and max are %s, and git accepted %s", live, policy.Bounds{Min: declared.Min, Max: declared.Max})
 }
 
 // capped matches desired replicas above the maximum of the entry.
@@ -162,7 +162,7 @@ func (c *candidate) capped(*latch.Episode) sight {
 	if _, tooLow := policy.CompareBounds(c.policy, declared, c.scale); !tooLow {
 		return no
 	}
-	return yes("%d pods are asked for, and git accepts at most %d", c.scale.Desired, declared.Max)
+	return yes("the desired replicas are %d, and git accepts at most %d", c.scale.Desired, declared.Max)
 }
 
 // brakeLeft matches a brake of a restore that is past its end, or whose end is unknown.
@@ -193,7 +193,7 @@ func (c *candidate) notLoad(was *latch.Episode) sight {
 }
 
 func (c *candidate) grew(was *latch.Episode, to int32) sight {
-	s := yes("it grew to %d pods, %s, while its metrics were at less than %.1f of their targets; now they are at %.2f",
+	s := yes("it grew to %d pods, %s, while its metrics were below %.1f of their targets. They are now at %.2f",
 		c.scale.Desired, c.span(was), idle, c.scale.Load)
 	s.from = to
 	return s

@@ -18,10 +18,10 @@ func (c *candidate) effect() string {
 		applies bool
 		words   string
 	}{
-		{d.Crosses() && c.latch.Declared.WithRollout(d.To.Rollout) == d.To, ", by this tick: "},
-		{proposed, ", and people are asked for another: "},
-		{d.Crosses(), ", since no commit could be made: "},
-		{d.Reason == policy.ReasonReport, ", since its policy only reports: "},
+		{d.Crosses() && c.latch.Declared.WithRollout(d.To.Rollout) == d.To, ", set by this tick: "},
+		{proposed, ", and a pull request proposes another: "},
+		{d.Crosses(), ", because it could not be committed: "},
+		{d.Reason == policy.ReasonReport, ", because its policy only reports: "},
 		{d.Text != "", ": "},
 	} {
 		if w.applies {
@@ -34,9 +34,9 @@ func (c *candidate) effect() string {
 // level states the level of an entry; the zero entry is none.
 func level(e checkpoint.Entry) string {
 	if e.Replicas == 0 {
-		return "nothing is declared for it"
+		return "git has no level for it"
 	}
-	return fmt.Sprintf("its checkpoint is %d", e.Replicas)
+	return fmt.Sprintf("its level in git is %d", e.Replicas)
 }
 
 // span states how long an episode has lasted: "since 2026-03-02T08:00:00Z, for 2h".

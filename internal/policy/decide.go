@@ -116,7 +116,7 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 		return d.as(Pending, ReasonNone, fmt.Sprintf(
 			"%d is under the threshold of %d, but this sample is not later than the last one: the next one starts the timer", s.Scale.Desired, declared))
 	case p.Bounds == ModeLatch && d.Mismatch != nil && !d.Mismatch.contradict():
-		return cross(declared, fmt.Sprintf("bounds are now %s", d.Mismatch))
+		return cross(declared, fmt.Sprintf("min and max are now %s", d.Mismatch))
 	}
 	text := fmt.Sprintf("%d is within the thresholds of %d", raiseNeed(*s.Scale), declared)
 	if Unready(*s.Scale) {
@@ -227,7 +227,7 @@ func stopsAll(l latch.Latch, s workload.Sample, look Look) Stop {
 	case s.Scale == nil:
 		return Stop{Reason: ReasonUnread, Text: "its scale is unknown: " + cmp.Or(s.Unknown, "it could not be read")}
 	case s.Scale.Desired <= 0:
-		return Stop{Reason: ReasonSuspended, Text: "it is scaled to zero, which git never declares"}
+		return Stop{Reason: ReasonSuspended, Text: "it is scaled to zero, and a level is never 0"}
 	}
 	return leftAlone(l, look.Now)
 }

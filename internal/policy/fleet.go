@@ -75,7 +75,7 @@ func shareOf(share float64, workloads int) float64 {
 // NotLookedFor returns the text for an entry of a kind that gitlatch does not sample. gitlatch
 // does not change or retire such an entry.
 func NotLookedFor(kind workload.Kind) string {
-	return fmt.Sprintf("gitlatch does not sample its kind: add %s to kinds in the policy, or delete the entry", kind)
+	return fmt.Sprintf("gitlatch does not sample its kind. Add %s to kinds of the policy, or delete the entry", kind)
 }
 
 // Retire decides about a latch whose workload is absent from the sample. The absence

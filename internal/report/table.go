@@ -136,7 +136,7 @@ func (d Decided) decision(level func(*int32) string) string {
 func (w Workload) why() string {
 	why := w.Text
 	if w.Mismatch != nil {
-		why += fmt.Sprintf("; live bounds differ from git's: %s", w.Mismatch)
+		why += fmt.Sprintf("; live min and max differ from git's: %s", w.Mismatch)
 	}
 	if w.Capped {
 		why += "; capped by git"

@@ -55,7 +55,7 @@ func TestTheTableShowsWhatIsNotQuiet(t *testing.T) {
 		{"nothing at all", nil, end},
 		{"quiet alone", []policy.Decision{quiet, quiet}, "2 quiet; tick -o json lists all\n" + end},
 		{"all there is", []policy.Decision{frozen}, "WORKLOAD    REPLICAS  IN GIT  DECISION  WHY\nshop/web-0  0         -       freeze    a rollout\n" + end},
-		{"quiet with other bounds", []policy.Decision{moved}, "WORKLOAD    REPLICAS  IN GIT  DECISION  WHY\nshop/web-0  0         -       quiet     within; live bounds differ from git's: 2 and up\n" + end},
+		{"quiet with other bounds", []policy.Decision{moved}, "WORKLOAD    REPLICAS  IN GIT  DECISION  WHY\nshop/web-0  0         -       quiet     within; live min and max differ from git's: 2 and up\n" + end},
 		{"not latched", []policy.Decision{skip(policy.ReasonNoScale), skip(policy.ReasonUndriven), quiet, skip(policy.ReasonUndriven), skip(policy.ReasonIgnored)},
 			"1 quiet, 4 not latched: undriven 2, ignored 1, no-scale 1; tick -o json lists all\n" + end},
 	} {
@@ -78,8 +78,8 @@ func TestTheTableFitsATerminal(t *testing.T) {
 	)
 	want := `WORKLOAD    REPLICAS  IN GIT  DECISION      WHY
 shop/web-0  51        50      cross to 100  2 samples in a row round to 100 or
-                                            more; the last was 51; live bounds
-                                            differ from git's: 2 to 900
+                                            more; the last was 51; live min and
+                                            max differ from git's: 2 to 900
 shop/web-1  4         -       freeze        its autoscaler cannot compute a
                                             replica count: ScalingActive is
                                             False: FailedGetResourceMetric

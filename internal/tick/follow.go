@@ -156,7 +156,7 @@ func followEntry(l latch.Latch, c ledger.Change, until time.Time) (latch.Latch, 
 func declared(e checkpoint.Entry) string {
 	var texts []string
 	if e.Replicas > 0 {
-		texts = append(texts, fmt.Sprintf("declared level %d", e.Replicas))
+		texts = append(texts, fmt.Sprintf("level %d", e.Replicas))
 	}
 	if r := e.Rollout; r != (checkpoint.Rollout{}) {
 		texts = append(texts, fmt.Sprintf("rollout at %d %%, %s, which returns %s", r.Milestone, r.Phase, r.Returns))

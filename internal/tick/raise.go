@@ -195,7 +195,7 @@ func (n *Notes) markers(m markers, files []string, open []alert.Open) {
 			}
 			texts = append(texts, mark.Err().Error())
 			if mark.Refused {
-				n.problem(fmt.Errorf("in place: %w; gitlatch does not change this file, and still writes the checkpoint file", mark.Err()))
+				n.problem(fmt.Errorf("in place: %w. gitlatch does not change this file, and still writes the checkpoint file", mark.Err()))
 			}
 		}
 		if len(texts) > 0 {

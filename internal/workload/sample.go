@@ -90,7 +90,7 @@ type Brake struct {
 // String says what the brake does, and until when.
 func (b Brake) String() string {
 	if b.Until.IsZero() {
-		return b.On + " does not scale down: until when is not known, since its annotation " + BrakeAnnotation + " cannot be read"
+		return b.On + " does not scale down. The end of its brake is unknown, because its annotation " + BrakeAnnotation + " cannot be read"
 	}
 	return b.On + " does not scale down: a restore braked it until " + b.Until.UTC().Format(time.RFC3339)
 }

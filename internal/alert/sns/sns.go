@@ -97,11 +97,11 @@ var faults = []struct {
 	{[]string{"AuthorizationError", "AuthorizationErrorException"}, "", "the role may not publish to it: allow sns:Publish on the topic", false},
 	{[]string{"InvalidSignatureException", "SignatureDoesNotMatch"}, "", "it does not accept the credentials: check them, and the clock of this machine", false},
 	{[]string{"InvalidClientTokenId"}, "", "it does not accept the credentials: check them", false},
-	{[]string{"ExpiredToken"}, "", "it does not accept the credentials: they have expired: renew them", false},
+	{[]string{"ExpiredToken"}, "", "it does not accept the credentials: they have expired. Renew them", false},
 	{[]string{"KMSAccessDenied"}, "", "the role may not use the topic's key: allow kms:GenerateDataKey* and kms:Decrypt on it", false},
 	{[]string{"KMSDisabled"}, "", "the topic's key is disabled: enable it", false},
 	{[]string{"InvalidParameter"}, "TopicArn", "alerts.sns.topicArn is not the ARN of a topic", false},
-	{[]string{"InvalidParameter", "ParameterValueInvalid", "ValidationException"}, "", "it does not take this message", true},
+	{[]string{"InvalidParameter", "ParameterValueInvalid", "ValidationException"}, "", "it rejects this message", true},
 }
 
 // explain says what to do about an error of SNS.

@@ -152,10 +152,10 @@ func TestWhatIsRefusedForGood(t *testing.T) {
 		forGood bool
 		words   string
 	}{
-		{"too long", &types.InvalidParameterException{Message: aws.String("Invalid parameter: Message too long")}, true, "does not take this message"},
+		{"too long", &types.InvalidParameterException{Message: aws.String("Invalid parameter: Message too long")}, true, "rejects this message"},
 		{"a subject", &types.InvalidParameterException{Message: aws.String("Invalid parameter: Subject")}, true, "Subject"},
-		{"a value", &types.InvalidParameterValueException{Message: aws.String("no")}, true, "does not take this message"},
-		{"no valid request", &types.ValidationException{Message: aws.String("no")}, true, "does not take this message"},
+		{"a value", &types.InvalidParameterValueException{Message: aws.String("no")}, true, "rejects this message"},
+		{"no valid request", &types.ValidationException{Message: aws.String("no")}, true, "rejects this message"},
 		// A topic with a wrong name accepts no alert until a user corrects the name.
 		{"no topic's name", &types.InvalidParameterException{Message: aws.String("Invalid parameter: TopicArn Reason: An ARN must have at least 6 elements, not 1")}, false, "alerts.sns.topicArn"},
 		{"no topic", &types.NotFoundException{Message: aws.String("Topic does not exist")}, false, "deploy the stack again"},

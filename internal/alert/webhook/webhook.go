@@ -56,7 +56,7 @@ func (h Hook) Tell(ctx context.Context, n alert.Notice) error {
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url.String(), bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("webhook at %s: cannot be asked", h.url.Host)
+		return fmt.Errorf("webhook at %s: the URL is not valid", h.url.Host)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	answer, err := h.client.Do(r)
@@ -71,7 +71,7 @@ func (h Hook) Tell(ctx context.Context, n alert.Notice) error {
 	case answer.StatusCode/100 == 2:
 		return nil
 	case slices.Contains(forGood, answer.StatusCode):
-		return &alert.RefusedError{Cause: fmt.Errorf("webhook at %s: it answers %s: it takes no JSON with a text", h.url.Host, answer.Status)}
+		return &alert.RefusedError{Cause: fmt.Errorf("webhook at %s: it answers %s. Set the URL of a webhook that accepts JSON with a text", h.url.Host, answer.Status)}
 	}
 	return fmt.Errorf("webhook at %s: it answers %s", h.url.Host, answer.Status)
 }
