@@ -63,22 +63,22 @@ func DefaultWants() Wants { return Wants{Coverage: 0.95, Commits: 4} }
 // with the least waste; where none does both, of those that cover enough the one
 // with the fewest commits; where none does, the one that covers most. Ties go to
 // the least waste, the fewest commits, the best worst coverage and then the first.
-// It is -1 where no candidate declared anything, or no need lasted long enough to
+// It is -1 where no policy wrote a level, or no need lasted long enough to
 // tell what covers it.
 func (w Wants) Recommend(results []Result) (best int, why string) {
 	const waste, commits, coverage = 2, 0, 1
 	covers := func(r Result) bool { return r.Declared > 0 && r.Worst.Share >= w.Coverage }
 	quiet := func(r Result) bool { return covers(r) && r.CommitsPerDay <= w.Commits }
 	judged := func(r Result) bool { return r.Declared > 0 && r.Worst.Measured() }
-	bound := term.Percent(w.Coverage) + " of each need that lasted"
+	bound := term.Percent(w.Coverage) + " of each replica count that lasted"
 	for _, rule := range []struct {
 		in   func(Result) bool
 		aims [3]int
 		why  string
 	}{
-		{quiet, [3]int{waste, commits, coverage}, fmt.Sprintf("the least waste of those that cover %s with at most %.4g commits a day", bound, w.Commits)},
-		{covers, [3]int{commits, waste, coverage}, fmt.Sprintf("the fewest commits of those that cover %s; none does with %.4g commits a day", bound, w.Commits)},
-		{judged, [3]int{coverage, waste, commits}, fmt.Sprintf("the best coverage at worst; none covers %s", bound)},
+		{quiet, [3]int{waste, commits, coverage}, fmt.Sprintf("the least waste of the policies that cover %s with at most %.4g commits per day", bound, w.Commits)},
+		{covers, [3]int{commits, waste, coverage}, fmt.Sprintf("the fewest commits of the policies that cover %s. No policy does with %.4g commits per day", bound, w.Commits)},
+		{judged, [3]int{coverage, waste, commits}, fmt.Sprintf("the best worst coverage. No policy covers %s", bound)},
 	} {
 		best = slices.IndexFunc(results, rule.in)
 		for i, r := range results {
@@ -91,9 +91,9 @@ func (w Wants) Recommend(results []Result) (best int, why string) {
 		}
 	}
 	if slices.ContainsFunc(results, func(r Result) bool { return r.Declared > 0 }) {
-		return -1, "no need lasted long enough to judge"
+		return -1, "no replica count lasted long enough to judge"
 	}
-	return -1, "no candidate declared anything"
+	return -1, "no policy wrote a level"
 }
 
 // before reports whether a comes before b by the aims, the most important first.

@@ -146,8 +146,8 @@ func statePath(dir string) string { return filepath.Join(dir, "state.db") }
 
 const readme = `# fleet
 
-Manifests by namespace below apps/. What lies below checkpoints/ is written by
-gitlatch: the scale that is running, roughly.
+apps/ contains the manifests of each namespace. gitlatch writes checkpoints/: the
+live replica counts, rounded.
 `
 
 const policyPath = "gitlatch.yaml"
@@ -156,7 +156,7 @@ const policyFile = `apiVersion: gitlatch.dev/v1alpha1
 kind: Policy
 mode: latch
 default:
-  acceptRisk: true # nothing applies this repository
+  acceptRisk: true # no tool applies this repository
 `
 
 const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1

@@ -76,7 +76,7 @@ func (d *day) rollouts() (all, lasted []*flight) {
 
 func (d *day) rolloutTable(s term.Style) string {
 	all, lasted := d.rollouts()
-	text := s.Heading("Rollouts on "+d.name()) + fmt.Sprintf("\n  %d, of which %d were in flight for %.0f minutes or more\n", len(all), len(lasted), lasting.Minutes())
+	text := s.Heading("Rollouts on "+d.name()) + fmt.Sprintf("\n  %d rollouts, %d of them in flight for %.0f minutes or more\n", len(all), len(lasted), lasting.Minutes())
 	var rows [][]string
 	for _, f := range lasted {
 		var said []string
@@ -84,7 +84,7 @@ func (d *day) rolloutTable(s term.Style) string {
 			side := map[checkpoint.Side]string{checkpoint.SideFrom: "old", checkpoint.SideTo: "new"}[w.side]
 			said = append(said, fmt.Sprintf("%s %s, at %d %%", d.clock(w.at).Format("15:04"), side, w.milestone))
 		}
-		rows = append(rows, []string{d.clock(f.first).Format("15:04"), f.id.Short(), fmt.Sprintf("%.0f min", (f.last - f.first).Minutes()), "git said: " + cmp.Or(strings.Join(said, "; "), "nothing")})
+		rows = append(rows, []string{d.clock(f.first).Format("15:04"), f.id.Short(), fmt.Sprintf("%.0f min", (f.last - f.first).Minutes()), "in git: " + cmp.Or(strings.Join(said, "; "), "nothing")})
 	}
 	if len(rows) == 0 {
 		return text

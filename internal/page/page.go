@@ -84,7 +84,7 @@ const head = `<!doctype html>
 <style>%s</style>
 </head>
 <body>
-<noscript><p>This report is drawn by a script of its own, and your browser runs none. The same facts come with -o json.</p></noscript>
+<noscript><p>This report requires JavaScript, which your browser does not run. For the same data, use -o json.</p></noscript>
 `
 
 // icon spares a browser the request for one.
