@@ -60,7 +60,7 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 	case c.Fleet == "":
 		return nil, fmt.Errorf("%s: fleet: is required: the file on the branch that lists the sites", config.Variable)
 	case url == "":
-		return nil, fmt.Errorf("environment variable %s must hold the URL of the queue", queueVariable)
+		return nil, fmt.Errorf("environment variable %s must contain the URL of the queue", queueVariable)
 	}
 	h := &handler{config: c, roster: site.Roster{Opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock, ReadOnly: true}},
 		clock: clock, log: log, metrics: metrics}

@@ -45,7 +45,7 @@ const leasePart = 3
 // answerMost is how many workloads an answer holds, which may be 6 MB.
 const answerMost = 1000
 
-var errTime = errors.New("the drill was ended before Lambda would end the function: see who did not answer in time")
+var errTime = errors.New("the drill stopped before the timeout of the function: check the system that did not answer")
 
 // handler is what warm invocations share.
 type handler struct {

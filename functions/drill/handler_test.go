@@ -29,7 +29,7 @@ func handlerOf(document string) (*handler, error) {
 func TestAFunctionThatCannotStartSaysWhy(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ document, want string }{
-		"no configuration": {"", "GITLATCH_CONFIG must hold a document of kind Config"},
+		"no configuration": {"", "GITLATCH_CONFIG must contain a document of kind Config"},
 		"a misspelt field": {document + "perriod: 5m\n", "perriod"},
 	} {
 		if _, err := handlerOf(c.document); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -149,7 +149,7 @@ func (s *stack) refused(t *testing.T) {
 	}
 	s.declares(t, 100)
 	over := s.expect(t, alert.Blocked, alert.Resolved)
-	if over.Since != raised.At || over.ID == raised.ID || !strings.Contains(s.texts(t), "This is over; it began at ") {
+	if over.Since != raised.At || over.ID == raised.ID || !strings.Contains(s.texts(t), "The condition is over. It started at ") {
 		t.Errorf("raised %+v, resolved %+v, text %q", raised.Alert, over.Alert, s.texts(t))
 	}
 	s.silent(t)

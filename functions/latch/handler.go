@@ -34,7 +34,7 @@ type event struct {
 // ten seconds.
 const openDeadline = 9 * time.Second
 
-var errTime = errors.New("the tick was ended before Lambda would end the function: see who did not answer in time")
+var errTime = errors.New("the tick stopped before the timeout of the function: check the system that did not answer")
 
 // handler is what warm invocations share: connections, and what they opened.
 type handler struct {

@@ -84,7 +84,7 @@ func troubles() []trouble {
 	return []trouble{
 		{name: "cluster-missing", provider: "codecommit",
 			breaks: as(`name: "`+cluster+`", region`, `name: "gone", region`), repairs: again,
-			says: []string{"sample: describe EKS cluster gone in eu-west-1: ResourceNotFoundException: ", "check cluster.eks.name and cluster.eks.region"}},
+			says: []string{"sample: describe EKS cluster gone in eu-west-1: ResourceNotFoundException: ", "Check cluster.eks.name and cluster.eks.region"}},
 		{name: "cluster-not-active", provider: "codecommit",
 			breaks: instead("eks:DescribeCluster", creating), repairs: instead("eks:DescribeCluster", nil),
 			says: []string{"EKS cluster prod-eu in eu-west-1: its status is CREATING: it can be sampled once it is ACTIVE"}},
@@ -108,7 +108,7 @@ func troubles() []trouble {
 				s.renew(t)
 			},
 			repairs: enters(group),
-			says:    []string{"not read: statefulsets: forbidden: ", "what to do: nothing is lowered until all is read; where that is forbidden: kubectl apply -k infra/rbac"}},
+			says:    []string{"not read: statefulsets: forbidden: ", "gitlatch lowers no level until then. If the API server forbids it, run \"kubectl apply -k infra/rbac\""}},
 		{name: "wrong-cluster-id", provider: "codecommit",
 			breaks: func(t *testing.T, s *stack) {
 				admin := s.cp.Config()
@@ -116,14 +116,14 @@ func troubles() []trouble {
 				s.start(t, `name: "`+cluster+`", region`, `name: "prod-us", region`)
 			},
 			repairs: again,
-			says:    []string{": unauthorized: ", "--cluster-name prod-us ", "check that prod-us in cluster.eks.name is the cluster's own name"}},
+			says:    []string{": unauthorized: ", "--cluster-name prod-us ", "check that prod-us in cluster.eks.name is the name of the cluster"}},
 		{name: "wrong-secret", provider: "codecommit",
 			breaks: func(t *testing.T, s *stack) {
 				s.eks.Rotate(s.key)
 				s.start(t)
 			},
 			repairs: func(t *testing.T, s *stack) { s.renew(t) },
-			says:    []string{"sample: describe EKS cluster prod-eu in eu-west-1: SignatureDoesNotMatch: ", "AWS does not take the credentials: see whether they were replaced"}},
+			says:    []string{"sample: describe EKS cluster prod-eu in eu-west-1: SignatureDoesNotMatch: ", "AWS rejects the credentials. Check whether they expired or were replaced"}},
 
 		{name: "table-missing", provider: "codecommit",
 			breaks: as(`table: "gitlatch"`, `table: "gitlatch-gone"`), repairs: again,
@@ -133,17 +133,17 @@ func troubles() []trouble {
 			says: []string{"table gitlatch-misshapen has another key schema: its key must be pk (partition) and sk (sort), both strings"}},
 		{name: "table-denied", provider: "codecommit",
 			breaks: instead("dynamodb:Query", denied("dynamodb:Query")), repairs: instead("dynamodb:Query", nil),
-			says: []string{"table gitlatch may not be used: allow GetItem, Query, UpdateItem and DeleteItem on it"}},
+			says: []string{"table gitlatch denies access: allow the role GetItem, Query, UpdateItem and DeleteItem on the table"}},
 		{name: "table-throttled", provider: "codecommit", slow: true,
 			breaks:  instead("dynamodb:UpdateItem", gateway.Fault(http.StatusBadRequest, "ThrottlingException", "Rate exceeded")),
 			repairs: instead("dynamodb:UpdateItem", nil),
-			says:    []string{"table gitlatch is throttled, and stayed so: use on-demand capacity"}},
+			says:    []string{"table gitlatch is throttled: use on-demand capacity"}},
 
 		{name: "codecommit-missing", provider: "codecommit",
 			breaks: as(`codecommit: {name: "codecommit-missing"}`, `codecommit: {name: "gone"}`), repairs: again,
-			says: []string{"reconcile with git: ", `there is no repository "gone" in this account and region`}},
+			says: []string{"reconcile with git: ", `repository "gone" does not exist in this account and Region`}},
 		{name: "codecommit-branch-missing", provider: "codecommit",
-			breaks: as(`branch: "main"`, `branch: "release"`), repairs: again, says: []string{"reconcile with git: ", `branch "release"`, "create the branch, or deploy the stack with another Branch"}},
+			breaks: as(`branch: "main"`, `branch: "release"`), repairs: again, says: []string{"reconcile with git: ", `branch "release"`, "Create the branch, or deploy the stack with another Branch"}},
 		{name: "codecommit-not-read", provider: "codecommit",
 			breaks: func(_ *testing.T, s *stack) {
 				s.codecommit.Deny("GetBranch", "because no identity-based policy allows the action")
@@ -156,7 +156,7 @@ func troubles() []trouble {
 			breaks: func(_ *testing.T, s *stack) {
 				s.codecommit.Fail("GetBranch", slowly(6)...)
 			},
-			says: []string{"reconcile with git: ", "ThrottlingException: Rate exceeded", "see who else calls CodeCommit"}},
+			says: []string{"reconcile with git: ", "ThrottlingException: Rate exceeded", "check which other clients call CodeCommit"}},
 
 		{name: "github-missing", provider: "github",
 			breaks: as(`repository: "octo/github-missing"`, `repository: "octo/gone"`), repairs: again,
@@ -165,7 +165,7 @@ func troubles() []trouble {
 			breaks: as(`repository: "octo/github-unseen"`, `repository: "octo/gone"`), repairs: again,
 			says: []string{"reconcile with git: ", "octo/gone", "credentials"}},
 		{name: "github-branch-missing", provider: "github",
-			breaks: as(`branch: "main"`, `branch: "release"`), repairs: again, says: []string{"reconcile with git: ", `branch "release"`, "create the branch, or deploy the stack with another Branch"}},
+			breaks: as(`branch: "main"`, `branch: "release"`), repairs: again, says: []string{"reconcile with git: ", `branch "release"`, "Create the branch, or deploy the stack with another Branch"}},
 		{name: "github-protected", provider: "github", alert: alert.Blocked, breaks: refuse(true), repairs: refuse(false),
 			says: []string{"publish: ", "GH006: Protected branch update failed for refs/heads/main", "the levels in git do not change"}},
 		{name: "github-read-only", provider: "spoke", alert: alert.Blocked,

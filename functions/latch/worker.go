@@ -40,7 +40,7 @@ func newWorker(c config.Config, getenv func(string) string, clock func() time.Ti
 // that did and needs a person is counted, and would find its turn taken.
 func (w *worker) handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
 	if len(batch.Records) == 0 {
-		return events.SQSEventResponse{}, errors.New("event: has no Records: this function is configured for a fleet, and takes messages of its queue alone")
+		return events.SQSEventResponse{}, errors.New("event: has no Records. This function is configured for a fleet, and accepts only messages of its queue")
 	}
 	ctx, cancel := awslambda.Ended(ctx, time.Now(), errTime)
 	defer cancel()
@@ -67,12 +67,12 @@ func (w *worker) take(ctx context.Context, m events.SQSMessage, members []config
 		return err
 	}
 	if turn.Over(w.clock(), w.config.Period) {
-		w.log.Warn().Str("site", turn.Site).Time("turn", turn.At).Msg("turn is over: the next one is due")
+		w.log.Warn().Str("site", turn.Site).Time("turn", turn.At).Msg("the turn is over, because the next one is due")
 		return nil
 	}
 	at := slices.IndexFunc(members, func(of config.Member) bool { return of.Site == turn.Site })
 	if at < 0 {
-		return fmt.Errorf("site %q: is not on the list %s of the branch", turn.Site, w.config.Fleet)
+		return fmt.Errorf("site %q is not in %s on the branch", turn.Site, w.config.Fleet)
 	}
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc

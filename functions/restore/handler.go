@@ -70,13 +70,13 @@ func (h *handler) parse(payload json.RawMessage) (event, error) {
 	case e.Action != restores && e.Action != releases:
 		return e, fmt.Errorf("event: action must be %q or %q, got %q", restores, releases, e.Action)
 	case e.Factor != nil && !plan.ValidFactor(*e.Factor):
-		return e, fmt.Errorf("event: factor must be above 0 and at most 1, got %v: it is for a smaller site; for more pods edit the record", *e.Factor)
+		return e, fmt.Errorf("event: factor must be above 0 and at most 1, got %v. For more pods, raise the level in the checkpoint file", *e.Factor)
 	case plan.CheckNamespaces(e.Namespaces) != nil:
 		return e, fmt.Errorf("event: namespaces: %w", plan.CheckNamespaces(e.Namespaces))
 	case e.Action == restores && e.Expired:
-		return e, errors.New("event: expired is about a release; a restore releases what expired anyway")
+		return e, errors.New("event: expired requires the action release. Each restore also releases expired brakes")
 	case e.Action == releases && (e.Factor != nil || len(e.Namespaces) > 0):
-		return e, errors.New("event: a release is of the whole site: leave factor and namespaces out")
+		return e, errors.New("event: a release covers all workloads of the site. Remove factor and namespaces")
 	}
 	return e, nil
 }

@@ -152,9 +152,9 @@ func (a *amending) adopt(ctx context.Context, parts site.Parts, done *amended) (
 	}
 	fleet, err := parts.Sampler.Sample(ctx, nil)
 	if err == nil && fleet.Cluster == "" {
-		err = errors.New("adopt: the UID of namespace kube-system could not be read, so there is nothing to tell this cluster by")
+		err = errors.New("adopt: the UID of namespace kube-system could not be read, so gitlatch cannot identify this cluster. Give gitlatch the rights in infra/rbac")
 	}
-	done.Cluster, done.line = fleet.Cluster, fmt.Sprintf("cluster %s is now its own", fleet.Cluster)
+	done.Cluster, done.line = fleet.Cluster, fmt.Sprintf("cluster %s is now the site's cluster", fleet.Cluster)
 	return tick.Amendment{Cluster: fleet.Cluster, Acknowledge: true}, err
 }
 
@@ -195,7 +195,7 @@ func (a *amending) find(ctx context.Context, site string, store latch.Store, arg
 		return nil, err
 	}
 	if len(latches) == 0 {
-		return nil, fmt.Errorf("site %s: its state knows no workloads yet; run gitlatch tick first", site)
+		return nil, fmt.Errorf("site %s: its state has no workloads yet. Run \"gitlatch tick\" first", site)
 	}
 	return findAll(named, slices.SortedFunc(maps.Keys(latches), workload.Compare))
 }

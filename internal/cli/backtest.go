@@ -161,7 +161,7 @@ func (j judged) page() ([]byte, error) {
 // check says what is wrong with the flags, before anything is read.
 func (t *trial) check() error {
 	var wrong wrongs
-	wrong.unless(!t.given("period") || t.period > 0 && t.period <= maxPeriod && t.period%time.Second == 0, "--period: must be whole seconds, above 0 and at most %s, got %s", policy.Span(maxPeriod), t.period)
+	wrong.unless(!t.given("period") || t.period > 0 && t.period <= maxPeriod && t.period%time.Second == 0, "--period: must be a multiple of 1s, above 0 and at most %s, got %s", policy.Span(maxPeriod), t.period)
 	wrong.unless(t.wants.Commits >= 0, "--max-commits: must not be negative, got %g", t.wants.Commits)
 	for _, name := range t.presets {
 		_, ok := policy.Presets()[name]
@@ -193,7 +193,7 @@ func (t *trial) settlePeriod(configured time.Duration, past *backtest.Past) erro
 	case asked == 0:
 		t.period = min(max(defaultPeriod, step), maxPeriod)
 	case step > 3*asked:
-		return fmt.Errorf("samples are %s apart, which is more than three periods of %s, so that nothing was observed: give --period %[1]s, or finer samples", policy.Span(step), policy.Span(asked))
+		return fmt.Errorf("samples are %s apart, which is more than three periods of %s, so backtest observes nothing. Set --period %[1]s, or give finer samples", policy.Span(step), policy.Span(asked))
 	default:
 		t.period = asked
 	}

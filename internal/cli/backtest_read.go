@@ -20,7 +20,7 @@ func readPast(env Env, files []string, show *tty.Progress) (*backtest.Past, erro
 		}
 	}
 	if past.Samples() == 0 {
-		return nil, fmt.Errorf("%s: there is not one sample in it", strings.Join(files, ", "))
+		return nil, fmt.Errorf("%s: the data has no samples", strings.Join(files, ", "))
 	}
 	return past, past.Check()
 }

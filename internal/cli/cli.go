@@ -145,7 +145,7 @@ func arguments(check cobra.PositionalArgs, want string) cobra.PositionalArgs {
 				got = fmt.Sprintf("%q", args)
 			}
 			_, name, _ := strings.Cut(c.CommandPath(), " ")
-			return fmt.Errorf("%s: wants %s, got %s; see %s --help", name, want, got, c.CommandPath())
+			return fmt.Errorf("%s requires %s, got %s. See \"%s --help\"", name, want, got, c.CommandPath())
 		}
 		return nil
 	}

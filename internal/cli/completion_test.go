@@ -58,7 +58,7 @@ func TestCommandsOfOneWorkloadOfferNoNamespace(t *testing.T) {
 		if want := []string{"pay/ledger", "shop/api", "shop/cart", "shop/web"}; !slices.Equal(words[:len(words)-1], want) {
 			t.Errorf("%s: a shell completes %q, want %q", command, words, want)
 		}
-		if got := w.run(command, "shop"); got.status == 0 || !strings.Contains(got.err, "name one workload of namespace shop: shop/api, ") {
+		if got := w.run(command, "shop"); got.status == 0 || !strings.Contains(got.err, "give one workload of namespace shop: shop/api, ") {
 			t.Errorf("%s of a namespace: %+v", command, got)
 		}
 	}

@@ -58,7 +58,7 @@ func (s *declaredSide) readRepository(ctx context.Context) error {
 	case err != nil:
 		return err
 	case s.ref != "" && others[0] == "":
-		return fmt.Errorf("--ref: the repository has no branch %q: give one that it has, or the whole id of a commit", s.ref)
+		return fmt.Errorf("--ref: the repository has no branch %q. Give a branch of the repository, or a full commit ID", s.ref)
 	case s.ref != "":
 		return s.readAt(ctx, others[0])
 	}
@@ -163,7 +163,7 @@ func (s *declaredSide) readProposal(ctx context.Context, branch, tip, head strin
 		return err
 	}
 	if base == "" {
-		return fmt.Errorf("branch %s: no commit near it is on the site's branch: rebase or delete it", branch)
+		return fmt.Errorf("branch %s has no recent commit of the site's branch. Rebase or delete it", branch)
 	}
 	before, _, err := ledger.TreeAt(ctx, s.repository, base, s.config.Site)
 	if err != nil {
@@ -227,7 +227,7 @@ func (s *declaredSide) readFolder(dir string) (err error) {
 		return fmt.Errorf("--tree: %w", err)
 	}
 	if source == nil && len(directory.Files)+len(directory.Unsafe) == 0 {
-		return fmt.Errorf("--tree: %s holds neither %s nor %s: give the root of what was checked out",
+		return fmt.Errorf("--tree: %s contains no %s and no %s. Give the root folder of the checkout",
 			dir, checkpoint.Directory(s.config.Site), s.config.Repository.PolicyFile)
 	}
 	return s.take(directory, source)
@@ -243,7 +243,7 @@ func folderOf(root *os.Root, path string) (repo.Object, error) {
 		case err != nil || entry.IsDir():
 			return err
 		case !entry.Type().IsRegular():
-			o.Unsafe[file] = "is no plain file"
+			o.Unsafe[file] = "is not a regular file"
 			return nil
 		}
 		content, err := fs.ReadFile(root.FS(), file)

@@ -11,10 +11,10 @@ func newDemo(env Env) *cobra.Command {
 	var output, dir string
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Replay a simulated day by the engine, and show what came of it",
-		Long: `Replays a simulated day of a fleet in quick time against the real engine, and
-shows what came of it. The state file and a bare git repository are in a
-temporary folder; figures leave none behind.`,
+		Short: "Replay a simulated day and show the result",
+		Long: `demo replays a simulated day of a site with the real engine, and shows the
+result. It keeps the state file and a bare git repository in a temporary folder.
+With -o figures, it removes this folder at the end.`,
 		Example: "  gitlatch demo",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -26,7 +26,7 @@ temporary folder; figures leave none behind.`,
 			})
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", string(demo.Text), "text or figures")
-	c.Flags().StringVar(&dir, "dir", "", "empty folder to leave repository and state in, instead of a temporary one")
+	c.Flags().StringVarP(&output, "output", "o", string(demo.Text), "output format: text or figures")
+	c.Flags().StringVar(&dir, "dir", "", "empty folder for the repository and the state (default a temporary folder)")
 	return c
 }

@@ -70,7 +70,7 @@ func (d *comparison) run(ctx context.Context, env Env, args []string) error {
 		return err
 	}
 	if d.ref != "" && d.tree != "" {
-		return errors.New("--ref: --tree names what to compare with; give one of the two")
+		return errors.New("specify only one of --ref and --tree")
 	}
 	c, err := d.config()
 	if err != nil {

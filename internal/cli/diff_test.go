@@ -82,7 +82,7 @@ func TestDiffIsQuietBetweenTheThresholds(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	w.set("shop/deployment/web", 2001)
-	if got := w.run("diff"); got.status != 1 || !strings.Contains(strings.Join(strings.Fields(got.out), " "), "2001 is above 2000: 2500 once 2 samples in a row are") {
+	if got := w.run("diff"); got.status != 1 || !strings.Contains(strings.Join(strings.Fields(got.out), " "), "2001 is above 2000: level 2500 after 2 samples in a row") {
 		t.Errorf("one more: %+v", got)
 	}
 	w.set("shop/deployment/web", 1874)
@@ -97,7 +97,7 @@ func TestDiffOfWhatWaitsIsNoDifference(t *testing.T) {
 	t.Parallel()
 	w := quiet(t)
 	w.set("shop/deployment/web", 300)
-	if got := w.run("diff"); got.status != 0 || got.err != "" || !strings.Contains(got.out, "shop/web  300   2000    waiting  300 is at or under 909: 500 after 26h of it\n") {
+	if got := w.run("diff"); got.status != 0 || got.err != "" || !strings.Contains(got.out, "shop/web  300   2000    waiting  300 is at or below 909: level 500 after 26h\n") {
 		t.Errorf("%+v", got)
 	}
 	if got := w.run("diff", "-o", "github"); got.status != 0 || strings.Contains(got.out, "::warning") || !strings.Contains(got.out, "::notice") || !strings.Contains(got.out, "prod-eu: 0 of 6 differ") {
@@ -203,8 +203,8 @@ func TestDiffOfACheckout(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := w.hash(t)
-	want := "::warning file=" + shopRecord + ",line=17,title=shop/web%3A 187 live%2C 100 declared::187 is above 100: 200 once 2 samples in a row are\n" +
-		"prod-eu: 1 of 6 differ from what runs, in folder " + tree + "\n"
+	want := "::warning file=" + shopRecord + ",line=17,title=shop/web%3A 187 live%2C 100 in git::187 is above 100: level 200 after 2 samples in a row\n" +
+		"prod-eu: 1 of 6 differ from the live cluster, in folder " + tree + "\n"
 	if got := w.run("diff", "--tree", tree, "-o", "github"); got != (outcome{1, want, ""}) {
 		t.Errorf("%+v, want %s", got, want)
 	}
@@ -226,10 +226,10 @@ func TestDiffOfACheckout(t *testing.T) {
 	if err := os.Symlink(filepath.Join(w.dir, "config.yaml"), filepath.Join(tree, shopRecord)); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.run("diff", "--tree", tree); got.status != 2 || !strings.Contains(got.err, shopRecord+" is no plain file") {
+	if got := w.run("diff", "--tree", tree); got.status != 2 || !strings.Contains(got.err, shopRecord+" is not a regular file") {
 		t.Errorf("linked: %+v", got)
 	}
-	if got := w.run("diff", "--tree", t.TempDir()); got.status != 2 || !strings.Contains(got.err, "holds neither checkpoints/prod-eu nor gitlatch.yaml") {
+	if got := w.run("diff", "--tree", t.TempDir()); got.status != 2 || !strings.Contains(got.err, "contains no checkpoints/prod-eu and no gitlatch.yaml") {
 		t.Errorf("another folder: %+v", got)
 	}
 }
@@ -246,8 +246,8 @@ func TestDiffOfARef(t *testing.T) {
 		status int
 		says   string
 	}{
-		{"feature", 1, "1874 is above 500: 2000 once"},
-		{w.origin.Tip("feature"), 1, "1874 is above 500: 2000 once"},
+		{"feature", 1, "1874 is above 500: level 2000 after"},
+		{w.origin.Tip("feature"), 1, "1874 is above 500: level 2000 after"},
 		{"main", 0, "4 in sync"},
 		{before, 0, "4 in sync"},
 	} {
@@ -255,7 +255,7 @@ func TestDiffOfARef(t *testing.T) {
 			t.Errorf("%s: %+v", c.ref, got)
 		}
 	}
-	if got := w.run("diff", "--ref", "nowhere"); got.status != 2 || got.err != "gitlatch: --ref: the repository has no branch \"nowhere\": give one that it has, or the whole id of a commit\n" {
+	if got := w.run("diff", "--ref", "nowhere"); got.status != 2 || got.err != "gitlatch: --ref: the repository has no branch \"nowhere\". Give a branch of the repository, or a full commit ID\n" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -267,12 +267,12 @@ func TestDiffTellsTroubleFromDifferences(t *testing.T) {
 		args  []string
 		says  string
 	}{
-		"a cluster that does not answer": {func(w *world) { w.api.Close() }, nil, "choose it with --kubeconfig"},
+		"a cluster that does not answer": {func(w *world) { w.api.Close() }, nil, "use --kubeconfig"},
 		"part of the cluster":            {func(w *world) { w.api.refuse["deployments"] = http.StatusForbidden }, nil, "not read: deployments"},
-		"no such repository":             {func(w *world) { _ = os.RemoveAll(w.origin.Dir) }, nil, "there is no git repository"},
+		"no such repository":             {func(w *world) { _ = os.RemoveAll(w.origin.Dir) }, nil, "contains no git repository"},
 		"an unknown form":                {nil, []string{"-o", "xml"}, "must be one of table, json, yaml, github"},
 		"an unknown flag":                {nil, []string{"--wat"}, "unknown flag: --wat"},
-		"two sides":                      {nil, []string{"--ref", "main", "--tree", "."}, "give one of the two"},
+		"two sides":                      {nil, []string{"--ref", "main", "--tree", "."}, "specify only one of --ref and --tree"},
 		"an unknown workload":            {nil, []string{"shop/wep"}, "shop/api, shop/batch"},
 		"an unknown namespace":           {nil, []string{"show"}, `namespace "show"`},
 	} {

@@ -143,16 +143,16 @@ func (d *checkup) record(ctx context.Context, env Env, r repo.Repository, found 
 	path, before := checkpoint.EvidencePath(found.Site), seen.Tree.Evidence
 	switch {
 	case len(found.Unread) > 0:
-		return errors.New("--write: not all could be read, so that what is not seen might be taken away; nothing is written")
+		return errors.New("--write: nothing was written, because part of the cluster could not be read and its rules would be removed. Fix the errors in the report, and run doctor again")
 	case seen.Another():
-		return fmt.Errorf("--write: this is not the cluster that %s is of; nothing is written. After gitlatch adopt, put its UID there: %s", checkpoint.SitePath(found.Site), seen.Fleet.Cluster)
+		return fmt.Errorf("--write: nothing was written, because this is not the cluster that %s names. After a rebuild, run \"gitlatch adopt\", and set cluster to %s in this file", checkpoint.SitePath(found.Site), seen.Fleet.Cluster)
 	case seen.Tree.Unproven != nil:
-		return fmt.Errorf("--write: %w; fix or remove it first", seen.Tree.Unproven)
+		return fmt.Errorf("--write: %w. Fix or remove the file first", seen.Tree.Unproven)
 	case before == nil && len(found.Evidence) == 0:
-		fmt.Fprintf(env.Err, "nothing is known to keep a checkpoint inert: %s is not there, and is not written\n", path)
+		fmt.Fprintf(env.Err, "no rule found, so doctor does not create %s\n", path)
 		return nil
 	case string(before.Format()) == string(found.Evidence.Format()):
-		fmt.Fprintf(env.Err, "%s says so already\n", path)
+		fmt.Fprintf(env.Err, "%s is up to date\n", path)
 		return nil
 	case d.dryRun:
 		_, err := fmt.Fprintf(env.Err, "would commit %s:\n%s", path, found.Evidence.Format())
@@ -161,7 +161,7 @@ func (d *checkup) record(ctx context.Context, env Env, r repo.Repository, found 
 	id, err := r.Commit(ctx, repo.Commit{Parent: seen.Here.Tip, Files: map[string][]byte{path: found.Evidence.Format()},
 		Message: doctor.EvidenceMessage(found.Site, before, found.Evidence), When: env.Clock()})
 	if errors.Is(err, repo.ErrMoved) {
-		return errors.New("--write: another moved the branch meanwhile; run doctor again")
+		return errors.New("--write: the branch moved before the push. Run doctor again")
 	}
 	if err != nil {
 		return fmt.Errorf("--write: %w", err)

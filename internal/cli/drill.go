@@ -89,7 +89,7 @@ func (d *drilling) reads() bool { return d.dryRun || !d.flush }
 // check says all that is wrong with the flags.
 func (d *drilling) check() error {
 	var wrong wrongs
-	wrong.unless(d.flush || !d.exact && !d.tag, "--exact and --tag are of what is declared: add --flush")
+	wrong.unless(d.flush || !d.exact && !d.tag, "--exact and --tag require --flush")
 	if d.url != "" {
 		wrong = append(wrong, wrongURL(d.url))
 	}

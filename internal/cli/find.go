@@ -83,7 +83,7 @@ func (t *targets) namespaces(args []string) ([]string, error) {
 	all, err := t.read(args)
 	for _, one := range all {
 		if !one.All() {
-			return nil, fmt.Errorf("%s: is a workload; name namespaces here, as %s", one, one.Namespace)
+			return nil, fmt.Errorf("%s is a workload. Give a namespace, such as %s", one, one.Namespace)
 		}
 	}
 	names := each.Of(all, grammar.Target.String)
@@ -111,11 +111,11 @@ func find(place string, t grammar.Target, among []workload.ID) ([]workload.ID, e
 	switch {
 	case len(meant) == 0 && t.All():
 		called := each.Where(among, func(id workload.ID) bool { return id.Name == t.Namespace })
-		return nil, fmt.Errorf("namespace %q: %s nothing in it%s", t, place, cmp.Or(listed("; did you mean ", each.Of(called, workload.ID.Short)), listed("; it is in ", namespaces(among))))
+		return nil, fmt.Errorf("namespace %q: %s no workload in it%s", t, place, cmp.Or(listed("; did you mean ", each.Of(called, workload.ID.Short)), listed("; it is in ", namespaces(among))))
 	case len(meant) == 0:
-		return nil, fmt.Errorf("workload %q: %s none by this name%s", t, place, nearest(t, among))
+		return nil, fmt.Errorf("workload %q: %s no workload with this name%s", t, place, nearest(t, among))
 	case len(meant) > 1 && !t.All():
-		return nil, fmt.Errorf("workload %q: which of %s?", t, strings.Join(each.Of(meant, workload.ID.String), ", "))
+		return nil, fmt.Errorf("workload %q: several workloads match. Give one of %s", t, strings.Join(each.Of(meant, workload.ID.String), ", "))
 	}
 	return meant, nil
 }
@@ -139,7 +139,7 @@ func findOne(place string, t grammar.Target, among []workload.ID) (workload.ID, 
 	case err != nil:
 		return workload.ID{}, err
 	case t.All():
-		return workload.ID{}, fmt.Errorf("name one workload of namespace %s%s", t, listed(": ", each.Of(meant, workload.ID.Short)))
+		return workload.ID{}, fmt.Errorf("give one workload of namespace %s%s", t, listed(": ", each.Of(meant, workload.ID.Short)))
 	}
 	return meant[0], nil
 }
@@ -161,7 +161,7 @@ func inside(namespace string, among []workload.ID) []workload.ID {
 // nearest lists what else is in the namespace, for the misspelt.
 func nearest(t grammar.Target, among []workload.ID) string {
 	names := each.Of(inside(t.Namespace, among), workload.ID.Short)
-	return cmp.Or(listed("; there are ", names), ", nor any in namespace "+t.Namespace)
+	return cmp.Or(listed("; there are ", names), ", or any other in namespace "+t.Namespace)
 }
 
 // listed is a list of at most ten, behind what leads to it; "" is an empty one.

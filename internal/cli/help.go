@@ -62,7 +62,7 @@ help of the command with this name. "gitlatch help topics" lists all topics.
 			}
 			also := ""
 			if strings.Contains(docs.Text("glossary"), "\n| "+name+" |") {
-				also = "gitlatch help glossary says what it means, and "
+				also = "gitlatch help glossary defines it, and "
 			}
 			like := near(name, helpful(c.Root()))
 			if like == "" {

@@ -75,7 +75,7 @@ type begun struct {
 // Table is the files of a dry run, or what was committed and what to do then.
 func (b begun) Table(out io.Writer, _ term.Style) error {
 	if len(b.Files) == 0 {
-		fmt.Fprintf(out, "site %s has all that it begins with: nothing to do\n", b.Site)
+		fmt.Fprintf(out, "site %s has all of its first files: nothing to do\n", b.Site)
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
 		if b.DryRun {
@@ -123,7 +123,7 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 		files[c.Repository.PolicyFile] = git.source
 	}
 	for _, unread := range fleet.Unread {
-		fmt.Fprintf(env.Err, "not read: %s; namespaces that only that would show are left out\n", unread)
+		fmt.Fprintf(env.Err, "could not be listed: %s. init skips namespaces that have only such workloads\n", unread)
 	}
 	b := begun{Document: term.DocumentOf("Beginning"), Site: c.Site, DryRun: i.dryRun, Files: map[string]string{}}
 	for name, content := range files {
@@ -135,7 +135,7 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 	b.Commit, err = parts.Repository.Commit(ctx, repo.Commit{Parent: git.at,
 		Files: files, Message: firstMessage(c.Site, files), When: env.Clock()})
 	if errors.Is(err, repo.ErrMoved) {
-		return errors.New("init: another moved the branch meanwhile; run it again")
+		return errors.New("init: the branch moved before the push. Run init again")
 	}
 	if err != nil {
 		return fmt.Errorf("init: %w", err)
@@ -156,7 +156,7 @@ func latchable(set policy.Set, fleet workload.Fleet) []string {
 }
 
 func firstMessage(site string, files map[string][]byte) string {
-	return fmt.Sprintf("init(%s): what the site begins with\n\n%s\n\nGitlatch-Site: %s\n",
+	return fmt.Sprintf("init(%s): add the first files of the site\n\n%s\n\nGitlatch-Site: %s\n",
 		site, strings.Join(slices.Sorted(maps.Keys(files)), "\n"), site)
 }
 

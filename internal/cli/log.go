@@ -101,7 +101,7 @@ func (l *lookBack) run(ctx context.Context, env Env, text string) (err error) {
 	}
 	found, err := history.Of(ctx, r, tip, q)
 	if err == nil && len(found.Changes) == 0 && !found.Cut && q.Since.IsZero() {
-		err = cmp.Or(unread, fmt.Errorf("workload %q: git declares none by this name, nor did in any of %s%s", q.ID, term.Count(found.Looked, "commit"), nearest(named, declares(tree))))
+		err = cmp.Or(unread, fmt.Errorf("workload %q: git has no workload with this name, now or in the last %s%s", q.ID, term.Count(found.Looked, "commit"), nearest(named, declares(tree))))
 	}
 	if err != nil {
 		return err
@@ -116,12 +116,12 @@ func declares(tree checkpoint.Tree) []workload.ID {
 
 // meant is the workload that a person means among those that git declares.
 func meant(named grammar.Target, tree checkpoint.Tree) (workload.ID, error) {
-	id, err := findOne("git declares", named, declares(tree))
+	id, err := findOne("git has", named, declares(tree))
 	switch broken := tree.Broken[named.Namespace]; {
 	case err != nil && broken != nil:
-		err = fmt.Errorf("%w; ask for namespace/kind/name while it is so", broken)
+		err = fmt.Errorf("%w. Until it is fixed, give the workload as namespace/kind/name", broken)
 	case err != nil && !named.All():
-		err = fmt.Errorf("%w; gitlatch explain %s says why what runs is not declared, and what is no longer declared is asked for as namespace/kind/name", err, named)
+		err = fmt.Errorf("%w. For a live workload, run \"gitlatch explain %s\". For a workload that git no longer contains, use namespace/kind/name", err, named)
 	}
 	return id, err
 }

@@ -71,7 +71,7 @@ func (f *flags) base() (config.Config, error) {
 	}
 	switch {
 	case f.repository != "" && f.file != "":
-		return config.Config{}, errors.New("--repository: the file of --config names the repository; give one of the two")
+		return config.Config{}, errors.New("specify only one of --repository and --config: the configuration names the repository")
 	case f.repository != "":
 		return f.byDefaults()
 	case f.file != "":
@@ -83,13 +83,13 @@ func (f *flags) base() (config.Config, error) {
 	case held != "":
 		return config.ParseConfig(config.Variable, []byte(held))
 	}
-	return config.Config{}, fmt.Errorf("which site? give --config FILE or set %s, or give --repository URL to run by the defaults", config.Variable)
+	return config.Config{}, fmt.Errorf("no site given. Use --config FILE, set %s, or use --repository URL with the defaults", config.Variable)
 }
 
 // member is how the site of a fleet is run that --site names.
 func (f *flags) member(of config.Config) (c config.Config, err error) {
 	if of.Fleet == "" {
-		return c, errors.New("--site: the file of --config names the site; give it with --repository")
+		return c, errors.New("--site requires --repository or the configuration of a fleet. This configuration names its own site")
 	}
 	err = within(context.Background(), longest, func(ctx context.Context) error {
 		members, err := (&site.Roster{Opener: opener(f.env, of, true)}).Read(ctx)
@@ -102,7 +102,7 @@ func (f *flags) member(of config.Config) (c config.Config, err error) {
 				return nil
 			}
 		}
-		return fmt.Errorf("--site: %s lists no site %s; gitlatch status lists those that it has", of.Fleet, f.site)
+		return fmt.Errorf("--site: %s has no site %s. To list the sites, run \"gitlatch status\"", of.Fleet, f.site)
 	})
 	return c, err
 }

@@ -114,17 +114,17 @@ Exit status:
 // every adds the flags that a restore and a release share.
 func (r *restoring) every(c *cobra.Command, env Env) {
 	r.register(c, env)
-	c.Flags().BoolVar(&r.yes, "yes", false, "write to the cluster; without it the plan is printed")
+	c.Flags().BoolVar(&r.yes, "yes", false, "write to the cluster (default print the plan)")
 	r.output.register(c, restore.Report.Table, nil)
 }
 
 // check says all that is wrong with the flags.
 func (r *restoring) check() error {
 	var wrong wrongs
-	wrong.unless(plan.ValidFactor(r.options.Factor), "--factor: must be above 0 and at most 1, got %v: it is for a smaller site; for more pods edit the record", r.options.Factor)
+	wrong.unless(plan.ValidFactor(r.options.Factor), "--factor: must be above 0 and at most 1, got %v. For more pods, raise the level in the checkpoint file", r.options.Factor)
 	wrong.unless(r.pace.PerMinute >= 1, "--pods-per-minute: must be at least 1 pod a minute, got %d", r.pace.PerMinute)
 	wrong.unless(r.pace.Unready >= 1, "--max-unready: must be at least 1 pod, got %d", r.pace.Unready)
-	wrong.unless(r.pace.Patience > 0, "--wave-timeout: must be a time as 10m, got %s", r.pace.Patience)
+	wrong.unless(r.pace.Patience > 0, "--wave-timeout: must be a duration such as 10m, got %s", r.pace.Patience)
 	hold := restore.CheckHold(r.hold)
 	wrong.unless(hold == nil, "--brake: %w", hold)
 	order := plan.CheckNamespaces(r.options.Order)
@@ -198,9 +198,9 @@ func (r *restoring) which(env Env, s *open.Site, of restore.Report) {
 	switch of.Declared {
 	case "":
 	case of.Cluster:
-		text += ", the one that the record is of"
+		text += ", the site's cluster"
 	default:
-		text += ", another than the record is of"
+		text += ", not the site's cluster"
 	}
 	fmt.Fprintf(env.Err, "cluster %s at %s%s\n", of.Cluster, s.Server, text)
 }

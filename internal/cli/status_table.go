@@ -25,7 +25,7 @@ func (s status) finding() error {
 func (s siteStatus) troubles() []string {
 	var all []string
 	if s.Late {
-		all = append(all, "no tick came since "+instantOf(s.LastTick))
+		all = append(all, "no tick ran since "+instantOf(s.LastTick))
 	}
 	if !s.Unpublished.IsZero() {
 		all = append(all, "a level change has been waiting since "+instantOf(s.Unpublished))
@@ -47,7 +47,7 @@ func (s status) Table(out io.Writer, style term.Style) error {
 		}
 		return p.Print(out)
 	}
-	rows := [][]string{{"SITE", "MODE", "LAST TICK", "WORKLOADS", "COMMITS LEFT", "WHAT TO LOOK AT"}}
+	rows := [][]string{{"SITE", "MODE", "LAST TICK", "WORKLOADS", "COMMITS LEFT", "PROBLEMS"}}
 	for _, one := range s.Sites {
 		rows = append(rows, []string{one.Site, one.mode(), instantOf(one.LastTick), fmt.Sprint(one.Workloads), fmt.Sprint(one.CommitsLeft), strings.Join(one.troubles(), "; ")})
 	}
@@ -65,14 +65,14 @@ func (s siteStatus) topics() (all term.Topics) {
 	all.Add("cluster", "%s", s.Cluster)
 	all.Add("last tick", "%s", instantOf(s.LastTick))
 	if s.Late {
-		all.Add("", "no tick came for three periods")
+		all.Add("", "no tick ran for three periods")
 	}
 	verb := "latched"
 	if s.Mode == "observe" {
 		verb = "observed"
 	}
 	all.Add("workloads", "%d %s, %d of them frozen, %d opted out", s.Workloads-s.OptedOut, verb, s.Frozen, s.OptedOut)
-	all.Add("budget", "%s left now; %d more come in a day", term.Count(s.CommitsLeft, "commit"), s.CommitsPerDay)
+	all.Add("budget", "%s left now, and %d more per day", term.Count(s.CommitsLeft, "commit"), s.CommitsPerDay)
 	if !s.PausedUntil.IsZero() {
 		all.Add("paused", "the site until %s", instantOf(s.PausedUntil))
 	}
@@ -92,7 +92,7 @@ func (s siteStatus) topics() (all term.Topics) {
 		all.Add("alert", "%s %s since %s: %s", a.Kind, a.Subject, instantOf(a.Since), a.Text)
 	}
 	if s.Unsent > 0 {
-		all.Add("unsent", "%s not known to have been sent", term.Count(s.Unsent, "message"))
+		all.Add("unsent", "%s may not have been sent", term.Count(s.Unsent, "message"))
 	}
 	return all
 }

@@ -51,10 +51,10 @@ func TestStatusSaysHowASiteStands(t *testing.T) {
 		s.CommitsLeft != 5 || s.CommitsPerDay != 24 || s.Workloads == 0 || s.Alerts == nil {
 		t.Errorf("%+v", s)
 	}
-	if got.status != 1 || !strings.Contains(got.err, "site prod-eu: no tick came since 2026-03-02T08:10:00Z") {
+	if got.status != 1 || !strings.Contains(got.err, "site prod-eu: no tick ran since 2026-03-02T08:10:00Z") {
 		t.Errorf("late: status %d, %s", got.status, got.err)
 	}
-	if got := w.run("status"); !strings.Contains(got.out, "last tick  2026-03-02T08:10:00Z\n           no tick came for three periods\n") {
+	if got := w.run("status"); !strings.Contains(got.out, "last tick  2026-03-02T08:10:00Z\n           no tick ran for three periods\n") {
 		t.Errorf("late: %s", got.out)
 	}
 }
@@ -96,7 +96,7 @@ func TestStatusOfAFleet(t *testing.T) {
 	if got = run(w.now, "log", "shop/web", "-c", w.path("fleet.yaml"), "--site", "prod-eu"); got.status != 0 || !strings.Contains(got.out, "new -> ") {
 		t.Errorf("the log of one of them: %+v", got)
 	}
-	if got = run(w.now, "status", "-c", w.path("fleet.yaml"), "--site", "prod-ap"); got.status != 2 || !strings.Contains(got.err, "--site: fleet.yaml lists no site prod-ap") {
+	if got = run(w.now, "status", "-c", w.path("fleet.yaml"), "--site", "prod-ap"); got.status != 2 || !strings.Contains(got.err, "--site: fleet.yaml has no site prod-ap") {
 		t.Errorf("none of them: %+v", got)
 	}
 }

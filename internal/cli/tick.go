@@ -40,7 +40,7 @@ a state file in your cache folder. The first tick prints its path.`,
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if metrics != "" && dryRun {
-				return errors.New("--metrics-file: a dry run writes nothing; give one of --metrics-file and --dry-run")
+				return errors.New("specify only one of --metrics-file and --dry-run: a dry run writes nothing")
 			}
 			of, err := f.config()
 			if err != nil {
@@ -75,7 +75,7 @@ func (f *flags) tick(ctx context.Context, env Env, c config.Config,
 	}
 	defer closed(&err, parts)
 	if first {
-		fmt.Fprintf(env.Err, "site %s keeps its state in %s; --config FILE names others\n", c.Site, c.State.Bolt)
+		fmt.Fprintf(env.Err, "site %s stores its state in %s. To choose another file, use --config FILE\n", c.Site, c.State.Bolt)
 	}
 	t := site.Tick(c, parts)
 	t.DryRun = dryRun
@@ -107,7 +107,7 @@ func hangs(busy *bolt.BusyError, period time.Duration, now time.Time) error {
 		return errors.Join(busy, err)
 	}
 	if since := now.Sub(info.ModTime()); since > 3*period {
-		return fmt.Errorf("%w; it was last written %s ago, so that whoever has it open hangs: end that process", busy, since.Round(time.Second))
+		return fmt.Errorf("%w. Its last write was %s ago, so the process that has it open hangs. Stop this process", busy, since.Round(time.Second))
 	}
 	return nil
 }

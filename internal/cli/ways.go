@@ -85,7 +85,7 @@ these users write checkpoint files. Give the user that applies them, such as
 		Example: "  gitlatch render admission -c prod-eu.yaml | kubectl apply -f -",
 		RunE: func(_ *cobra.Command, args []string) error {
 			var wrong wrongs
-			wrong.unless(len(writers) > 0 || !images, "--images requires --writer: without it, anyone who may write ConfigMaps chooses an image")
+			wrong.unless(len(writers) > 0 || !images, "--images requires --writer. Otherwise anyone who may write ConfigMaps can choose an image")
 			for _, user := range writers {
 				wrong.unless(ways.ValidWriter(user), "--writer: must be the name of a user without spaces and quotes, as \"kubectl auth whoami\" prints it, got %q", user)
 			}
@@ -145,9 +145,9 @@ func (f *flags) place(env Env, t targets, args []string, from *source) (place wa
 // undeclared is the error for a namespace without checkpoint files. It lists the namespaces
 // that have some.
 func undeclared(namespace string, namespaces []string) error {
-	elsewhere := ", nor in any other yet"
+	elsewhere := ", or in any other namespace yet"
 	if len(namespaces) > 0 {
-		elsewhere = "; what it declares is in: " + strings.Join(namespaces, ", ")
+		elsewhere = "; namespaces with levels: " + strings.Join(namespaces, ", ")
 	}
-	return fmt.Errorf("namespace %s: git declares nothing in it%s", namespace, elsewhere)
+	return fmt.Errorf("namespace %s: git has no level in it%s", namespace, elsewhere)
 }

@@ -18,7 +18,7 @@ const longest = 15 * time.Minute
 // wrapUp is what a command has, once it is to end, to give back what it holds.
 const wrapUp = 5 * time.Second
 
-var errTime = errors.New("out of time: see who did not answer")
+var errTime = errors.New("the time limit is over: check the system that did not answer")
 
 // within runs what a command does, until it ends, its time is over or a signal
 // comes. What does not end by itself then is left: the process ends with the
@@ -37,7 +37,7 @@ func within(ctx context.Context, limit time.Duration, run func(context.Context) 
 		select {
 		case err = <-ended:
 		case <-time.After(wrapUp):
-			return fmt.Errorf("given up after %s: %w", limit+wrapUp, context.Cause(ctx))
+			return fmt.Errorf("stopped after %s: %w", limit+wrapUp, context.Cause(ctx))
 		}
 	}
 	if err != nil && errors.Is(context.Cause(ctx), errTime) && !errors.Is(err, errTime) {

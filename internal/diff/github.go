@@ -63,7 +63,7 @@ func (r Report) GitHub(out io.Writer, s term.Style) error {
 	for _, a := range r.annotations() {
 		p.Line("%s", a)
 	}
-	p.Line("%s: %d of %d differ from what runs, in %s", r.Site, each.Count(r.Rows, Row.Differs), len(r.Rows), r.Against)
+	p.Line("%s: %d of %d differ from the live cluster, in %s", r.Site, each.Count(r.Rows, Row.Differs), len(r.Rows), r.Against)
 	return p.Print(out)
 }
 
@@ -71,7 +71,7 @@ func (r Report) annotations() (all []annotation) {
 	for _, gap := range r.Gaps() {
 		title := "cannot be read"
 		if gap.File == "" {
-			title = "not read"
+			title = "could not be read"
 		}
 		all = append(all, annotation{level: failing, file: gap.File, title: title, message: gap.Text})
 	}
@@ -86,8 +86,8 @@ func (r Report) annotations() (all []annotation) {
 		}
 	}
 	if n := r.unproven(); n > 0 {
-		a := annotation{level: notice, title: term.Count(n, "checkpoint") + " not known to be inert",
-			message: "nothing is known to keep them from acting on the live cluster: gitlatch doctor --write looks for what does"}
+		a := annotation{level: notice, title: term.Count(n, "workload") + " without a rule",
+			message: "no rule protects their live replica counts. Run \"gitlatch doctor --write\" to look for one"}
 		if file := checkpoint.EvidencePath(r.Site); r.Tree.Has(file) {
 			a.file = file
 		}
@@ -110,7 +110,7 @@ func (r Row) annotate(at checkpoint.Place) (all []annotation) {
 		if declared == "-" {
 			declared = "nothing"
 		}
-		a.title = fmt.Sprintf("%s: %s live, %s declared", r.name(), r.live(), declared)
+		a.title = fmt.Sprintf("%s: %s live, %s in git", r.name(), r.live(), declared)
 	}
 	if r.Raises() {
 		a.level, a.weight = warning, math.Inf(1)
@@ -127,12 +127,12 @@ func (r Row) annotate(at checkpoint.Place) (all []annotation) {
 	}
 	switch {
 	case r.Capped:
-		bounds.message = fmt.Sprintf("capped by git: %s run, and the accepted max is %d", r.live(), r.Declared.Max)
+		bounds.message = fmt.Sprintf("capped by git: %s live, and git accepts at most %d", r.live(), r.Declared.Max)
 	case r.Mismatch != nil:
 		bounds.message = r.otherBounds()
 	default:
 		return all
 	}
-	bounds.message += "; accept the live ones by editing the record"
+	bounds.message += "; to accept them, set its min and max in the checkpoint file"
 	return append(all, bounds)
 }

@@ -76,7 +76,7 @@ func TestTheWorstIsAnnotatedFirst(t *testing.T) {
 		title, _, _ := strings.Cut(a.title, ":")
 		got = append(got, string(a.level)+" "+title)
 	}
-	want := "error not read, warning shop/fresh, warning shop/tenfold, warning shop/double, warning shop/bounds, notice shop/lower, notice 1 checkpoint not known to be inert"
+	want := "error could not be read, warning shop/fresh, warning shop/tenfold, warning shop/double, warning shop/bounds, notice shop/lower, notice 1 workload without a rule"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
 	}

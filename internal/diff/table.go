@@ -27,7 +27,7 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	p.Painted(rows(told), func(i int) bool { return !told[i].Differs() })
 	switch n, skipped := left[InSync], left[Unlatched]; {
 	case len(r.Rows) == 0:
-		p.Say("", "nothing runs in site %s, and git declares nothing", r.Site)
+		p.Say("", "site %s has no live workloads, and git has no levels", r.Site)
 	case n > 0 && skipped > 0:
 		p.Say("", "%d in sync, %d not latched; diff -o json lists all", n, skipped)
 	case n > 0:
@@ -36,13 +36,13 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 		p.Say("", "%d not latched; diff -o json lists all", skipped)
 	}
 	if slices.ContainsFunc(told, func(row Row) bool { return row.State == Pending || row.State == Waiting }) {
-		p.Say("", "timers and holds are in the state, which diff does not read: gitlatch explain")
+		p.Say("", "diff reads no timers and pauses. To see them, run \"gitlatch explain\"")
 	}
 	if r.Proposal != "" {
 		p.Say("", "proposed: %s", r.Proposal)
 	}
 	if n := r.unproven(); n > 0 {
-		p.Say("", "nothing is known to keep the checkpoints of %s inert: gitlatch doctor --write looks for what does", term.Count(n, "workload"))
+		p.Say("", "no rule protects the live replica count of %s. Run \"gitlatch doctor --write\" to look for one", term.Count(n, "workload"))
 	}
 	if r.Stop.Reason != policy.ReasonNone {
 		p.Say("", "%s", r.Stop)
@@ -115,7 +115,7 @@ func (r Row) why() string {
 
 // otherBounds says how the live bounds differ from the accepted ones.
 func (r Row) otherBounds() string {
-	return fmt.Sprintf("live bounds are %s, accepted ones %s", r.Mismatch, policy.Bounds{Min: r.Declared.Min, Max: r.Declared.Max})
+	return fmt.Sprintf("live min and max are %s, and git accepted %s", r.Mismatch, policy.Bounds{Min: r.Declared.Min, Max: r.Declared.Max})
 }
 
 // unproven is of how many workloads nothing is known to keep the checkpoint inert.
