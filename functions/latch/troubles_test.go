@@ -94,12 +94,12 @@ func troubles() []trouble {
 		{name: "role-not-assumable", provider: "spoke",
 			breaks:  func(t *testing.T, s *stack) { s.eks.Role(s.spokeRole(), "another"); s.start(t) },
 			repairs: func(_ *testing.T, s *stack) { s.eks.Role(s.spokeRole(), "external-"+s.name) },
-			says:    []string{"assume arn:aws:iam::444455556666:role/role-not-assumable for EKS cluster prod-eu", "AccessDenied", "trust policy with the external id that is configured"}},
+			says:    []string{"assume arn:aws:iam::444455556666:role/role-not-assumable for EKS cluster prod-eu", "AccessDenied", "trust policy of this role with the external id that is configured"}},
 		{name: "no-access-entry", provider: "codecommit", breaks: enters(),
 			repairs: func(t *testing.T, s *stack) { s.enter(t, s.role, group) },
 			says:    []string{": unauthorized: ", "aws eks create-access-entry --region eu-west-1 --cluster-name prod-eu --principal-arn arn:aws:iam::123456789012:role/no-access-entry --kubernetes-groups gitlatch:samplers"}},
 		{name: "no-rights", provider: "codecommit", breaks: enters("gitlatch:nobody"), repairs: enters(group),
-			says: []string{"forbidden", "cannot get", "give group gitlatch:samplers its rights", "kubectl apply -k infra/rbac"}},
+			says: []string{"forbidden", "cannot get", "Give group gitlatch:samplers its rights", "kubectl apply -k infra/rbac"}},
 		{name: "kind-forbidden", provider: "codecommit", lowers: true, alert: alert.Unread,
 			breaks: func(t *testing.T, s *stack) {
 				less := strings.NewReplacer("statefulsets, ", "", "name: gitlatch-sampler", "name: partial").Replace(read(t, role))
@@ -179,7 +179,7 @@ func troubles() []trouble {
 			says: []string{"repository.github.appSecret: secret gitlatch/gone: create the secret, or correct its name and region"}},
 		{name: "app-secret-denied", provider: "github",
 			breaks: instead("secretsmanager:GetSecretValue", denied("secretsmanager:GetSecretValue")), repairs: instead("secretsmanager:GetSecretValue", nil),
-			says: []string{"secret gitlatch/app-secret-denied: allow the role secretsmanager:GetSecretValue on it"}},
+			says: []string{"secret gitlatch/app-secret-denied: allow the role secretsmanager:GetSecretValue on the secret"}},
 		{name: "app-suspended", provider: "github",
 			breaks:  func(_ *testing.T, s *stack) { s.github.Suspend() },
 			repairs: func(_ *testing.T, s *stack) { s.github.Resume() },
