@@ -203,7 +203,7 @@ func TestDiffOfACheckout(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := w.hash(t)
-	want := "::warning file=" + shopRecord + ",line=17,title=shop/web%3A 187 live%2C 100 declared::187 is above 100: 200 once 2 samples in a row are\n" +
+	want := "::warning file=" + shopRecord + ",line=18,title=shop/web%3A 187 live%2C 100 declared::187 is above 100: 200 once 2 samples in a row are\n" +
 		"prod-eu: 1 of 6 differ from what runs, in folder " + tree + "\n"
 	if got := w.run("diff", "--tree", tree, "-o", "github"); got != (outcome{1, want, ""}) {
 		t.Errorf("%+v, want %s", got, want)
