@@ -19,7 +19,7 @@ func TestAShellCompletesNames(t *testing.T) {
 		"restore -c " + config + " -n shop ": {"api", "cart", "web"},
 		"pause -c " + config + " -n ":        {"pay", "shop"},
 		"tick -o ":                           {"table", "json", "yaml"},
-		"diff -o ":                           {"table", "json", "yaml", "github"},
+		"diff -o ":                           {"table", "json", "yaml"},
 		"backtest --preset ":                 {"closest", "cope", "tight", "weekly"},
 		"schema ":                            {"Config", "Policy", "Fleet"},
 		"render ":                            {"admission", "argocd", "flux", "rights"},

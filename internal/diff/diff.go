@@ -76,11 +76,6 @@ func (r Row) Differs() bool {
 	return r.State == Pending || r.State == Bounds || r.State == Absent || r.Mismatch != nil
 }
 
-// Raises reports whether a rebuild now would begin with too little.
-func (r Row) Raises() bool {
-	return r.State == Pending && r.Reading == policy.ReadingScale && r.To.Replicas > r.Declared.Replicas
-}
-
 // Told reports whether a person should hear of it: all but what is in sync, and
 // what git says nothing of and the policy does not latch.
 func (r Row) Told() bool {
@@ -119,7 +114,6 @@ func (r Report) Only(which func(workload.ID) bool, namespaces []string) Report {
 
 // A Gap is what could not be read of either side: a part of the cluster, or a file.
 type Gap struct {
-	File string // "" is of the cluster
 	Text string // the part and why, or what is wrong with the file
 	Err  error
 }
@@ -127,14 +121,14 @@ type Gap struct {
 // Gaps are what could not be read.
 func (r Report) Gaps() (gaps []Gap) {
 	for _, part := range r.Fleet.Unread {
-		gaps = append(gaps, Gap{"", part.String(), &workload.UnreadError{Unread: part}})
+		gaps = append(gaps, Gap{part.String(), &workload.UnreadError{Unread: part}})
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(r.Tree.Broken)) {
 		err := r.Tree.Broken[namespace]
-		gaps = append(gaps, Gap{checkpoint.RecordPath(r.Site, namespace), err.Error(), err})
+		gaps = append(gaps, Gap{err.Error(), err})
 	}
 	if err := r.Tree.Unproven; err != nil {
-		gaps = append(gaps, Gap{checkpoint.EvidencePath(r.Site), err.Error(), err})
+		gaps = append(gaps, Gap{err.Error(), err})
 	}
 	return gaps
 }
