@@ -26,10 +26,8 @@ type event struct {
 	MinCoverage *float64 `json:"minCoverage"`
 	// Exact also lowers levels to the present need.
 	Exact bool `json:"exact"`
-	// Tag tags the scored commit as drill/<date>. The API of CodeCommit has no tags.
-	Tag bool `json:"tag"`
-	// Flush writes the present need before the score; the default is true. With false,
-	// the drill scores git unchanged. DryRun also does that, and writes no metrics.
+	// Flush left out is true; false scores git as it is. DryRun does so too, and also
+	// writes no metrics.
 	Flush  *bool `json:"flush"`
 	DryRun bool  `json:"dryRun"`
 }
@@ -112,7 +110,6 @@ func (h *handler) drill(ctx context.Context, e event) (d drill.Document, err err
 	}
 	r.Tick.DryRun = !e.flushes()
 	r.Exact = e.Exact
-	r.Tag = e.Tag
 	if end, ok := ctx.Deadline(); ok {
 		r.LeaseWithin = time.Until(end) / leasePart
 	}

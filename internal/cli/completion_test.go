@@ -19,7 +19,7 @@ func TestAShellCompletesNames(t *testing.T) {
 		"restore -c " + config + " -n shop ": {"api", "cart", "web"},
 		"pause -c " + config + " -n ":        {"pay", "shop"},
 		"tick -o ":                           {"table", "json", "yaml"},
-		"diff -o ":                           {"table", "json", "yaml", "github"},
+		"diff -o ":                           {"table", "json", "yaml"},
 		"backtest --preset ":                 {"closest", "cope", "tight", "weekly"},
 		"schema ":                            {"Config", "Policy", "Fleet"},
 		"render ":                            {"admission", "argocd", "flux", "rights"},
@@ -93,7 +93,7 @@ func TestHelpListsCommonFlagsInOneLineEach(t *testing.T) {
 	cluster := append(slices.Clone(site), "--context", "--kubeconfig", "-o, --output")
 	for command, want := range map[string][]string{
 		"tick": cluster, "drill": cluster, "restore": cluster, "restore release": cluster, "pause": cluster,
-		"log": append(slices.Clone(site), "-o, --output"), "render flux": site, "backtest": append(slices.Clone(site), "-o, --output"), "version": {"-o, --output"},
+		"log": append(slices.Clone(site), "-o, --output"), "render flux": site, "backtest": append(slices.Clone(site), "-o, --output"),
 	} {
 		help := run(time.Time{}, append(strings.Fields(command), "--help")...).out
 		_, common, found := strings.Cut(help, "\nCommon Flags:\n")

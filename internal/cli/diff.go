@@ -40,7 +40,7 @@ diff reads no state, so it does not see timers, pauses and opt-outs. It writes
 nothing. Without targets, it lists only the workloads that you should check.
 
 In the CI of a pull request, --tree . compares the cluster with the files of the
-checkout. The format github prints annotations for their lines.
+checkout.
 
 Exit status:
   0  No workload differs.
@@ -52,15 +52,15 @@ Exit status:
   # Compare one namespace and one workload
   gitlatch diff shop pay/ledger -c prod-eu.yaml
 
-  # Annotate the files of a pull request
-  gitlatch diff --tree . -o github -c prod-eu.yaml`,
+  # Compare the files of a pull request
+  gitlatch diff --tree . -c prod-eu.yaml`,
 		RunE: timed(longest, func(ctx context.Context, args []string) error { return d.run(ctx, env, args) }),
 	}
 	d.register(c, env)
 	d.registerTargets(c, &d.flags)
 	c.Flags().StringVar(&d.ref, "ref", "", "branch or commit to compare with (default the branch of the site)")
 	c.Flags().StringVar(&d.tree, "tree", "", "folder of a checkout to compare with, instead of the repository")
-	d.output.register(c, diff.Report.Table, map[string]form[diff.Report]{"github": diff.Report.GitHub})
+	d.output.register(c, diff.Report.Table, nil)
 	return c
 }
 

@@ -77,13 +77,8 @@ func (r Row) Differs() bool {
 	return r.State == Pending || r.State == Bounds || r.State == Absent || r.Mismatch != nil
 }
 
-// Raises reports whether a rebuild now would start with too few replicas.
-func (r Row) Raises() bool {
-	return r.State == Pending && r.Reading == policy.ReadingScale && r.To.Replicas > r.Declared.Replicas
-}
-
-// Told reports whether the row is shown to users. Rows in sync are not shown, and neither
-// are workloads without an entry in git that the policy does not latch.
+// Told reports whether a person should hear of it: all but what is in sync, and
+// what git says nothing of and the policy does not latch.
 func (r Row) Told() bool {
 	switch {
 	case r.Differs() || r.Proposed != nil:
@@ -120,22 +115,21 @@ func (r Report) Only(which func(workload.ID) bool, namespaces []string) Report {
 
 // A Gap is a part of the cluster or a file in git that could not be read.
 type Gap struct {
-	File string // "" is the cluster
-	Text string // the part and the reason, or the problem of the file
+	Text string // the part and why, or what is wrong with the file
 	Err  error
 }
 
 // Gaps returns the parts and the files that could not be read.
 func (r Report) Gaps() (gaps []Gap) {
 	for _, part := range r.Fleet.Unread {
-		gaps = append(gaps, Gap{"", part.String(), &workload.UnreadError{Unread: part}})
+		gaps = append(gaps, Gap{part.String(), &workload.UnreadError{Unread: part}})
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(r.Tree.Broken)) {
 		err := r.Tree.Broken[namespace]
-		gaps = append(gaps, Gap{checkpoint.RecordPath(r.Site, namespace), err.Error(), err})
+		gaps = append(gaps, Gap{err.Error(), err})
 	}
 	if err := r.Tree.Unproven; err != nil {
-		gaps = append(gaps, Gap{checkpoint.EvidencePath(r.Site), err.Error(), err})
+		gaps = append(gaps, Gap{err.Error(), err})
 	}
 	return gaps
 }

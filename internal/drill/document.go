@@ -21,8 +21,7 @@ type Document struct {
 	DryRun  bool      `json:"dryRun"`  // the drill wrote nothing and scored git unchanged
 
 	Branch string `json:"branch"`
-	Commit string `json:"commit"`        // commit that was scored
-	Tag    string `json:"tag,omitempty"` // tag on Commit, such as "drill/2026-11-20"
+	Commit string `json:"commit"` // that was scored
 
 	// MinCoverage is the coverage that the fleet requires to pass. A workload below it is
 	// low. Passed is true if the coverage is at least MinCoverage, no need and no start
