@@ -77,8 +77,8 @@ func (r Row) Differs() bool {
 	return r.State == Pending || r.State == Bounds || r.State == Absent || r.Mismatch != nil
 }
 
-// Told reports whether a person should hear of it: all but what is in sync, and
-// what git says nothing of and the policy does not latch.
+// Told reports whether the row is shown to users. Rows in sync are not shown, and neither
+// are workloads without an entry in git that the policy does not latch.
 func (r Row) Told() bool {
 	switch {
 	case r.Differs() || r.Proposed != nil:
@@ -115,7 +115,7 @@ func (r Report) Only(which func(workload.ID) bool, namespaces []string) Report {
 
 // A Gap is a part of the cluster or a file in git that could not be read.
 type Gap struct {
-	Text string // the part and why, or what is wrong with the file
+	Text string // the part and the reason, or the problem of the file
 	Err  error
 }
 
