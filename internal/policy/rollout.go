@@ -40,9 +40,8 @@ import (
 // A rollout has failed in each of these cases:
 //
 //   - The controller of the workload reports a failure.
-//   - The kind of the workload does not report failures, the rollout is not halted, and pods
-//     of the target are missing. In addition, no new pod became available for
-//     `progressDeadline`.
+//   - The kind of the workload does not report failures, and the rollout is not halted. Pods
+//     of the target are missing, and no new pod became available for `progressDeadline`.
 //   - More than half of the pods that the target had at its peak are missing, and no new pod
 //     became available for `progressDeadline`.
 //
@@ -52,9 +51,10 @@ import (
 //
 // gitlatch commits a switch to *old* at once, and also the removal of an entry that selects
 // *old*. A new entry that selects *old*, a switch to *new*, and other removals wait for the
-// budget. Other changes wait for the next commit of the site. These changes are the milestones
-// (25 % and 75 %), a new entry that selects *new*, and a failure while the entry selects
-// *old*. Until gitlatch commits a change, the previous entry applies.
+// budget. Other changes wait for the next commit of the site. The changes that wait for the
+// next commit are the milestones (25 % and 75 %), a new entry that selects *new*, and a
+// failure while the entry selects *old*. Until gitlatch commits a change, the previous entry
+// applies.
 func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	d := Decision{ID: s.ID, Reading: ReadingRollout, Policy: p.Name, From: l.Declared, Verdict: Quiet}
 	if stop := stopsRollout(l, s, look); stop.Reason != ReasonNone {
