@@ -205,7 +205,7 @@ func TestTheLaterReplacesTheEarlier(t *testing.T) {
 		{[]string{"-set", "metrics=10", "-prices", path}, "| Metrics | 100 | 0.27 | 27.00 |"},
 	} {
 		text, err := output(t, append(c.args, "-o", "markdown")...)
-		if err != nil || !strings.Contains(text, c.want) || !strings.Contains(text, "List prices of eu-central-1 in EUR") || !strings.Contains(text, "| price | EUR |") {
+		if err != nil || !strings.Contains(text, c.want) || !strings.Contains(text, "list prices of eu-central-1 in EUR") || !strings.Contains(text, "| price | EUR |") {
 			t.Errorf("%q: error %v, want %s in\n%s", c.args, err, c.want, text)
 		}
 	}
