@@ -142,7 +142,7 @@ func configDocument(c *Config) strict.Document {
 			)),
 		).With(strict.OneOf("bolt", "dynamodb", "memory"))),
 		strict.Required("repository", "git repository for the checkpoint files", repositoryFields(&c.Repository)),
-		strict.Optional("period", "time from one tick to the next; it must match your schedule", span(&c.Period, time.Second)),
+		strict.Optional("period", "time from one tick to the next, which must match your schedule", span(&c.Period, time.Second)),
 		strict.Optional("commit", "settings for the commits of gitlatch", strict.Fields(
 			strict.Optional("skipCI", "whether gitlatch adds [skip ci] to its commit messages in mode direct", yes(&c.Commit.SkipCI)),
 			strict.Optional("author", "author of the commits; the default is gitlatch", strict.Fields(
@@ -153,7 +153,7 @@ func configDocument(c *Config) strict.Document {
 		)),
 		strict.Optional("alerts", "destination of the alerts; by default, gitlatch writes alerts only to its log", strict.Fields(
 			strict.Optional("sns", "Amazon SNS topic that receives the alerts", snsFields(&c.Alerts.SNS)),
-			strict.Optional("webhook", "webhook that receives the alerts; it must accept JSON with a text field, such as the webhooks of Slack or Mattermost", webhookFields(&c.Alerts.Webhook)),
+			strict.Optional("webhook", "webhook that receives the alerts; the webhook must accept JSON with a text field, as Slack and Mattermost do", webhookFields(&c.Alerts.Webhook)),
 		).With(strict.OneOf("sns", "webhook"))),
 		strict.Optional("demand", "sources of the demand on workloads, such as requests per second; by default, gitlatch measures no demand", items(&c.Demand, demandFields)),
 		strict.Optional("drills", "storage of the drill reports; gitlatch compares each drill with the previous report; by default, gitlatch stores no reports", strict.Fields(

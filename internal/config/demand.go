@@ -66,7 +66,7 @@ func cloudwatchFields(c *CloudWatch) strict.Object {
 		strict.Required("metric", "name of the CloudWatch metric, such as RequestCount", strict.Into(&c.Metric, strict.Text(`^[ -~]{1,255}$`, "the name of a metric such as RequestCount"))),
 		strict.Optional("dimensions", "mapping of all dimension names of the CloudWatch metric to their values", pairs(&c.Dimensions, anyText)),
 		strict.Optional("statistic", "CloudWatch statistic that gitlatch reads for each period", strict.Into(&c.Statistic, strict.Word(statistics...))),
-		strict.Optional("period", "length of one CloudWatch period; it must be a multiple of 1m", span(&c.Period, time.Minute)),
+		strict.Optional("period", "length of one CloudWatch period, which must be a multiple of 1m", span(&c.Period, time.Minute)),
 		regionField(&c.Region),
 	).With(strict.Rule{Check: c.minutes})
 }

@@ -27,7 +27,7 @@ func (e *namedKind) fields() strict.Object {
 			strict.Into(&e.Resource, strict.Text(workload.ResourceShape, "a plural in lower case, such as workers"))),
 		strict.Optional("name", "name of the kind in checkpoint files, policies and reports; the default is the kind in lower case",
 			strict.Into(&e.name, strict.Label)),
-		strict.Optional("replicas", "path of the field that contains the desired replicas; it is the specReplicasPath of the scale subresource",
+		strict.Optional("replicas", "path of the field that contains the desired replicas, as in specReplicasPath of the scale subresource",
 			strict.Into(&e.Replicas, strict.Text(workload.ReplicasShape, "a field of the spec, such as .spec.replicas"))),
 		strict.Optional("ready", "path of the status field that contains the number of ready pods",
 			strict.Into(&e.Ready, strict.Text(workload.ReadyShape, "a field of the status, such as .status.readyReplicas"))),

@@ -66,12 +66,12 @@ func newPolicyDocument(file string, period time.Duration) *policyDocument {
 // beside it, so that the rest overrides it, and kinds before who may match them.
 func (d *policyDocument) fields() strict.Object {
 	return strict.Fields(
-		strict.Optional("mode", "mode of the site; with observe, gitlatch only reports level changes; with latch, it also commits them to git",
+		strict.Optional("mode", "mode of the site; with observe, gitlatch only reports level changes; with latch, gitlatch commits level changes to git",
 			strict.Into(&d.mode, strict.Word(Modes()...))),
 		strict.Optional("preset", "preset of each policy that does not select a preset",
 			preset(&d.base, &d.set.Default)),
 		strict.Optional("kinds", "custom kinds with a scale subresource; gitlatch samples them in addition to the built-in kinds", kindList(&d.set.Kinds)),
-		strict.Optional("policies", "list of policies; gitlatch uses the first policy that matches a workload", items(&d.rules, d.ruleFields)),
+		strict.Optional("policies", "list of policies; for each workload, gitlatch uses the first policy that matches", items(&d.rules, d.ruleFields)),
 		strict.Optional("default", "policy for workloads that match no item of policies", strict.Fields(presetRules(&d.set.Default)...)),
 		strict.Optional("inPlace", "files on the branch that contain numbers for gitlatch to update; each number has a marker # {\"$gitlatch\": \"namespace/kind/name\"}",
 			inPlace(&d.set.InPlace, d.file)),
@@ -165,9 +165,9 @@ func presetRules(p *policy.Policy) []strict.Field {
 		strict.Optional("round", "direction in which gitlatch rounds the desired replicas to a level", strict.Into(&p.Round, rounds)),
 		strict.Optional("hold", "stabilization windows for level changes", strict.Fields(
 			strict.Optional("up", "number of samples in a row that must be above the level before gitlatch raises it", whole(&p.HoldUp)),
-			strict.Optional("down", "time that the desired replicas must be below the threshold before gitlatch lowers a level; with 0, it lowers as fast as it raises", span(&p.HoldDown, 0)),
+			strict.Optional("down", "time below the threshold before gitlatch lowers a level; with 0, gitlatch lowers levels as fast as it raises them", span(&p.HoldDown, 0)),
 		)),
-		strict.Optional("margin", "margin below a threshold, as a share of the threshold; gitlatch lowers a level only if the desired replicas are below the margin", share(&p.Margin)),
+		strict.Optional("margin", "distance below the threshold, as a share; gitlatch lowers a level only if the desired replicas are this far below the threshold", share(&p.Margin)),
 		strict.Optional("urgent", "ratio of the desired replicas to the level in git; above this ratio, a raise does not wait for the budget", ratio(&p.Urgent)),
 		strict.Optional("surge", "settings for surges; a surge is a raise far above the level in git", strict.Fields(
 			strict.Optional("ratio", "ratio of the desired replicas to the level in git; above this ratio, a raise is a surge", ratio(&p.Surge)),

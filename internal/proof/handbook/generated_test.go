@@ -236,7 +236,8 @@ func parameters(t *testing.T) string {
 			}
 			known[name] = true
 			if p.AllowedValues != nil {
-				p.Description += ". The allowed values are " + strings.Join(p.AllowedValues, ", ")
+				last := len(p.AllowedValues) - 1
+				p.Description += ". The allowed values are " + strings.Join(p.AllowedValues[:last], ", ") + " and " + p.AllowedValues[last]
 			}
 			rows += row(code(name), p.Default, sentences(p.Description))
 		}
