@@ -11,7 +11,7 @@ func newDemo(env Env) *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Replay a simulated day by the engine, and show what came of it",
+		Short: "Run the engine on a simulated day of workloads",
 		Long: `Replays a simulated day of a fleet in quick time against the real engine, and
 shows what came of it. The state file and a bare git repository are in a
 temporary folder.`,

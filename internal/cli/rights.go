@@ -15,7 +15,7 @@ import (
 func newRights(env Env, f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "rights",
-		Short: "Print RBAC rights for custom kinds",
+		Short: "Print RBAC roles for custom kinds",
 		Long: `rights prints ClusterRoles for the custom kinds in the policy on the branch. It
 also prints ClusterRoleBindings to the groups that infra/rbac uses. Ticks, users
 and drills may then list these kinds, and a restore may also change their scale.

@@ -69,13 +69,13 @@ func authFields(auth *Auth) strict.Object {
 		useless = "they are what a host is known by over SSH"
 	)
 	return strict.Fields(
-		strict.Optional("tokenEnv", "environment variable with the access token or password for the git server", strict.Into(&auth.Token.Env, variable)),
-		strict.Optional("tokenFile", "path of the file with the access token or password for the git server", file(&auth.Token.File)),
-		strict.Optional("username", "user name for the login, if the git server requires a certain one", strict.Into(&auth.Username, anyText)),
-		strict.Optional("usernameEnv", "environment variable with the user name for the login", strict.Into(&auth.UsernameEnv, variable)),
-		strict.Optional("sshKeyEnv", "environment variable with the private deploy key, for an ssh URL", strict.Into(&auth.SSHKey.Env, variable)),
-		strict.Optional("sshKeyFile", "path of the file with the private deploy key, for an ssh URL", file(&auth.SSHKey.File)),
-		strict.Optional("hostKeys", "SSH host keys that gitlatch accepts, each as ssh-ed25519 AAAA...", texts(&auth.HostKeys, "pin a key", hostKey, wholeKey)),
+		strict.Optional("tokenEnv", "environment variable that contains the access token or password for the git server", strict.Into(&auth.Token.Env, variable)),
+		strict.Optional("tokenFile", "path of the file that contains the access token or password for the git server", file(&auth.Token.File)),
+		strict.Optional("username", "user name for the login, if the git server requires a specific user name", strict.Into(&auth.Username, anyText)),
+		strict.Optional("usernameEnv", "environment variable that contains the user name for the login", strict.Into(&auth.UsernameEnv, variable)),
+		strict.Optional("sshKeyEnv", "environment variable that contains the private deploy key, for an ssh URL", strict.Into(&auth.SSHKey.Env, variable)),
+		strict.Optional("sshKeyFile", "path of the file that contains the private deploy key, for an ssh URL", file(&auth.SSHKey.File)),
+		strict.Optional("hostKeys", "list of SSH host keys that gitlatch accepts, each in the form ssh-ed25519 AAAA...", texts(&auth.HostKeys, "pin a key", hostKey, wholeKey)),
 	).With(
 		strict.OneOf("tokenEnv", "tokenFile", "sshKeyEnv", "sshKeyFile"),
 		strict.AtMostOne(userNames...),
@@ -87,8 +87,8 @@ func authFields(auth *Auth) strict.Object {
 
 func webhookFields(s *Secret) strict.Object {
 	return strict.Fields(
-		strict.Optional("urlEnv", "environment variable with the URL of the webhook", strict.Into(&s.Env, variable)),
-		strict.Optional("urlFile", "path of the file with the URL of the webhook", file(&s.File)),
+		strict.Optional("urlEnv", "environment variable that contains the URL of the webhook", strict.Into(&s.Env, variable)),
+		strict.Optional("urlFile", "path of the file that contains the URL of the webhook", file(&s.File)),
 	).With(strict.OneOf("urlEnv", "urlFile"))
 }
 

@@ -51,7 +51,7 @@ type S3 struct {
 }
 
 func regionField(region *string) strict.Field {
-	return strict.Optional("region", "AWS Region of the resource (default: the Region in which gitlatch runs)",
+	return strict.Optional("region", "AWS Region of the resource; the default is the Region in which gitlatch runs",
 		strict.Into(region, strict.Text(`^[a-z]{2,4}(-[a-z]+)+-[0-9]+$`, "an AWS region such as eu-west-1")))
 }
 
@@ -60,9 +60,9 @@ func eksFields(e *EKS) strict.Object {
 		strict.Required("name", "name of the EKS cluster",
 			strict.Into(&e.Name, strict.Text(`^[0-9A-Za-z][-0-9A-Za-z_]*$`, "the name of an EKS cluster: letters, digits, - and _, at most 100").AtMost(100))),
 		regionField(&e.Region),
-		strict.Optional("roleArn", "ARN of the IAM role to assume for the login, if the cluster is in another account",
+		strict.Optional("roleArn", "ARN of the IAM role that gitlatch assumes for the login, if the cluster is in a different account",
 			strict.Into(&e.RoleARN, strict.Text(`^arn:aws(-[a-z]+)*:iam::[0-9]{12}:role/[-A-Za-z0-9_+=,.@/]+$`, "the ARN of a role, such as arn:aws:iam::123456789012:role/gitlatch"))),
-		strict.Optional("externalId", "external ID that the IAM role in roleArn requires",
+		strict.Optional("externalId", "external ID that the trust policy of the role in roleArn requires",
 			strict.Into(&e.ExternalID, strict.Text(`^[-A-Za-z0-9_+=,.@:/]{2,}$`, "an external id: letters, digits and any of +=,.@:/-_"))),
 	).With(strict.Needs("externalId", "it is shown when a role is assumed", "roleArn"))
 }
@@ -89,8 +89,8 @@ func githubFields(g *GitHub) strict.Object {
 			strict.Into(&g.Repository, strict.Text(`^[-A-Za-z0-9_]{1,100}/[-A-Za-z0-9_.]{1,100}$`, "owner/name, without a URL around it"))),
 		strict.Optional("apiURL", "API URL of a GitHub Enterprise server, such as https://github.example.com/api/v3/",
 			strict.Into(&g.APIURL, strict.Text(`^https?://`, "an https URL"), wrongAPIURL)),
-		strict.Optional("appSecret", "name or ARN of the secret in AWS Secrets Manager with the key of a GitHub App", strict.Into(&g.AppSecret, secretName, noToken)),
-		strict.Optional("tokenSecret", "name or ARN of the secret in AWS Secrets Manager with a fine-grained access token", strict.Into(&g.TokenSecret, secretName, noToken)),
+		strict.Optional("appSecret", "name or ARN of the AWS Secrets Manager secret that contains the key of a GitHub App", strict.Into(&g.AppSecret, secretName, noToken)),
+		strict.Optional("tokenSecret", "name or ARN of the AWS Secrets Manager secret that contains a fine-grained access token", strict.Into(&g.TokenSecret, secretName, noToken)),
 	).With(strict.OneOf("appSecret", "tokenSecret"))
 }
 
@@ -105,7 +105,7 @@ func s3Fields(s *S3) strict.Object {
 	return strict.Fields(
 		strict.Required("bucket", "name of the S3 bucket",
 			strict.Into(&s.Bucket, strict.Text(`^[a-z0-9][-.a-z0-9]{1,61}[a-z0-9]$`, "the name of a bucket: 3 to 63 small letters, digits, - and ."))),
-		strict.Optional("prefix", "prefix of all keys in the S3 bucket, such as gitlatch/",
+		strict.Optional("prefix", "prefix of the object keys in the S3 bucket, such as gitlatch/",
 			strict.Into(&s.Prefix, strict.Text(`^([-A-Za-z0-9_.]+/)+$`, "folders with a slash after each, such as gitlatch/drills/"))),
 		regionField(&s.Region),
 	)

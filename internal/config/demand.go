@@ -40,18 +40,18 @@ type CloudWatch struct {
 
 func demandFields(d *Demand) strict.Object {
 	return strict.Fields(
-		strict.Required("workload", "workload whose demand is measured, as namespace/name of a Deployment or namespace/kind/name", workloadName(&d.Workload)),
-		strict.Optional("prometheus", "instant query to Prometheus, or to a server with the same API", prometheusFields(&d.Prometheus)),
-		strict.Optional("cloudwatch", "metric in Amazon CloudWatch", cloudwatchFields(&d.CloudWatch)),
+		strict.Required("workload", "workload that the source measures; use namespace/name for a Deployment, and namespace/kind/name for any other kind", workloadName(&d.Workload)),
+		strict.Optional("prometheus", "instant query to Prometheus, or to a server that has the same API", prometheusFields(&d.Prometheus)),
+		strict.Optional("cloudwatch", "metric in Amazon CloudWatch that measures the demand", cloudwatchFields(&d.CloudWatch)),
 	).With(strict.OneOf("prometheus", "cloudwatch"))
 }
 
 func prometheusFields(p *Prometheus) strict.Object {
 	return strict.Fields(
 		strict.Required("url", "URL of the Prometheus server, without /api/v1/query", strict.Into(&p.URL, strict.Text(`^https?://`, "an http or https URL"), wrongPrometheus)),
-		strict.Required("query", "PromQL query with one number as its result, such as sum(rate(http_requests_total[5m]))", strict.Into(&p.Query, anyText)),
-		strict.Optional("tokenEnv", "environment variable with the bearer token for Prometheus", strict.Into(&p.Token.Env, variable)),
-		strict.Optional("tokenFile", "path of the file with the bearer token for Prometheus", file(&p.Token.File)),
+		strict.Required("query", "PromQL query that returns one number, such as sum(rate(http_requests_total[5m]))", strict.Into(&p.Query, anyText)),
+		strict.Optional("tokenEnv", "environment variable that contains the bearer token for Prometheus", strict.Into(&p.Token.Env, variable)),
+		strict.Optional("tokenFile", "path of the file that contains the bearer token for Prometheus", file(&p.Token.File)),
 	).With(strict.AtMostOne("tokenEnv", "tokenFile"), strict.Rule{Check: p.encrypted})
 }
 
@@ -63,9 +63,9 @@ func cloudwatchFields(c *CloudWatch) strict.Object {
 	return strict.Fields(
 		strict.Required("namespace", "namespace of the CloudWatch metric, such as AWS/ApplicationELB", strict.Into(&c.Namespace, strict.Text(`^[^:][ -~]{0,254}$`, "a namespace such as AWS/ApplicationELB"))),
 		strict.Required("metric", "name of the CloudWatch metric, such as RequestCount", strict.Into(&c.Metric, strict.Text(`^[ -~]{1,255}$`, "the name of a metric such as RequestCount"))),
-		strict.Optional("dimensions", "all dimensions of the CloudWatch metric, as a mapping of names to values", pairs(&c.Dimensions, anyText)),
-		strict.Optional("statistic", "CloudWatch statistic over each period", strict.Into(&c.Statistic, strict.Word(statistics...))),
-		strict.Optional("period", "length of a CloudWatch period, a multiple of 1m", span(&c.Period, time.Minute)),
+		strict.Optional("dimensions", "mapping of all dimension names of the CloudWatch metric to their values", pairs(&c.Dimensions, anyText)),
+		strict.Optional("statistic", "CloudWatch statistic that gitlatch reads for each period", strict.Into(&c.Statistic, strict.Word(statistics...))),
+		strict.Optional("period", "length of one CloudWatch period, which must be a multiple of 1m", span(&c.Period, time.Minute)),
 		regionField(&c.Region),
 	).With(strict.Rule{Check: c.minutes})
 }

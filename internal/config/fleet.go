@@ -38,16 +38,16 @@ func (c Config) Of(m Member) Config {
 func fleetDocument(all *[]*Member) strict.Document {
 	apart := strict.Rule{Check: func(r *strict.Reader, path string) { apart(r, path, *all) }}
 	return document(KindFleet, strict.Fields(
-		strict.Required("sites", "sites of the fleet, each with its cluster", items(all, memberFields, apart)),
+		strict.Required("sites", "sites of the fleet, each with its EKS cluster", items(all, memberFields, apart)),
 	))
 }
 
 func memberFields(m *Member) strict.Object {
 	return strict.Fields(
-		strict.Required("site", "name of the site, such as prod-eu, which outlives any one cluster",
+		strict.Required("site", "name of the site, such as prod-eu; the name stays the same when you replace the cluster",
 			strict.Into(&m.Site, strict.Label)),
 		strict.Required("eks", "Amazon EKS cluster of the site", eksFields(&m.EKS)),
-		strict.Optional("branch", "branch with the site's policy and checkpoint files (default: the branch of this file)",
+		strict.Optional("branch", "branch that contains the policy and the checkpoint files of the site; the default is the branch of this file",
 			strict.Into(&m.Branch, strict.Text(branchShape, "the name of a branch"), wrongBranch)),
 		strict.Optional("gitops", gitopsMeaning, gitopsFields(&m.GitOps)),
 	)

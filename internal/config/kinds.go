@@ -21,15 +21,15 @@ func (e *namedKind) fields() strict.Object {
 	return strict.Fields(
 		strict.Required("apiVersion", "API group and version of the kind, such as example.com/v1",
 			strict.Taken(api, func(text string) { e.Group, e.Version, _ = strings.Cut(text, "/") })),
-		strict.Required("kind", "kind as in a manifest, such as Worker",
+		strict.Required("kind", "kind of the objects, as in their manifests, such as Worker",
 			strict.Into(&e.Kind, strict.Text(workload.ObjectShape, "a kind as manifests state it, such as Worker"))),
 		strict.Required("resource", "plural name of the kind in URLs and roles, such as workers",
 			strict.Into(&e.Resource, strict.Text(workload.ResourceShape, "a plural in lower case, such as workers"))),
-		strict.Optional("name", "name of the kind in checkpoint files, policies and reports (default: the kind in lower case)",
+		strict.Optional("name", "name of the kind in checkpoint files, policies and reports; the default is the kind in lower case",
 			strict.Into(&e.name, strict.Label)),
-		strict.Optional("replicas", "path of the desired replicas in an object, as in specReplicasPath of the scale subresource",
+		strict.Optional("replicas", "path of the field that contains the desired replicas, as in specReplicasPath of the scale subresource",
 			strict.Into(&e.Replicas, strict.Text(workload.ReplicasShape, "a field of the spec, such as .spec.replicas"))),
-		strict.Optional("ready", "path of the number of ready pods in an object's status",
+		strict.Optional("ready", "path of the status field that contains the number of ready pods",
 			strict.Into(&e.Ready, strict.Text(workload.ReadyShape, "a field of the status, such as .status.readyReplicas"))),
 	)
 }

@@ -57,17 +57,17 @@ const (
 
 func repositoryFields(r *Repository) strict.Object {
 	return strict.Fields(
-		strict.Optional("url", "https or ssh URL of the repository, or the path of a local repository", address(&r.URL)),
+		strict.Optional("url", "URL of the repository (https or ssh), or the path of a local repository", address(&r.URL)),
 		strict.Optional("codecommit", "AWS CodeCommit repository", codecommitFields(&r.CodeCommit)),
 		strict.Optional("github", "repository on GitHub, or on a GitHub Enterprise server", githubFields(&r.GitHub)),
-		strict.Optional("mode", "publication of level changes: direct commits to the branch, or one open pull request (proposal)",
+		strict.Optional("mode", "publication of level changes; with direct, gitlatch commits to the branch; with proposal, gitlatch opens one pull request",
 			strict.Into(&r.Mode, strict.Word(Direct, Propose))),
-		strict.Optional("branch", "branch that gitlatch reads and writes",
+		strict.Optional("branch", "branch that gitlatch reads from and commits to",
 			strict.Into(&r.Branch, strict.Text(branchShape, "the name of a branch"), wrongBranch)),
 		strict.Optional("policyFile", "path of the policy file on the branch, from the root of the repository", strict.Into(&r.PolicyFile, anyText, wrongPolicyFile)),
 		strict.Optional("auth", "login to the git server in repository.url", authFields(&r.Auth)),
-		strict.Optional("caFile", "path of a PEM file with the trusted certificates, instead of the system's", file(&r.CAFile)),
-		strict.Optional("maxBytes", "maximum number of bytes in one read of the repository (default: 256 MiB)", whole(&r.MaxBytes)),
+		strict.Optional("caFile", "path of a PEM file that contains the trusted certificates; these certificates replace the certificates of the system", file(&r.CAFile)),
+		strict.Optional("maxBytes", "maximum number of bytes that gitlatch reads from the repository at once; the default is 256 MiB", whole(&r.MaxBytes)),
 	).With(
 		strict.OneOf("url", "codecommit", "github"),
 		proposable(r),

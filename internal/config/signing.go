@@ -19,9 +19,9 @@ func (s Signing) Read(getenv func(string) string) (key, passphrase string, err e
 
 func signingFields(s *Signing) strict.Object {
 	return strict.Fields(
-		strict.Optional("keyEnv", "environment variable with the private SSH key that signs commits", strict.Into(&s.Key.Env, variable)),
-		strict.Optional("keyFile", "path of the file with the private SSH key that signs commits", file(&s.Key.File)),
-		strict.Optional("passphraseEnv", "environment variable with the passphrase of the signing key, if the key has one", strict.Into(&s.PassphraseEnv, variable)),
+		strict.Optional("keyEnv", "environment variable that contains the private SSH key for signing commits", strict.Into(&s.Key.Env, variable)),
+		strict.Optional("keyFile", "path of the file that contains the private SSH key for signing commits", file(&s.Key.File)),
+		strict.Optional("passphraseEnv", "environment variable that contains the passphrase of the signing key, if the key has a passphrase", strict.Into(&s.PassphraseEnv, variable)),
 	).With(strict.OneOf("keyEnv", "keyFile"))
 }
 
