@@ -25,10 +25,10 @@ type Condition struct {
 	// kind and the subject.
 	Title string `json:"title,omitempty"`
 	Text  string `json:"text"` // a sentence with the numbers, no longer than Brief leaves it
-	// Did is the effect, as in "gitlatch lowers no level" or "its checkpoint is 200: ...";
+	// Effect is the effect, as in "gitlatch lowers no level" or "its checkpoint is 200: ...";
 	// "" is none.
-	Did string `json:"did,omitempty"`
-	Do  string `json:"do"` // what a person should do about it
+	Effect string `json:"effect,omitempty"`
+	Fix    string `json:"fix"` // the remedy, if possible a command or a field to paste
 }
 
 // longest is how many bytes of a text a message tells: it is read on a phone, and
@@ -229,8 +229,8 @@ func (a Alert) Message() string {
 		text += "It began at " + began + ".\n"
 	}
 	text += "\n"
-	if a.Did != "" {
-		text += "Effect: " + a.Did + "\n"
+	if a.Effect != "" {
+		text += "Effect: " + a.Effect + "\n"
 	}
-	return text + "Action: " + a.Do + "\nHelp:   gitlatch help alerts\n"
+	return text + "Fix:    " + a.Fix + "\nHelp:   gitlatch help alerts\n"
 }

@@ -15,7 +15,7 @@ type Notice struct {
 	Subject  string // a line
 	Thread   string // the same for all messages of one condition
 	Text     string // for people
-	Do       string // what a person should do about it, which Text says, too; "" is nothing
+	Fix      string // the remedy, which Text contains too; "" is none
 	Document []byte // for machines, as JSON
 }
 
@@ -31,7 +31,7 @@ func (a Alert) Notice() (Notice, error) {
 	}
 	n.Thread = "gitlatch " + a.Site + ": " + strings.TrimSpace(string(a.Kind)+" "+a.Condition.Subject)
 	if a.State != Resolved {
-		n.Do = a.Do
+		n.Fix = a.Fix
 	}
 	return n, err
 }

@@ -81,7 +81,7 @@ func about(m inplace.Mark) string {
 // say writes a condition, what follows from it below it.
 func (c Condition) say(p *term.Page) {
 	p.Say("", "%s: %s", c.Severity, cmp.Or(c.Title, strings.TrimSpace(string(c.Kind)+" "+c.Subject)))
-	for _, said := range []struct{ label, text string }{{"", c.Text}, {"effect: ", c.Did}, {"action: ", c.Do}} {
+	for _, said := range []struct{ label, text string }{{"", c.Text}, {"Effect: ", c.Effect}, {"Fix: ", c.Fix}} {
 		if said.text != "" {
 			p.Say("  ", "%s%s", said.label, said.text)
 		}

@@ -103,7 +103,7 @@ no commit: 1 level change could not be committed
 func TestAConditionKeepsItsIndent(t *testing.T) {
 	t.Parallel()
 	r := tick.Report{Site: "prod", Fleet: workload.Fleet{At: noon}, Notes: tick.Notes{Conditions: []alert.Condition{{
-		Kind: alert.Surge, Subject: "shop/deployment/web", Text: "its need rose from 100 to 900 pods within five minutes", Do: "see whether that is meant",
+		Kind: alert.Surge, Subject: "shop/deployment/web", Text: "its need rose from 100 to 900 pods within five minutes", Fix: "see whether that is meant",
 	}}}}
 	for line := range strings.Lines(table(t, r, 40)) {
 		if !strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "warning: ") && !strings.HasPrefix(line, "no commit") {

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/tools/txtar"
@@ -15,12 +16,21 @@ import (
 // TestStories plays the scenarios in testdata/scenarios. Each is a txtar archive with a
 // description, the files of the repository at the start, and the story, a line an
 // event. Package story defines the words of a story. An anomaly has three stories, each
-// in a separate world: one raises it, one nearly raises it, and one resolves it.
+// in a separate world: one raises it, one nearly raises it, and one resolves it. Together,
+// the stories send an alert of each kind that a tick raises, and each alert has a fix.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/scenarios/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scenarios: %v", err)
 	}
+	var sent sync.Map
+	t.Cleanup(func() {
+		for _, kind := range alert.Kinds() {
+			if _, ok := sent.Load(kind); !ok && kind != alert.RuleGone && !t.Failed() { // a drill raises it
+				t.Errorf("no story sends %s", kind)
+			}
+		}
+	})
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()
@@ -31,8 +41,15 @@ func TestStories(t *testing.T) {
 			start, stories := story.Tellings(archive)
 			for name, lines := range stories {
 				t.Run(name, func(t *testing.T) {
-					if err := story.New(start).Play(lines); err != nil {
+					s := story.New(start)
+					if err := s.Play(lines); err != nil {
 						t.Fatal(err)
+					}
+					for kind, fixes := range s.Fixes {
+						sent.Store(kind, true)
+						if slices.Contains(fixes, "") {
+							t.Errorf("an alert %s has no fix", kind)
+						}
 					}
 				})
 			}

@@ -15,7 +15,7 @@ import (
 )
 
 var blocked = alert.Alert{ID: "1", Site: "prod-eu", State: alert.Raised, Severity: alert.Critical,
-	Condition: alert.Condition{Kind: alert.Blocked, Text: "push was refused", Do: "let it push"}}
+	Condition: alert.Condition{Kind: alert.Blocked, Text: "push was refused", Fix: "let it push"}}
 
 // hook is one whose server answers with a status, and the bodies that it was sent.
 func hook(t *testing.T, status int) (webhook.Hook, *[]string) {

@@ -25,6 +25,7 @@ func (t topic) Send(_ context.Context, a alert.Alert) error {
 			return &alert.RefusedError{Cause: errors.New("message too long")}
 		}
 		t.Sent = append(t.Sent, a)
+		t.Fixes[a.Kind] = append(t.Fixes[a.Kind], a.Fix)
 		t.Arrived[a.ID]++
 		return nil
 	})
