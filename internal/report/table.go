@@ -37,6 +37,7 @@ func (d Document) Table(out io.Writer, s term.Style) error {
 	}
 	if d.Stop.Reason != policy.ReasonNone {
 		p.Say("", "%s", d.Stop)
+		p.Fix("  ", d.Stop.Fix)
 	}
 	if d.Proposal != nil {
 		p.Say("", "proposed %s: %s", d.Proposal.URL, d.Proposal.Subject)
@@ -51,6 +52,9 @@ func (d Document) Table(out io.Writer, s term.Style) error {
 	}
 	if text := d.outcome(); text != "" {
 		p.Say("", "%s", text)
+	}
+	if slices.ContainsFunc(d.Workloads, func(w Workload) bool { return w.Reason == policy.ReasonNoEvidence }) {
+		p.Fix("  ", "gitlatch doctor --write")
 	}
 	return p.Print(out)
 }
@@ -81,11 +85,11 @@ func about(m inplace.Mark) string {
 // say writes a condition, what follows from it below it.
 func (c Condition) say(p *term.Page) {
 	p.Say("", "%s: %s", c.Severity, cmp.Or(c.Title, strings.TrimSpace(string(c.Kind)+" "+c.Subject)))
-	for _, said := range []struct{ label, text string }{{"", c.Text}, {"Effect: ", c.Effect}, {"Fix: ", c.Fix}} {
-		if said.text != "" {
-			p.Say("  ", "%s%s", said.label, said.text)
-		}
+	p.Say("  ", "%s", c.Text)
+	if c.Effect != "" {
+		p.Say("  ", "Effect: %s", c.Effect)
 	}
+	p.Fix("  ", c.Fix)
 }
 
 // leftOut counts the workloads of which there is nothing to say, the commonest

@@ -28,6 +28,14 @@ func (p *Page) Say(indent, format string, args ...any) {
 	}
 }
 
+// Fix writes the remedy for the text before it, which is a command or a field if possible. ""
+// writes nothing.
+func (p *Page) Fix(indent, remedy string) {
+	if remedy != "" {
+		p.Say(indent, "Fix: %s", remedy)
+	}
+}
+
 // Whisper is Say of what is there to be passed over.
 func (p *Page) Whisper(indent, text string) {
 	for _, line := range p.fold(text, len(indent)) {
