@@ -6,6 +6,7 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/each"
@@ -17,8 +18,11 @@ import (
 func (r Report) Table(out io.Writer, s term.Style) error {
 	p := term.NewPage(s)
 	for _, f := range alike(r.Findings) {
-		p.Say("", "%s: %s", f.Trap, f.Subject)
+		p.Say("", "%s: %s", f.Trap, f.named())
 		p.Say("  ", "%s", f.Text)
+		for _, fix := range f.fixes {
+			p.Fix("  ", fix)
+		}
 		p.Line("")
 	}
 	for _, unread := range r.Unread {
@@ -41,17 +45,36 @@ func (r Report) Uncovered() int {
 	return each.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 && !w.Evident })
 }
 
-// alike puts findings that say the same of several subjects together.
-func alike(findings []Finding) (all []Finding) {
+// A group is the findings with the same trap and text. Its fixes are different.
+type group struct {
+	Finding
+	subjects, fixes []string
+}
+
+// alike returns the findings in groups.
+func alike(findings []Finding) (all []group) {
 	for _, f := range findings {
-		same := slices.IndexFunc(all, func(a Finding) bool { return a.Trap == f.Trap && a.Text == f.Text })
-		if same < 0 {
-			all = append(all, f)
-			continue
+		i := slices.IndexFunc(all, func(g group) bool { return g.Trap == f.Trap && g.Text == f.Text })
+		if i < 0 {
+			i = len(all)
+			all = append(all, group{Finding: f})
 		}
-		all[same].Subject += ", " + f.Subject
+		all[i].subjects = append(all[i].subjects, f.Subject)
+		if !slices.Contains(all[i].fixes, f.Fix) {
+			all[i].fixes = append(all[i].fixes, f.Fix)
+		}
 	}
 	return all
+}
+
+// named returns the subjects of a group: up to five names, or else the number of workloads
+// and the list of their namespaces.
+func (g group) named() string {
+	namespaces := slices.Compact(each.Of(g.subjects, func(name string) string { return strings.Split(name, "/")[0] }))
+	if len(g.subjects) <= 5 || len(namespaces) == len(g.subjects) {
+		return strings.Join(g.subjects, ", ")
+	}
+	return fmt.Sprintf("%d workloads in %s", len(g.subjects), strings.Join(namespaces, ", "))
 }
 
 // summary is a report in one line.
