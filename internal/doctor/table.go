@@ -17,14 +17,7 @@ import (
 // summary.
 func (r Report) Table(out io.Writer, s term.Style) error {
 	p := term.NewPage(s)
-	for _, f := range alike(r.Findings) {
-		p.Say("", "%s: %s", f.Trap, f.named())
-		p.Say("  ", "%s", f.Text)
-		for _, fix := range f.fixes {
-			p.Fix("  ", fix)
-		}
-		p.Line("")
-	}
+	p.Remarks(r.remarks(), listed)
 	for _, unread := range r.Unread {
 		p.Say("", "could not be read: %s", unread)
 		p.Line("")
@@ -45,36 +38,22 @@ func (r Report) Uncovered() int {
 	return each.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 && !w.Evident })
 }
 
-// A group is the findings with the same trap and text. Its fixes are different.
-type group struct {
-	Finding
-	subjects, fixes []string
-}
-
-// alike returns the findings in groups.
-func alike(findings []Finding) (all []group) {
-	for _, f := range findings {
-		i := slices.IndexFunc(all, func(g group) bool { return g.Trap == f.Trap && g.Text == f.Text })
-		if i < 0 {
-			i = len(all)
-			all = append(all, group{Finding: f})
-		}
-		all[i].subjects = append(all[i].subjects, f.Subject)
-		if !slices.Contains(all[i].fixes, f.Fix) {
-			all[i].fixes = append(all[i].fixes, f.Fix)
-		}
+// remarks are the findings, those with the same trap and text as one.
+func (r Report) remarks() (all term.Remarks) {
+	for _, f := range r.Findings {
+		all.Add(string(f.Trap), f.Subject, f.Text, f.Fix)
 	}
 	return all
 }
 
-// named returns the subjects of a group: up to five names, or else the number of workloads
-// and the list of their namespaces.
-func (g group) named() string {
-	namespaces := slices.Compact(each.Of(g.subjects, func(name string) string { return strings.Split(name, "/")[0] }))
-	if len(g.subjects) <= 5 || len(namespaces) == len(g.subjects) {
-		return strings.Join(g.subjects, ", ")
+// listed returns subjects as a list: up to five names, or else the number of workloads and
+// the list of their namespaces.
+func listed(subjects []string) string {
+	namespaces := slices.Compact(each.Of(subjects, func(name string) string { return strings.Split(name, "/")[0] }))
+	if len(subjects) <= 5 || len(namespaces) == len(subjects) {
+		return strings.Join(subjects, ", ")
 	}
-	return fmt.Sprintf("%d workloads in %s", len(g.subjects), strings.Join(namespaces, ", "))
+	return fmt.Sprintf("%d workloads in %s", len(subjects), strings.Join(namespaces, ", "))
 }
 
 // summary is a report in one line.
@@ -83,7 +62,7 @@ func (r Report) summary() string {
 	declared := each.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 })
 	there := each.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 && w.Start >= w.Level })
 	found := "nothing to fix"
-	if n := len(alike(r.Findings)); n > 0 {
+	if n := len(r.remarks()); n > 0 {
 		found = fmt.Sprintf("%d to fix, see gitlatch help traps", n)
 	}
 	if len(r.Unread) > 0 {

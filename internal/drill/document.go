@@ -156,7 +156,8 @@ type Cause struct {
 	// Name is stable: a trap of doctor ("component-missing"), a reason of a
 	// decision ("yield", "no-evidence"), or one of the causes below.
 	Name string `json:"name"`
-	Text string `json:"text"` // what is wrong, and what to do
+	Text string `json:"text"`
+	Fix  string `json:"fix,omitempty"` // the remedy; "" is none
 }
 
 // The causes that are neither a trap nor a reason of a decision, and the traps that
@@ -249,6 +250,7 @@ type Finding struct {
 	Trap    string `json:"trap"`    // stable
 	Subject string `json:"subject"` // a workload, a namespace, a folder or an object
 	Text    string `json:"text"`
+	Fix     string `json:"fix"` // the remedy
 	// Workloads are those whose coverage it lowers, as "namespace/kind/name".
 	Workloads []string `json:"workloads"`
 	Missing   int64    `json:"missing"` // pods that these lack together

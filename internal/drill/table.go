@@ -88,38 +88,28 @@ func (p *sheet) since(c *Checkpoint) string {
 	return text
 }
 
-// A remark is said once of all the workloads that it is true of.
-type remark struct{ title, text string }
-
-// why says what is not known of the need, what lowers it and which rollouts there
-// are, each once, with the workloads that it is about.
+// why prints the unknown needs, the causes of a lower coverage, and the rollouts, each text
+// once for all of its workloads.
 func (p *sheet) why() {
-	p.remarks(func(w Workload) (all []remark) {
+	var unknown, causes, rollouts, frozen term.Remarks
+	for _, w := range p.Workloads {
+		name := term.Name(w.ID())
 		if w.Unknown != "" {
-			all = append(all, remark{"unknown", w.Unknown})
+			unknown.Add("unknown", name, w.Unknown, "")
 		}
-		return all
-	})
-	p.remarks(func(w Workload) (all []remark) {
 		for _, c := range w.Causes {
 			if w.Missing > 0 || w.StartUnknown {
-				all = append(all, remark{c.Name, c.Text})
+				causes.Add(c.Name, name, c.Text, c.Fix)
 			}
 		}
-		return all
-	})
-	p.remarks(func(w Workload) (all []remark) {
 		if w.Rollout != nil {
-			all = append(all, remark{"rollout", w.Rollout.Text})
+			rollouts.Add("rollout", name, w.Rollout.Text, "")
 		}
-		return all
-	})
-	p.remarks(func(w Workload) (all []remark) {
 		if w.Frozen != nil {
-			all = append(all, remark{"frozen, " + w.Frozen.Reason, ""})
+			frozen.Add("frozen, "+w.Frozen.Reason, name, "", "")
 		}
-		return all
-	})
+	}
+	p.Remarks(slices.Concat(unknown, causes, rollouts, frozen), term.Among)
 }
 
 // unexplained returns the blocked levels whose reason is not among the causes that
@@ -138,27 +128,6 @@ func (p *sheet) unexplained() []Level {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(p.Flush.Withheld), func(l Level) bool { return printed[reason{l.Named, l.Reason}] })
-}
-
-// remarks says what there is to remark of workloads, in the order of the first.
-func (p *sheet) remarks(on func(Workload) []remark) {
-	var order []remark
-	by := map[remark][]string{}
-	for _, w := range p.Workloads {
-		for _, r := range on(w) {
-			if by[r] == nil {
-				order = append(order, r)
-			}
-			by[r] = append(by[r], term.Name(w.ID()))
-		}
-	}
-	for _, r := range order {
-		p.Say("", "%s: %s", r.title, term.Among(by[r]))
-		if r.text != "" {
-			p.Say("  ", "%s", r.text)
-			p.Line("")
-		}
-	}
 }
 
 // notes is what does not lower the coverage, and what went wrong.

@@ -33,6 +33,7 @@ func (r *Run) withdraw(ctx context.Context, look score.Look, d drill.Document) d
 	}
 	file := checkpoint.EvidencePath(found.Site)
 	reasons := strings.Join(each.Of(why, func(f doctor.Finding) string { return f.Subject + ": " + f.Text }), "\n")
+	fixes := slices.Compact(each.Of(why, func(f doctor.Finding) string { return f.Fix }))
 	if r.Tick.DryRun {
 		return d.Problem(fmt.Errorf("no rule protects the live replica count of workloads in %s. Add the rules again, or run \"gitlatch doctor --write\" or a drill with --flush to remove the lines:\n%s", file, reasons))
 	}
@@ -42,7 +43,7 @@ func (r *Run) withdraw(ctx context.Context, look score.Look, d drill.Document) d
 	})
 	gone := alert.Condition{
 		Kind: alert.RuleGone, Text: alert.Brief("No rule protects the live replica count any more:\n" + reasons), Effect: "gitlatch writes no levels for these workloads",
-		Fix: fmt.Sprintf("add the rule again and run \"gitlatch doctor --write\", or add a line of your own to %s", file),
+		Fix: fmt.Sprintf("%s, and run \"gitlatch doctor --write\". Or add a line of your own to %s", strings.Join(fixes, ", "), file),
 	}
 	if err != nil {
 		gone.Effect = fmt.Sprintf("gitlatch could not remove their lines from %s, and may continue to write levels: %v", file, err)
