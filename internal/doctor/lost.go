@@ -11,13 +11,12 @@ import (
 // excluded notes namespaces whose Component is in no build.
 func (e *examination) excluded() {
 	for namespace, l := range e.without {
-		fix := fmt.Sprintf("add %s to components of the overlay, above its transformers. If no tool in this cluster applies the overlay: gitlatch doctor --path OVERLAY",
-			path.Dir(checkpoint.ComponentPath(e.Site, namespace)))
+		fix := fmt.Sprintf("add %s to components of the overlay, above its transformers", path.Dir(checkpoint.ComponentPath(e.Site, namespace)))
 		if !slices.ContainsFunc(l, func(s subject) bool { return s.Level > 0 }) {
 			fix = "run \"gitlatch init\" if the Component does not exist, and " + fix
 		}
 		f := e.find(ComponentMissing, namespace,
-			"No overlay includes the Component of the namespace. A rebuild ignores its levels and uses the manifests' replicas (default 1).", fix)
+			"No folder that doctor builds (from Flux, Argo CD and --path) includes the Component of the namespace. A rebuild ignores its levels and uses the manifests' replicas (default 1).", fix)
 		for i, w := range e.report.Workloads {
 			if slices.ContainsFunc(l, func(s subject) bool { return s.ID == w.ID }) {
 				e.report.Workloads[i].Lowers = append(w.Lowers, f)

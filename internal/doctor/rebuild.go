@@ -66,7 +66,7 @@ func (e *examination) starts(s *subject) {
 	case s.Level == 0 && (admitted || len(included) > 0):
 		// There is nothing yet that could be missed, and a way for what will be.
 	case admitted && !applied && len(included) == 0:
-		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s reads the checkpoint file, but no folder that doctor builds applies this file. If no tool in this cluster applies it, name its folder with --path.", w.name()),
+		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s reads the checkpoint file, but no folder that doctor builds (from Flux, Argo CD and --path) applies this file.", w.name()),
 			fmt.Sprintf("add %s to resources of a kustomization in %s or above, and apply the kustomization before the workloads",
 				checkpoint.RecordPath(e.Site, s.ID.Namespace), checkpoint.Directory(e.Site)))
 	case hidden:
@@ -128,7 +128,8 @@ func (e *examination) skipped(s *subject, in inclusion, w gitops.Object) {
 		return
 	}
 	f := in.folder
-	trap, why, fix := PatchSkipped, "", fmt.Sprintf("include the Component one folder above %s", f.Dir)
+	trap, why := PatchSkipped, ""
+	fix := "include the Component one folder above " + f.Dir
 	switch {
 	case w.Unplaced:
 		why = fmt.Sprintf("The manifests in %s have no namespace, but the patch requires one.", f.Dir)

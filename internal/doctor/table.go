@@ -27,7 +27,7 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	} else {
 		p.Rows(r.rows())
 		p.Line("")
-		p.Say("", "%s", r.summary())
+		p.Verdict(len(r.Findings)+len(r.Unread) == 0, r.summary())
 	}
 	return p.Print(out)
 }

@@ -1,11 +1,12 @@
 package drill
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -15,7 +16,7 @@ import (
 // all, why, and what else bears on a rebuild.
 func (d Document) Table(out io.Writer, s term.Style, all bool) error {
 	p := sheet{d, term.NewPage(s)}
-	p.Say("", "%s", strings.TrimPrefix(d.Headline(), "gitlatch "))
+	p.Verdict(d.Passed, strings.TrimPrefix(d.Headline(), "gitlatch "))
 	p.Line("")
 	for _, line := range d.verdict() {
 		p.Say("  ", "%s", line)
@@ -75,13 +76,7 @@ func (p *sheet) since(c *Checkpoint) string {
 		return "-"
 	}
 	age := time.Duration(c.AgeSeconds) * time.Second
-	text := fmt.Sprintf("%dm", int(age.Minutes()))
-	switch {
-	case age >= 48*time.Hour:
-		text = fmt.Sprintf("%dd", int(age.Hours()/24))
-	case age >= 2*time.Hour:
-		text = fmt.Sprintf("%dh", int(age.Hours()))
-	}
+	text := duration.HumanDuration(age)
 	if c.OrBefore {
 		text += "+"
 	}

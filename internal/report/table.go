@@ -50,8 +50,8 @@ func (d Document) Table(out io.Writer, s term.Style) error {
 	for _, a := range d.Alerts {
 		p.Say("", "alert: %s", a)
 	}
-	if text := d.outcome(); text != "" {
-		p.Say("", "%s", text)
+	if text, ok := d.outcome(); text != "" {
+		p.Verdict(ok, text)
 	}
 	if slices.ContainsFunc(d.Workloads, func(w Workload) bool { return w.Reason == policy.ReasonNoEvidence }) {
 		p.Fix("  ", "gitlatch doctor --write")

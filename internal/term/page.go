@@ -28,6 +28,13 @@ func (p *Page) Say(indent, format string, args ...any) {
 	}
 }
 
+// Verdict is Say of a verdict.
+func (p *Page) Verdict(ok bool, text string) {
+	for _, line := range p.fold(text, 0) {
+		p.Line("%s", p.Style.Verdict(ok, line))
+	}
+}
+
 // Fix writes the remedy for the text before it, which is a command or a field if possible. ""
 // writes nothing.
 func (p *Page) Fix(indent, remedy string) {

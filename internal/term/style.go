@@ -26,6 +26,8 @@ const (
 	plain  ink = ""
 	faint  ink = "2"
 	strong ink = "1"
+	red    ink = "31"
+	green  ink = "32"
 	cyan   ink = "36"
 	yellow ink = "1;33"
 )
@@ -39,6 +41,11 @@ func (s Style) paint(i ink, text string) string {
 
 // Heading returns a line that stands above a part of the output.
 func (s Style) Heading(text string) string { return s.paint(strong, text) }
+
+// Verdict returns a line of a verdict: green if ok is true, else red.
+func (s Style) Verdict(ok bool, line string) string {
+	return s.paint(map[bool]ink{true: green, false: red}[ok], line)
+}
 
 // Faint returns text that is there to be passed over.
 func (s Style) Faint(text string) string { return s.paint(faint, text) }
