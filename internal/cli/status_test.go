@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +70,14 @@ func TestStatusFindsWhatIsNotWell(t *testing.T) {
 	}
 	if got := w.run("status"); got.status != 1 || !strings.Contains(got.out, "unread statefulsets, 10m ago: ") || !strings.Contains(got.out, "\n           Fix: kubectl apply -k infra/rbac\n") || !strings.Contains(got.err, "1 alert open") {
 		t.Errorf("%+v", got)
+	}
+	text, err := os.ReadFile(w.path("config.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, "config.yaml", strings.Replace(string(text), "cluster: {", "cluster: {context: blue, ", 1))
+	if got := w.run("status"); !strings.Contains(got.out, "cluster    blue 1f0c-blue\n") {
+		t.Errorf("the cluster has no name: %+v", got)
 	}
 	w.write(t, "state/latch.db", strings.Repeat("not a database\n", 1000))
 	if got := w.run("status"); got.status != 2 || !strings.Contains(got.err, "state cannot be read") {
