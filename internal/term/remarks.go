@@ -10,7 +10,7 @@ type remark struct {
 	subjects, fixes []string
 }
 
-// Add adds a text about a subject, and the fix. An empty text or fix is none.
+// Add adds a text about a subject, and the fix. Both may be empty.
 func (r *Remarks) Add(title, subject, text, fix string) {
 	i := slices.IndexFunc(*r, func(one remark) bool { return one.title == title && one.text == text })
 	if i < 0 {

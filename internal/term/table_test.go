@@ -36,7 +36,7 @@ func TestFoldKeepsANumberWithItsPercent(t *testing.T) {
 }
 
 // A name that is wider than the line is broken after a / or -, and loses nothing. A URL
-// stays whole, to be copied.
+// has one line, to be copied.
 func TestFoldBreaksLongNames(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
