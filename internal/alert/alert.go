@@ -24,11 +24,11 @@ type Condition struct {
 	// Title is the first line of a message, with the object and numbers; "" is the kind
 	// and the subject.
 	Title string `json:"title,omitempty"`
-	Text  string `json:"text"` // a sentence with the numbers, shortened by Brief
-	// Did is the effect, as in "gitlatch lowers no level" or "its checkpoint is 200:
-	// ..."; "" if there is no effect.
-	Did string `json:"did,omitempty"`
-	Do  string `json:"do"` // the action for a user
+	Text  string `json:"text"` // a sentence with the numbers, no longer than Brief leaves it
+	// Effect is the effect, as in "gitlatch lowers no level" or "its checkpoint is 200: ...";
+	// "" is none.
+	Effect string `json:"effect,omitempty"`
+	Fix    string `json:"fix"` // the remedy, if possible a command or a field to paste
 }
 
 // longest is the limit of a text in a message, in bytes. Users read messages on a phone,
@@ -229,8 +229,8 @@ func (a Alert) Message() string {
 		text += "It began at " + began + ".\n"
 	}
 	text += "\n"
-	if a.Did != "" {
-		text += "Effect: " + a.Did + "\n"
+	if a.Effect != "" {
+		text += "Effect: " + a.Effect + "\n"
 	}
-	return text + "Action: " + a.Do + "\nHelp:   gitlatch help alerts\n"
+	return text + "Fix:    " + a.Fix + "\nHelp:   gitlatch help alerts\n"
 }

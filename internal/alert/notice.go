@@ -12,11 +12,11 @@ type Notice struct {
 	Kind     string // a stable name, for the filters of subscribers
 	Severity Severity
 	State    string
-	Subject  string // one line
-	Thread   string // the same for all messages about one condition
-	Text     string // for users
-	Do       string // the action for a user, which Text also contains; "" for no action
-	Document []byte // for programs, as JSON
+	Subject  string // a line
+	Thread   string // the same for all messages of one condition
+	Text     string // for people
+	Fix      string // the remedy, which Text contains too; "" is none
+	Document []byte // for machines, as JSON
 }
 
 // Info is the severity of a message that requires no action.
@@ -31,7 +31,7 @@ func (a Alert) Notice() (Notice, error) {
 	}
 	n.Thread = "gitlatch " + a.Site + ": " + strings.TrimSpace(string(a.Kind)+" "+a.Condition.Subject)
 	if a.State != Resolved {
-		n.Do = a.Do
+		n.Fix = a.Fix
 	}
 	return n, err
 }

@@ -51,9 +51,9 @@ func together(of []alert.Condition) alert.Condition {
 	names := each.Of(of, func(c alert.Condition) string { return c.Subject })
 	first := of[0]
 	return alert.Condition{
-		Kind: first.Kind,
-		Text: fmt.Sprintf("%d workloads: %s. Of the first: %s", len(of), term.Among(names), first.Text),
-		Did:  first.Did,
-		Do:   first.Do,
+		Kind:   first.Kind,
+		Text:   fmt.Sprintf("%d workloads: %s. Of the first: %s", len(of), term.Among(names), first.Text),
+		Effect: first.Effect,
+		Fix:    first.Fix,
 	}
 }

@@ -82,7 +82,7 @@ func (l *Look) lasting(of latch.Latch) (all []alert.Condition) {
 // condition has the text of the last sample that showed it.
 func (l *Look) again(id workload.ID, e latch.Episode, effect string) alert.Condition {
 	c := alert.Condition{
-		Kind: e.Kind, Subject: id.String(), Did: effect, Do: ruleOf(e.Kind).do,
+		Kind: e.Kind, Subject: id.String(), Effect: effect, Fix: ruleOf(e.Kind).fix,
 		Text: "it was so since " + instant(e.Since) + ", and cannot be told just now",
 	}
 	for _, o := range l.Open {
@@ -162,7 +162,7 @@ func (c *candidate) judge() (found []alert.Condition) {
 		case !now.known:
 			found = append(found, c.again(c.sample.ID, *next, c.effect()))
 		default:
-			found = append(found, alert.Condition{Kind: r.kind, Subject: c.sample.ID.String(), Text: now.text, Did: c.effect(), Do: r.do})
+			found = append(found, alert.Condition{Kind: r.kind, Subject: c.sample.ID.String(), Text: now.text, Effect: c.effect(), Fix: r.fix})
 		}
 	}
 	c.watch.Episodes = episodes

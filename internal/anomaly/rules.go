@@ -17,7 +17,7 @@ type rule struct {
 	hold time.Duration
 	// see applies the rule to a workload. The episode is the running one, or nil.
 	see func(*candidate, *latch.Episode) sight
-	do  string
+	fix string // see alert.Condition
 }
 
 // A sight is the result of a rule at one sample. The zero value means that the sample
@@ -57,11 +57,11 @@ const (
 // rules are all rules, in the order of their kinds.
 var rules = []rule{
 	{alert.Mismatch, deployed, (*candidate).mismatch,
-		"accept the live bounds by editing the record, or give the autoscaler back those that git accepted"},
+		"set _min and _max of the workload in its checkpoint file to the live values, or restore the values of git in the autoscaler"},
 	{alert.BrakeLeft, unreleased, (*candidate).brakeLeft,
-		"gitlatch restore release --expired --yes. If it says that the annotation cannot be read, set how the autoscaler scales down by hand, and remove the annotation"},
+		"gitlatch restore release --expired --yes. If it cannot read the annotation, set the scale-down behavior of the autoscaler by hand, and remove the annotation"},
 	{alert.Capped, momentary, (*candidate).capped,
-		"accept the live bounds by editing the record: a rebuild now would start with too few pods"},
+		"set _max of the workload in its checkpoint file to the live maximum before the next rebuild"},
 	{alert.Override, momentary, (*candidate).override,
 		"nothing, if that was meant: the autoscaler takes over by itself, unless it was paused. Else write back the count"},
 	{alert.NotLoad, longestWindow, (*candidate).notLoad,

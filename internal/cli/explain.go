@@ -147,6 +147,7 @@ func (e explanation) Table(out io.Writer, s term.Style) error {
 	}
 	if e.of.Stop.Reason != policy.ReasonNone {
 		lines.Add("site", "%s", e.of.Stop.Text)
+		lines.Add("", "Fix: %s", e.of.Stop.Fix)
 	}
 	if e.of.Observe {
 		lines.Add("site", "mode is observe: nothing is written to git")

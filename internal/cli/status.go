@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -88,7 +89,10 @@ type siteStatus struct {
 	Proposal    *proposed    `json:"proposal,omitempty"`
 	Unpublished time.Time    `json:"unpublishedSince,omitzero"` // since when a level change waits for a commit
 	Alerts      []alert.Open `json:"alerts"`
-	Unsent      int          `json:"unsent,omitempty"` // messages that may not have been sent
+	Unsent      int          `json:"unsent,omitempty"` // messages that are not known to have been sent
+
+	now   time.Time
+	named string // the name of the cluster in the configuration; "" is unknown
 }
 
 // A leftAlone is a workload that gitlatch does not change until an instant.
@@ -149,6 +153,7 @@ func newStatusOf(c config.Config, head latch.Head, latches map[workload.ID]latch
 	s := siteStatus{
 		Site: c.Site, Cluster: head.Cluster.UID, LastTick: head.At, Workloads: len(latches),
 		Unpublished: head.UnpublishedSince, Unsent: len(head.Outbox), Alerts: append([]alert.Open{}, head.Open...),
+		now: now, named: cmp.Or(c.Cluster.EKS.Name, c.Cluster.Context),
 	}
 	s.Late = !head.At.IsZero() && now.Sub(head.At) > 3*c.Period
 	if head.PausedUntil.After(now) {

@@ -121,14 +121,14 @@ func TestTheRestGoesOn(t *testing.T) {
 			[]string{"not read: deployments: internal server error: "}, []string{"(partial)"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "100"`}},
 		{"a record edited into nonsense", func(t *testing.T, w *world) { w.replace(t, shop, `deployment.web: "100"`, `deployment.web: "lots"`) },
-			[]string{shop + `:17: data["deployment.web"]: must be a whole number of at least 1, got "lots"`, "fix " + shop + " on the branch; until then gitlatch uses the last agreed version"},
+			[]string{shop + `:17: data["deployment.web"]: must be a whole number of at least 1, got "lots"`, "correct " + shop + " on the branch; until then gitlatch uses the last agreed version"},
 			[]string{"shop/web                175       100     freeze", "the checkpoint file of its namespace is broken"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "lots"`}},
 		{"a record with a conflict in it", func(t *testing.T, w *world) { w.replace(t, shop, "data:\n", "<<<<<<< HEAD\ndata:\n=======\n") },
-			[]string{shop + ":7: is not YAML: ", "fix " + shop + " on the branch"}, nil,
+			[]string{shop + ":7: is not YAML: ", "correct " + shop + " on the branch"}, nil,
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{"<<<<<<< HEAD"}},
 		{"a record that is a symlink", func(t *testing.T, w *world) { w.link(t, shop, "../../../apps/web.yaml") },
-			[]string{shop + " is a symlink", "hint: commit a plain file", "fix " + shop + " on the branch"}, nil,
+			[]string{shop + " is a symlink", "hint: commit a plain file", "correct " + shop + " on the branch"}, nil,
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`}},
 		{"a namespace's folder that is a symlink", func(t *testing.T, w *world) { w.link(t, siteDir+"/shop", "../../apps") },
 			[]string{siteDir + "/shop is a symlink", "hint: commit a plain file or folder"}, nil,
@@ -138,7 +138,7 @@ func TestTheRestGoesOn(t *testing.T) {
 			"", []string{`deployment.web: "100"`}},
 		{"a site file that is none", func(t *testing.T, w *world) {
 			w.origin.Push(t, "main", map[string]string{checkpoint.SitePath("prod-eu"): "moved"}, "by hand")
-		}, []string{checkpoint.SitePath("prod-eu") + ":1: must be a mapping", "fix " + checkpoint.SitePath("prod-eu") + " on the branch"}, nil,
+		}, []string{checkpoint.SitePath("prod-eu") + ":1: must be a mapping", "correct " + checkpoint.SitePath("prod-eu") + " on the branch"}, nil,
 			"", []string{`deployment.web: "100"`}},
 		{"a site file of another site", func(t *testing.T, w *world) {
 			w.replace(t, checkpoint.SitePath("prod-eu"), `name: "prod-eu"`, `name: "prod-us"`)

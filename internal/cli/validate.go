@@ -64,14 +64,14 @@ type validated struct {
 	Problems []string `json:"problems"`       // with file, line and field; empty if the file is valid
 }
 
-// Table prints one line for each valid file and for each problem.
-func (v verdict) Table(out io.Writer, _ term.Style) error {
+// Table is a line for each valid file and for each problem.
+func (v verdict) Table(out io.Writer, s term.Style) error {
 	for _, f := range v.Files {
 		if len(f.Problems) == 0 {
-			fmt.Fprintf(out, "%s: valid, of kind %s\n", f.File, f.Kind)
+			fmt.Fprintln(out, s.Verdict(true, f.File+": valid, of kind "+f.Kind))
 		}
 		for _, problem := range f.Problems {
-			fmt.Fprintln(out, problem)
+			fmt.Fprintln(out, s.Verdict(false, problem))
 		}
 	}
 	return nil

@@ -46,6 +46,7 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	}
 	if r.Stop.Reason != policy.ReasonNone {
 		p.Say("", "%s", r.Stop)
+		p.Fix("  ", r.Stop.Fix)
 	}
 	if !r.Set.Latch {
 		p.Say("", "mode is observe: nothing is written to git")

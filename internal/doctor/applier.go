@@ -101,7 +101,7 @@ func (o Overlay) rendered(id workload.ID) (gitops.Object, bool) {
 // and of other repositories from the case to namesakes.
 func (e *examination) apart() {
 	for i, a := range e.appliers {
-		e.appliers[i].unbound, e.appliers[i].away = e.Here.unbound(a), e.Here.otherDestination(a) != ""
+		e.appliers[i].unbound, e.appliers[i].away = e.Here.unbound(a), e.Here.otherDestination(a) != nil
 	}
 	namesake := func(o Overlay) bool {
 		return slices.ContainsFunc(e.appliers, func(a applier) bool {
@@ -174,7 +174,8 @@ func (e *examination) narrowed(s subject, by owner) *Finding {
 				continue
 			}
 			if f := keeps(s, by.annotations); f != nil {
-				return &Finding{RuleNarrowed, s.ID.Short(), fmt.Sprintf("%s protects the live replica count, but its manifest in %s does not. Its next apply sets the replicas to the manifest's (default 1). Correct the manifest first. Finding for the manifest: %s", by.name, o.Dir, f.Text)}
+				return &Finding{RuleNarrowed, s.ID.Short(), fmt.Sprintf("%s protects the live replica count, but its manifest in %s does not. Its next apply sets the replicas to the manifest's (default 1). Finding for the manifest: %s", by.name, o.Dir, f.Text),
+					fmt.Sprintf("in %s, before the next apply: %s", o.Dir, f.Fix)}
 			}
 		}
 	}

@@ -54,7 +54,7 @@ func (e *examination) named() {
 	for _, kind := range slices.Sorted(maps.Keys(e.Cluster.definitions)) {
 		o, _ := e.Cluster.Kinds.Object(kind)
 		for _, differs := range e.Cluster.definitions[kind].differs(o) {
-			e.find(KindDiffers, string(kind), differs)
+			e.find(KindDiffers, string(kind), differs, "correct kinds in the policy")
 		}
 	}
 }

@@ -289,7 +289,7 @@ func tell(r doctor.Report) string {
 		fmt.Fprintf(&b, "unread %s\n", unread)
 	}
 	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "%s: %s: %s\n", f.Trap, f.Subject, f.Text)
+		fmt.Fprintf(&b, "%s: %s: %s\n  fix: %s\n", f.Trap, f.Subject, f.Text, f.Fix)
 	}
 	return b.String()
 }

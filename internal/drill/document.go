@@ -156,7 +156,8 @@ type Cause struct {
 	// Name is stable: a trap of doctor ("component-missing"), a reason of a decision
 	// ("yield", "no-evidence"), or one of the constants below.
 	Name string `json:"name"`
-	Text string `json:"text"` // the problem and its solution
+	Text string `json:"text"`
+	Fix  string `json:"fix,omitempty"` // the remedy; "" is none
 }
 
 // The causes that are not a trap or a reason of a decision, and traps that other code
@@ -250,7 +251,8 @@ type Finding struct {
 	Trap    string `json:"trap"`    // stable
 	Subject string `json:"subject"` // a workload, a namespace, a folder or an object
 	Text    string `json:"text"`
-	// Workloads are the workloads whose coverage it lowers, as "namespace/kind/name".
+	Fix     string `json:"fix"` // the remedy
+	// Workloads are those whose coverage it lowers, as "namespace/kind/name".
 	Workloads []string `json:"workloads"`
 	Missing   int64    `json:"missing"` // missing pods of these workloads
 }

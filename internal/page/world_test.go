@@ -176,7 +176,7 @@ func sum(d *drill.Document) {
 			}
 		}
 		if len(d.Findings) < 6 && len(w.Causes) > 0 && w.Causes[0].Name == "component-missing" {
-			d.Findings = append(d.Findings, drill.Finding{Trap: "component-missing", Subject: "namespace " + w.Namespace, Text: w.Causes[0].Text, Workloads: []string{w.Namespace + "/deployment/" + w.Name}, Missing: int64(w.Missing)})
+			d.Findings = append(d.Findings, drill.Finding{Trap: "component-missing", Subject: "namespace " + w.Namespace, Text: w.Causes[0].Text, Fix: "add checkpoints/prod-eu/" + w.Namespace + " to components of the overlay", Workloads: []string{w.Namespace + "/deployment/" + w.Name}, Missing: int64(w.Missing)})
 		}
 		if i%9 == 4 && len(d.Flush.Levels) < 4 && w.Declared != nil {
 			d.Flush.Levels = append(d.Flush.Levels, drill.Level{Named: w.Named, From: new(*w.Declared / 2), To: w.Declared, Text: "live is above what was declared"})

@@ -225,9 +225,10 @@ type Stop struct {
 	All    bool   `json:"all"`
 	Reason Reason `json:"reason"`
 	Text   string `json:"text"`
+	Fix    string `json:"fix,omitempty"` // the remedy, for a Stop of the site
 }
 
-// String returns the effect of the stop and its reason.
+// String returns the effect of the stop and its reason, without the remedy.
 func (s Stop) String() string {
 	what := "lowered"
 	if s.All {

@@ -10,23 +10,24 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// outcome returns the commit that the tick made, or why it made none.
-func (d Document) outcome() string {
+// outcome returns the commit that the tick made, or why it made none. ok is false if a
+// change is stopped, or is not in git.
+func (d Document) outcome() (text string, ok bool) {
 	switch {
 	case d.Commit != nil && d.DryRun:
-		return "would commit: " + d.Commit.Subject
+		return "would commit: " + d.Commit.Subject, true
 	case d.Commit != nil:
-		return "commit " + d.Commit.ID + ": " + d.Commit.Subject
+		return "commit " + d.Commit.ID + ": " + d.Commit.Subject, true
 	case d.Mode == "observe":
-		return "mode is observe: nothing is written to git"
+		return "mode is observe: nothing is written to git", true
 	case d.Proposal != nil:
-		return ""
+		return "", true
 	}
 	reasons := slices.Concat(d.stops(), d.uncommitted())
 	if len(reasons) == 0 {
-		return "no commit: no level change is due"
+		return "no commit: no level change is due", true
 	}
-	return "no commit: " + strings.Join(reasons, ", ")
+	return "no commit: " + strings.Join(reasons, ", "), false
 }
 
 // siteStops are the reasons of a Stop, except for ReasonPartial: Unread names the

@@ -38,6 +38,7 @@ func (d Document) Table(out io.Writer, s term.Style) error {
 	}
 	if d.Stop.Reason != policy.ReasonNone {
 		p.Say("", "%s", d.Stop)
+		p.Fix("  ", d.Stop.Fix)
 	}
 	if d.Proposal != nil {
 		p.Say("", "proposed %s: %s", d.Proposal.URL, d.Proposal.Subject)
@@ -50,8 +51,11 @@ func (d Document) Table(out io.Writer, s term.Style) error {
 	for _, a := range d.Alerts {
 		p.Say("", "alert: %s", a)
 	}
-	if text := d.outcome(); text != "" {
-		p.Say("", "%s", text)
+	if text, ok := d.outcome(); text != "" {
+		p.Verdict(ok, text)
+	}
+	if slices.ContainsFunc(d.Workloads, func(w Workload) bool { return w.Reason == policy.ReasonNoEvidence }) {
+		p.Fix("  ", "gitlatch doctor --write")
 	}
 	return p.Print(out)
 }
@@ -81,11 +85,11 @@ func about(m inplace.Mark) string {
 // say prints a condition, with its details indented below it.
 func (c Condition) say(p *term.Page) {
 	p.Say("", "%s: %s", c.Severity, cmp.Or(c.Title, strings.TrimSpace(string(c.Kind)+" "+c.Subject)))
-	for _, said := range []struct{ label, text string }{{"", c.Text}, {"effect: ", c.Did}, {"action: ", c.Do}} {
-		if said.text != "" {
-			p.Say("  ", "%s%s", said.label, said.text)
-		}
+	p.Say("  ", "%s", c.Text)
+	if c.Effect != "" {
+		p.Say("  ", "Effect: %s", c.Effect)
 	}
+	p.Fix("  ", c.Fix)
 }
 
 // leftOut returns the number of workloads without a row, the most common reason first.

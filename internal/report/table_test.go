@@ -103,7 +103,7 @@ no commit: 1 level change could not be committed
 func TestAConditionKeepsItsIndent(t *testing.T) {
 	t.Parallel()
 	r := tick.Report{Site: "prod", Fleet: workload.Fleet{At: noon}, Notes: tick.Notes{Conditions: []alert.Condition{{
-		Kind: alert.Surge, Subject: "shop/deployment/web", Text: "its need rose from 100 to 900 pods within five minutes", Do: "see whether that is meant",
+		Kind: alert.Surge, Subject: "shop/deployment/web", Text: "its need rose from 100 to 900 pods within five minutes", Fix: "see whether that is meant",
 	}}}}
 	for line := range strings.Lines(table(t, r, 40)) {
 		if !strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "warning: ") && !strings.HasPrefix(line, "no commit") {
@@ -112,7 +112,8 @@ func TestAConditionKeepsItsIndent(t *testing.T) {
 	}
 }
 
-// Without a commit, the last line lists the number of blocked changes by reason.
+// Where nothing was committed, the last line counts the changes that are blocked, by
+// reason. A fix follows a stop, and changes without a rule.
 func TestTheTableEndsWithTheReasonForNoCommit(t *testing.T) {
 	t.Parallel()
 	to := checkpoint.Entry{Replicas: 50}
@@ -128,7 +129,7 @@ func TestTheTableEndsWithTheReasonForNoCommit(t *testing.T) {
 		return r
 	}
 	stopped := func(why policy.Reason) tick.Report {
-		return of(decided(), func(r *tick.Report) { r.Stop = policy.Stop{Reason: why} })
+		return of(decided(), func(r *tick.Report) { r.Stop = policy.Stop{Reason: why, Fix: "gitlatch adopt"} })
 	}
 	for _, c := range []struct {
 		name string
@@ -153,7 +154,13 @@ func TestTheTableEndsWithTheReasonForNoCommit(t *testing.T) {
 		{"another cluster", stopped(policy.ReasonOther), "gitlatch lowers no level until you adopt this cluster"},
 		{"a second cluster", stopped(policy.ReasonSecond), "two live clusters share the site"},
 	} {
-		got := table(t, c.r, 0)
+		got, fixed := strings.CutSuffix(table(t, c.r, 0), "\n  Fix: gitlatch doctor --write\n")
+		if fixed != strings.Contains(c.want, "no rule found") {
+			t.Errorf("%s: has the fix for a rule: %v", c.name, fixed)
+		}
+		if fix := "\n  Fix: " + c.r.Stop.Fix + "\n"; c.r.Stop.Fix != "" && !strings.Contains(got, fix) {
+			t.Errorf("%s: no fix of the stop in\n%s", c.name, got)
+		}
 		lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 		if last := lines[len(lines)-1]; last != "no commit: "+c.want {
 			t.Errorf("%s: %q, want %q", c.name, last, "no commit: "+c.want)

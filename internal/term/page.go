@@ -28,7 +28,22 @@ func (p *Page) Say(indent, format string, args ...any) {
 	}
 }
 
-// Whisper writes a faint paragraph, for text that readers can skip.
+// Verdict is Say of a verdict.
+func (p *Page) Verdict(ok bool, text string) {
+	for _, line := range p.fold(text, 0) {
+		p.Line("%s", p.Style.Verdict(ok, line))
+	}
+}
+
+// Fix writes the remedy for the text before it, which is a command or a field if possible. ""
+// writes nothing.
+func (p *Page) Fix(indent, remedy string) {
+	if remedy != "" {
+		p.Say(indent, "Fix: %s", remedy)
+	}
+}
+
+// Whisper is Say of what is there to be passed over.
 func (p *Page) Whisper(indent, text string) {
 	for _, line := range p.fold(text, len(indent)) {
 		p.Line("%s%s", indent, p.Style.Faint(line))

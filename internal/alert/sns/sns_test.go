@@ -116,7 +116,7 @@ func TestAChatGetsACustomNotification(t *testing.T) {
 	t.Parallel()
 	of := &topic{}
 	a := alert.Alert{ID: "1", Site: "prod-eu", State: alert.Raised, Severity: alert.Critical, Since: noon, At: noon,
-		Condition: alert.Condition{Kind: alert.Blocked, Subject: "main", Text: "refused: <!channel> & <https://example.com|click>", Do: "let it push"}}
+		Condition: alert.Condition{Kind: alert.Blocked, Subject: "main", Text: "refused: <!channel> & <https://example.com|click>", Fix: "let it push"}}
 	for _, state := range []alert.State{alert.Raised, alert.Resolved} {
 		a.State = state
 		if err := send(t, sns.Topic{ARN: arn, Client: of}, a); err != nil {
@@ -125,7 +125,7 @@ func TestAChatGetsACustomNotification(t *testing.T) {
 	}
 	const begins = `{"version":"1.0","source":"custom","id":"1","content":{"textType":"client-markdown",` +
 		`"title":":rotating_light: [critical] gitlatch prod-eu: publishing-blocked main",` +
-		`"description":"[critical] gitlatch prod-eu: publishing-blocked main\n\nrefused: &lt;!channel&gt; &amp; &lt;https://example.com|click&gt;\n\nAction: let it push\nHelp:   gitlatch help alerts\n",` +
+		`"description":"[critical] gitlatch prod-eu: publishing-blocked main\n\nrefused: &lt;!channel&gt; &amp; &lt;https://example.com|click&gt;\n\nFix:    let it push\nHelp:   gitlatch help alerts\n",` +
 		`"nextSteps":["let it push"],"keywords":["prod-eu","publishing-blocked","critical"]},` +
 		`"metadata":{"threadId":"gitlatch prod-eu: publishing-blocked main","summary":"[critical] gitlatch prod-eu: publishing-blocked main","eventType":"publishing-blocked",` +
 		`"additionalContext":{"severity":"critical","site":"prod-eu","state":"raised"}}}`

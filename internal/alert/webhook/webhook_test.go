@@ -15,7 +15,7 @@ import (
 )
 
 var blocked = alert.Alert{ID: "1", Site: "prod-eu", State: alert.Raised, Severity: alert.Critical,
-	Condition: alert.Condition{Kind: alert.Blocked, Text: "push was refused", Do: "let it push"}}
+	Condition: alert.Condition{Kind: alert.Blocked, Text: "push was refused", Fix: "let it push"}}
 
 // hook returns a hook whose server answers with a status, and the bodies that it
 // receives.

@@ -123,7 +123,7 @@ func findings(r doctor.Report, all []drill.Workload) []drill.Finding {
 	}
 	found := []drill.Finding{}
 	for _, f := range r.Findings {
-		one := drill.Finding{Trap: string(f.Trap), Subject: f.Subject, Text: f.Text, Workloads: []string{}}
+		one := drill.Finding{Trap: string(f.Trap), Subject: f.Subject, Text: f.Text, Fix: f.Fix, Workloads: []string{}}
 		for _, w := range r.Workloads {
 			missing := lacks[w.ID.String()]
 			crowded := f.Trap == doctor.Quota && f.Subject == w.ID.Namespace

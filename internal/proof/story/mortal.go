@@ -30,6 +30,7 @@ func (t topic) Send(_ context.Context, n alert.Notice) error {
 			return &alert.RefusedError{Cause: errors.New("message too long")}
 		}
 		t.Sent = append(t.Sent, a)
+		t.Fixes[a.Kind] = append(t.Fixes[a.Kind], a.Fix)
 		t.Arrived[a.ID]++
 		return nil
 	})
