@@ -24,9 +24,9 @@ type Condition struct {
 	// Title is the first line of a message, with the object and numbers; "" is the kind
 	// and the subject.
 	Title string `json:"title,omitempty"`
-	Text  string `json:"text"` // a sentence with the numbers, no longer than Brief leaves it
-	// Effect is the effect, as in "gitlatch lowers no level" or "its checkpoint is 200: ...";
-	// "" is none.
+	Text  string `json:"text"` // a sentence with the numbers, shortened by Brief
+	// Effect is the effect, as in "gitlatch lowers no level" or "its checkpoint is 200:
+	// ..."; "" if there is no effect.
 	Effect string `json:"effect,omitempty"`
 	Fix    string `json:"fix"` // the remedy, if possible a command or a field to paste
 }

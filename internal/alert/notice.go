@@ -12,11 +12,11 @@ type Notice struct {
 	Kind     string // a stable name, for the filters of subscribers
 	Severity Severity
 	State    string
-	Subject  string // a line
-	Thread   string // the same for all messages of one condition
-	Text     string // for people
-	Fix      string // the remedy, which Text contains too; "" is none
-	Document []byte // for machines, as JSON
+	Subject  string // one line
+	Thread   string // the same for all messages about one condition
+	Text     string // for users
+	Fix      string // the remedy, which Text also contains; "" for no remedy
+	Document []byte // for programs, as JSON
 }
 
 // Info is the severity of a message that requires no action.

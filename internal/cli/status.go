@@ -89,7 +89,7 @@ type siteStatus struct {
 	Proposal    *proposed    `json:"proposal,omitempty"`
 	Unpublished time.Time    `json:"unpublishedSince,omitzero"` // since when a level change waits for a commit
 	Alerts      []alert.Open `json:"alerts"`
-	Unsent      int          `json:"unsent,omitempty"` // messages that are not known to have been sent
+	Unsent      int          `json:"unsent,omitempty"` // messages that may not have been sent
 
 	now   time.Time
 	named string // the name of the cluster in the configuration; "" is unknown

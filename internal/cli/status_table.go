@@ -106,7 +106,7 @@ func (s siteStatus) mode() string {
 	return fmt.Sprintf("observe (entries in git that are not updated: %d)", s.Entries)
 }
 
-// ago returns the age of an instant: "3m ago"; "never" is the zero instant.
+// ago returns the age of an instant, such as "3m ago". The zero instant is "never".
 func (s siteStatus) ago(at time.Time) string {
 	if at.IsZero() {
 		return "never"
@@ -114,5 +114,5 @@ func (s siteStatus) ago(at time.Time) string {
 	return duration.HumanDuration(max(0, s.now.Sub(at))) + " ago"
 }
 
-// instantOf returns an instant as reports have it.
+// instantOf formats an instant.
 func instantOf(at time.Time) string { return at.UTC().Format(time.RFC3339) }

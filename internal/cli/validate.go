@@ -64,7 +64,7 @@ type validated struct {
 	Problems []string `json:"problems"`       // with file, line and field; empty if the file is valid
 }
 
-// Table is a line for each valid file and for each problem.
+// Table prints one line for each valid file and for each problem.
 func (v verdict) Table(out io.Writer, s term.Style) error {
 	for _, f := range v.Files {
 		if len(f.Problems) == 0 {

@@ -66,15 +66,15 @@ func named(destination string) string { return "name: " + destination }
 
 // An origin is a source in git that a tool reads.
 type origin struct {
-	is       string // for people: a URL, or an object
-	url      string // "" where that is not known
-	revision string // the name of a branch, or what is none
-	resolved string // the commit that a revision of HEAD led to; "" is not known
-	option   string // the field that names the branch, as a format
+	is       string // a URL or an object, as findings show it
+	url      string // "" if unknown
+	revision string // a branch, or another revision such as a tag
+	resolved string // the commit that HEAD resolved to; "" if unknown
+	option   string // the field of the source that sets the branch, as a format
 }
 
-// unbound returns the first reason why the rules of an applier do not count, without a
-// subject; nil if they count.
+// unbound returns a finding for the first condition that an applier does not meet,
+// without a workload. It returns nil if the applier meets every condition.
 func (h Here) unbound(a applier) *Finding {
 	return cmp.Or(h.otherDestination(a), h.otherRepository(a), h.otherRevision(a), h.notReconciling(a))
 }

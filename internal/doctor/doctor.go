@@ -85,7 +85,7 @@ type examination struct {
 	// builds. They are not part of the case.
 	namesakes []Overlay
 	report    Report
-	without   map[string][]subject // by namespace, what no build has a Component for
+	without   map[string][]subject // workloads without their Component in a build, by namespace
 	guards    map[string]Finding   // by the object that applies the chart
 }
 
@@ -95,7 +95,8 @@ func (e *examination) find(trap Trap, subject, text, fix string) Finding {
 	return f
 }
 
-// lowers notes why a rebuild does not start a workload at what it needs.
+// lowers adds a finding that explains why a rebuild does not start a workload at its
+// level.
 func (e *examination) lowers(s *subject, trap Trap, subject, text, fix string) {
 	s.Lowers = append(s.Lowers, e.find(trap, subject, text, fix))
 }

@@ -18,7 +18,7 @@ const unprotected = "No rule protects the live replica count"
 // renderAdmission is the remedy that works with any tool.
 const renderAdmission = "gitlatch render admission | kubectl apply -f -"
 
-// staleCounts is what is wrong with an Application whose syncs write to all of its
+// staleCounts is the text of a finding about an Application whose syncs write all its
 // objects.
 const staleCounts = "Each sync writes all of its workloads with replica counts that are some seconds old. This can undo the last step of an autoscaler."
 
@@ -88,8 +88,8 @@ func (f Finding) about(s subject) Finding {
 	return f
 }
 
-// noApplier is why no rule is known to protect the replica count of a workload, and
-// the remedy.
+// noApplier returns the text of a finding about a workload without a known applier: why
+// no rule protects its replicas, and the fix.
 func (e *examination) noApplier(s subject) (text, fix string) {
 	own := "add \"NAMESPACE/KIND/NAME: REASON\" to " + checkpoint.EvidencePath(e.Site)
 	if releases := e.releases(s); len(releases) > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 )
 
-// excluded notes namespaces whose Component is in no build.
+// excluded reports the namespaces whose Component is in no build.
 func (e *examination) excluded() {
 	for namespace, l := range e.without {
 		fix := fmt.Sprintf("add %s to components of the overlay, above its transformers", path.Dir(checkpoint.ComponentPath(e.Site, namespace)))

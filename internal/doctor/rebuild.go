@@ -97,7 +97,7 @@ func (e *examination) patched(s *subject, included []inclusion) {
 		}
 	}
 	for _, in := range included {
-		if in.overlay.Err != nil { // it says itself what is wrong
+		if in.overlay.Err != nil { // overlays reports this error
 			s.Lowers = append(s.Lowers, Finding{BuildFails, in.overlay.Dir, in.overlay.Err.Error(), in.overlay.fix()})
 			return
 		}

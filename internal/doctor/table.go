@@ -37,7 +37,7 @@ func (r Report) Uncovered() int {
 	return each.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 && !w.Evident })
 }
 
-// remarks are the findings, those with the same trap and text as one.
+// remarks returns the findings. Findings with the same trap and text are one remark.
 func (r Report) remarks() (all term.Remarks) {
 	for _, f := range r.Findings {
 		all.Add(string(f.Trap), f.Subject, f.Text, f.Fix)
@@ -45,8 +45,8 @@ func (r Report) remarks() (all term.Remarks) {
 	return all
 }
 
-// listed returns subjects as a list: up to five names, or else the number of workloads and
-// the list of their namespaces.
+// listed returns up to five subjects by name. For more subjects, it returns the number of
+// workloads and the list of their namespaces.
 func listed(subjects []string) string {
 	namespaces := slices.Compact(each.Of(subjects, func(name string) string { return strings.Split(name, "/")[0] }))
 	if len(subjects) <= 5 || len(namespaces) == len(subjects) {
@@ -55,7 +55,7 @@ func listed(subjects []string) string {
 	return fmt.Sprintf("%d workloads in %s", len(subjects), strings.Join(namespaces, ", "))
 }
 
-// summary is a report in one line.
+// summary returns one line about the report.
 func (r Report) summary() string {
 	inert := each.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 || w.UserLine != "" })
 	declared := each.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 })

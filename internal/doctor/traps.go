@@ -93,10 +93,10 @@ func (e *examination) overlays() {
 	}
 }
 
-// fix is the remedy for an overlay that does not build.
+// fix returns the remedy for an overlay that does not build.
 func (o Overlay) fix() string {
 	return "correct the error, and check it with: kustomize build " + o.Dir
 }
 
-// ByPath is the By of a folder that a person names.
+// ByPath is the By of a folder that a user names.
 const ByPath = "--path"

@@ -106,7 +106,8 @@ func (e *examination) hidden(s *subject, admitted bool) bool {
 	return len(s.Lowers) > before
 }
 
-// unbuilt notes an applier by the chart that it is known to have, or else by text.
+// unbuilt adds a finding about an applier without a build: the finding about its chart,
+// or else text.
 func (e *examination) unbuilt(s *subject, admitted bool, name, text, fix string) {
 	if f, guards := e.guards[name]; guards && !admitted {
 		e.lowers(s, f.Trap, f.Subject, f.Text, f.Fix)

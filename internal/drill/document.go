@@ -157,7 +157,7 @@ type Cause struct {
 	// ("yield", "no-evidence"), or one of the constants below.
 	Name string `json:"name"`
 	Text string `json:"text"`
-	Fix  string `json:"fix,omitempty"` // the remedy; "" is none
+	Fix  string `json:"fix,omitempty"` // the remedy; "" for no remedy
 }
 
 // The causes that are not a trap or a reason of a decision, and traps that other code
@@ -252,7 +252,7 @@ type Finding struct {
 	Subject string `json:"subject"` // a workload, a namespace, a folder or an object
 	Text    string `json:"text"`
 	Fix     string `json:"fix"` // the remedy
-	// Workloads are those whose coverage it lowers, as "namespace/kind/name".
+	// Workloads are the workloads whose coverage it lowers, as "namespace/kind/name".
 	Workloads []string `json:"workloads"`
 	Missing   int64    `json:"missing"` // missing pods of these workloads
 }

@@ -83,8 +83,8 @@ func (p *sheet) since(c *Checkpoint) string {
 	return text
 }
 
-// why prints the unknown needs, the causes of a lower coverage, and the rollouts, each text
-// once for all of its workloads.
+// why prints the unknown needs, the causes, the rollouts and the frozen latches. Each
+// text appears once, with its workloads.
 func (p *sheet) why() {
 	var unknown, causes, rollouts, frozen term.Remarks
 	for _, w := range p.Workloads {
@@ -125,7 +125,7 @@ func (p *sheet) unexplained() []Level {
 	return slices.DeleteFunc(slices.Clone(p.Flush.Withheld), func(l Level) bool { return printed[reason{l.Named, l.Reason}] })
 }
 
-// notes is what does not lower the coverage, and what went wrong.
+// notes prints the other findings, the blocked levels, the problems and the links.
 func (p *sheet) notes() {
 	if harmless := each.Count(p.Findings, func(f Finding) bool { return len(f.Workloads) == 0 }); harmless > 0 {
 		p.Say("", "gitlatch doctor reports %s that do not lower the coverage", term.Count(harmless, "more finding"))

@@ -10,8 +10,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// outcome returns the commit that the tick made, or why it made none. ok is false if a
-// change is stopped, or is not in git.
+// outcome returns the commit that the tick made, or why it made none. ok is
+// false if a change is blocked, or if it is not in git.
 func (d Document) outcome() (text string, ok bool) {
 	switch {
 	case d.Commit != nil && d.DryRun:

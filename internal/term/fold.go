@@ -13,8 +13,8 @@ const Narrow = 80
 // room on a narrow terminal.
 const narrowest = 24
 
-// Fold breaks a text between words into lines of at most width columns. A number
-// stays with its %. A name that is wider is broken after a / or -, a URL is not.
+// Fold breaks a text between words into lines of at most width columns. It does not
+// separate a number from its %. It breaks a wider name after a / or -, but not a URL.
 func Fold(text string, width int) (lines []string) {
 	width = max(width, narrowest)
 	line := ""

@@ -31,7 +31,7 @@ func (one subject) causes() []drill.Cause {
 	}
 	if one.Start < cmp.Or(one.Level, one.need) {
 		for _, f := range one.Lowers {
-			if f.Trap != doctor.MaxUnderNeed { // it is of what is declared
+			if f.Trap != doctor.MaxUnderNeed { // it is about the level in git
 				add(string(f.Trap), f.Text, f.Fix)
 			}
 		}
