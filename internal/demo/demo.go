@@ -29,55 +29,27 @@ const (
 	holdUp = 2 * period
 )
 
-// A Format is what a demo prints in the end.
-type Format string
-
-// The formats: a report for people, and lines "figure <name> <value>".
-const (
-	Text    Format = "text"
-	Figures Format = "figures"
-)
-
 // Options say how a demo runs.
 type Options struct {
-	Out    io.Writer
-	Style  term.Style
-	Format Format // "" is Text
+	Out   io.Writer
+	Style term.Style
 
 	Progress *tty.Progress // shows how far the replay is; nil is nowhere
 
 	// Dir is where repository and state are left. It is made, or must be empty;
-	// "" makes a temporary one. Figures, which do not name it, do not leave it.
+	// "" makes a temporary one.
 	Dir string
 }
 
 // Run replays the shipped day and prints what came of it.
 func Run(ctx context.Context, o Options) error {
-	switch o.Format {
-	case "", Text, Figures:
-	default:
-		return fmt.Errorf("output %q: must be %s or %s", o.Format, Text, Figures)
-	}
 	t, err := traces.Day()
 	if err != nil {
 		return err
 	}
-	return run(ctx, t, o)
-}
-
-func run(ctx context.Context, t *traces.Trace, o Options) (err error) {
-	if o.Format == Figures && o.Dir == "" {
-		if o.Dir, err = emptyDir(""); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(o.Dir)) }()
-	}
 	d, err := record(ctx, t, o)
 	if err != nil {
 		return err
-	}
-	if o.Format == Figures {
-		return d.figures(o.Out)
 	}
 	return d.report(o.Out, o.Style)
 }

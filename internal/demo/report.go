@@ -13,37 +13,6 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// figures writes the figures that the project is held to, and those that the
-// report shows, each as a line "figure <name> <value>".
-func (d *day) figures(out io.Writer) error {
-	span := dayOf(d.trace)
-	worst := WorstCoverage(d.trace, d.history, holdUp, span)
-	r := WorstMoment(d.trace, d.history, span)
-	rollouts, lasted := d.rollouts()
-	var text strings.Builder
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{
-		{"changes_per_commit", ChangesPerCommit(d.trace, d.commits, span)},
-		{"coverage_worst", worst.Share},
-		{"changes", float64(d.trace.ScaleChanges(span.From, span.To))},
-		{"commits", float64(d.commitsIn(span))},
-		{"commits_warmup", float64(d.commitsIn(Span{0, span.From}))},
-		{"rollouts", float64(len(rollouts))},
-		{"rollouts_lasting", float64(len(lasted))},
-		{"rebuild_met_manifests", share(r.Manifests.Met, r.Needed)},
-		{"rebuild_met_checkpoint", share(r.Checkpoint.Met, r.Needed)},
-		{"rebuild_declared_checkpoint", share(r.Checkpoint.Created, r.Needed)},
-		{"rebuild_rounds_manifests", float64(r.Manifests.Rounds)},
-		{"rebuild_rounds_checkpoint", float64(r.Checkpoint.Rounds)},
-	} {
-		fmt.Fprintf(&text, "figure %s %.4g\n", f.name, f.value)
-	}
-	_, err := io.WriteString(out, text.String())
-	return err
-}
-
 func (d *day) commitsIn(s Span) int { return each.Count(d.commits, s.Holds) }
 
 func share(of, all int64) float64 { return float64(of) / float64(max(1, all)) }
