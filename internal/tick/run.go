@@ -79,7 +79,7 @@ type Sampler interface {
 // next tick sends it again, with the same id and before later alerts. After an
 // alert.RefusedError, gitlatch drops the alert and sends the next one.
 type Alerts interface {
-	Send(ctx context.Context, a alert.Alert) error
+	Send(ctx context.Context, n alert.Notice) error
 }
 
 // Run makes one pass. With an error, the report contains the steps before it. If another

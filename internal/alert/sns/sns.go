@@ -30,19 +30,9 @@ type Topic struct {
 	Client Publisher
 }
 
-// Send publishes an alert. Subscribers can filter by the attributes site, kind,
-// severity and state.
-func (t Topic) Send(ctx context.Context, a alert.Alert) error {
-	n, err := a.Notice()
-	if err != nil {
-		return err
-	}
-	return t.Tell(ctx, n)
-}
-
-// Tell publishes a message. Its attributes are those of an alert. A message that
-// SNS would never take is an alert.RefusedError.
-func (t Topic) Tell(ctx context.Context, n alert.Notice) error {
+// Send publishes a message. Subscribers can filter by the attributes site, kind,
+// severity and state. A message that SNS would never take is an alert.RefusedError.
+func (t Topic) Send(ctx context.Context, n alert.Notice) error {
 	inChat, err := chat(n)
 	if err != nil {
 		return err

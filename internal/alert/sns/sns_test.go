@@ -68,11 +68,20 @@ func broken(t *testing.T) alert.Alert {
 	return alerts[0]
 }
 
+func send(t *testing.T, to sns.Topic, a alert.Alert) error {
+	t.Helper()
+	n, err := a.Notice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to.Send(t.Context(), n)
+}
+
 func TestTheAlertOfABrokenRecordIsTaken(t *testing.T) {
 	t.Parallel()
 	of := &topic{}
 	a := broken(t)
-	if err := (sns.Topic{ARN: arn, Client: of}).Send(t.Context(), a); err != nil {
+	if err := send(t, sns.Topic{ARN: arn, Client: of}, a); err != nil {
 		t.Fatalf("a text of %d bytes: %v", len(a.Text), err)
 	}
 	if !strings.Contains(*of.sent[0].Message, "and 163 more") {
@@ -85,7 +94,7 @@ func TestAnAlertIsInAMessageOnce(t *testing.T) {
 	t.Parallel()
 	of := &topic{}
 	a := alert.Alert{ID: "1", Site: "prod-eu", Condition: alert.Condition{Kind: alert.MassDrop, Text: "12 workloads lost half"}, State: alert.Raised}
-	if err := (sns.Topic{ARN: arn, Client: of}).Send(t.Context(), a); err != nil {
+	if err := send(t, sns.Topic{ARN: arn, Client: of}, a); err != nil {
 		t.Fatal(err)
 	}
 	var bodies map[string]string
@@ -110,7 +119,7 @@ func TestAChatGetsACustomNotification(t *testing.T) {
 		Condition: alert.Condition{Kind: alert.Blocked, Subject: "main", Text: "refused: <!channel> & <https://example.com|click>", Do: "let it push"}}
 	for _, state := range []alert.State{alert.Raised, alert.Resolved} {
 		a.State = state
-		if err := (sns.Topic{ARN: arn, Client: of}).Send(t.Context(), a); err != nil {
+		if err := send(t, sns.Topic{ARN: arn, Client: of}, a); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -164,7 +173,7 @@ func TestWhatIsRefusedForGood(t *testing.T) {
 		{"down", said("InternalError", "try again"), false, "try again"},
 		{"silent", context.DeadlineExceeded, false, "deadline"},
 	} {
-		err := sns.Topic{ARN: arn, Client: &topic{fails: test.err}}.Send(t.Context(), alert.Alert{})
+		err := send(t, sns.Topic{ARN: arn, Client: &topic{fails: test.err}}, alert.Alert{})
 		var refused *alert.RefusedError
 		if errors.As(err, &refused) != test.forGood || !errors.Is(err, test.err) {
 			t.Errorf("%s: %v", test.name, err)
@@ -185,16 +194,16 @@ func TestAStandInForSNSTakesAndRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	of, a := sns.Topic{ARN: *made.TopicArn, Client: client}, broken(t)
-	if err := of.Send(t.Context(), a); err != nil {
+	if err := send(t, of, a); err != nil {
 		t.Error(err)
 	}
 	a.Text = strings.Repeat("too long ", 20_000)
 	var refused *alert.RefusedError
-	if err := of.Send(t.Context(), a); !errors.As(err, &refused) {
+	if err := send(t, of, a); !errors.As(err, &refused) {
 		t.Errorf("a text of %d bytes: %v", len(a.Text), err)
 	}
 	of.ARN += "-of-another"
-	if err := of.Send(t.Context(), broken(t)); err == nil || errors.As(err, &refused) {
+	if err := send(t, of, broken(t)); err == nil || errors.As(err, &refused) {
 		t.Errorf("a topic that is not there: %v", err)
 	}
 }

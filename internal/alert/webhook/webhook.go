@@ -35,21 +35,12 @@ func Open(secret string) (Hook, error) {
 	return Hook{u, &http.Client{Timeout: within, CheckRedirect: refuse}}, nil
 }
 
-// Send posts an alert.
-func (h Hook) Send(ctx context.Context, a alert.Alert) error {
-	n, err := a.Notice()
-	if err != nil {
-		return err
-	}
-	return h.Tell(ctx, n)
-}
-
 // What a server answers to a message that it would never take.
 var forGood = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}
 
-// Tell posts a message. One that would never be taken is an alert.RefusedError. No
+// Send posts a message. One that would never be taken is an alert.RefusedError. No
 // error tells the URL, nor what the server said, which may repeat it.
-func (h Hook) Tell(ctx context.Context, n alert.Notice) error {
+func (h Hook) Send(ctx context.Context, n alert.Notice) error {
 	body, err := json.Marshal(map[string]string{"text": n.Text})
 	if err != nil {
 		return err

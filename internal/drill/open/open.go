@@ -37,12 +37,10 @@ func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, erro
 	if err != nil {
 		return nil, err
 	}
-	r := &run.Run{
+	return &run.Run{
 		Tick: site.Tick(o.Config, parts), Objects: from, Here: here,
-		MinCoverage: MinCoverage, Archive: reports, Page: page.Drill,
-	}
-	r.Teller, _ = parts.Alerts.(run.Teller)
-	return r, nil
+		MinCoverage: MinCoverage, Archive: reports, Alerts: parts.Alerts, Page: page.Drill,
+	}, nil
 }
 
 // Objects returns a lister of the objects of the site's cluster and of its hub, and the

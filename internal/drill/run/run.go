@@ -22,7 +22,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Run is what a drill needs. Archive, Teller, Page and Paths may be left out.
+// A Run is what a drill needs. Archive, Alerts, Page and Paths may be left out.
 type Run struct {
 	Tick    *tick.Tick // Flush is the run's to set; with DryRun nothing is written
 	Objects doctor.Lister
@@ -36,14 +36,9 @@ type Run struct {
 	Tag         bool // names the commit that was scored
 
 	Archive archive.Archive
-	Teller  Teller
+	Alerts  tick.Alerts
 	// Page makes the HTML that is kept beside the document; nil makes none.
 	Page func(drill.Document) ([]byte, error)
-}
-
-// A Teller tells people.
-type Teller interface {
-	Tell(ctx context.Context, n alert.Notice) error
 }
 
 // A BusyError says that another held the site's lease for all the time that a
@@ -171,11 +166,11 @@ func (r *Run) keep(ctx context.Context, d drill.Document) drill.Document {
 
 // tell sends a message, unless err is why there is none.
 func (r *Run) tell(ctx context.Context, d drill.Document, notice alert.Notice, err error) drill.Document {
-	if r.Teller == nil {
+	if r.Alerts == nil {
 		return d
 	}
 	if err == nil {
-		err = r.Teller.Tell(ctx, notice)
+		err = r.Alerts.Send(ctx, notice)
 	}
 	if err != nil {
 		err = fmt.Errorf("send message %s: %w", notice.Kind, err)

@@ -80,7 +80,7 @@ func (p *parts) Get(context.Context, string) (json.RawMessage, error) {
 
 func (p *parts) Minor(context.Context) (int, error) { return 37, nil }
 
-func (p *parts) Tell(_ context.Context, n alert.Notice) error {
+func (p *parts) Send(_ context.Context, n alert.Notice) error {
 	if p.deaf {
 		return errors.New("topic does not exist")
 	}
@@ -103,7 +103,7 @@ func newParts(t *testing.T) (*parts, *run.Run) {
 	c.Site = "prod"
 	r := &run.Run{
 		Tick:    site.Tick(c, site.Parts{Sampler: p, Store: p.store, Repository: p, Clock: func() time.Time { return p.now }, Owner: "drill"}),
-		Objects: p, Here: doctor.Here{Branch: "main"}, Paths: []string{"clusters/prod/"}, MinCoverage: 0.95, LeaseWithin: time.Minute, Teller: p, Tag: true,
+		Objects: p, Here: doctor.Here{Branch: "main"}, Paths: []string{"clusters/prod/"}, MinCoverage: 0.95, LeaseWithin: time.Minute, Alerts: p, Tag: true,
 	}
 	return p, r
 }
