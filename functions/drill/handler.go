@@ -27,9 +27,6 @@ type event struct {
 	MinCoverage *float64 `json:"minCoverage"`
 	// Exact also lowers what is declared to the present need.
 	Exact bool `json:"exact"`
-	// Tag names the commit that was scored drill/<date>. The API of CodeCommit knows
-	// no tags.
-	Tag bool `json:"tag"`
 	// Flush left out is true; false scores git as it is. DryRun does so too, and also
 	// writes no metrics.
 	Flush  *bool `json:"flush"`
@@ -114,7 +111,6 @@ func (h *handler) drill(ctx context.Context, e event) (d drill.Document, err err
 	}
 	r.Tick.DryRun = !e.flushes()
 	r.Exact = e.Exact
-	r.Tag = e.Tag
 	if end, ok := ctx.Deadline(); ok {
 		r.LeaseWithin = time.Until(end) / leasePart
 	}

@@ -48,7 +48,7 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 		// These are taken, and come as far as the cluster.
 		``:   "kubeconfig /nowhere/kubeconfig",
 		`{}`: "kubeconfig /nowhere/kubeconfig",
-		`{"site": "prod-eu", "minCoverage": 0, "exact": true, "tag": true, "dryRun": true}`: "kubeconfig /nowhere/kubeconfig",
+		`{"site": "prod-eu", "minCoverage": 0, "exact": true, "dryRun": true}`: "kubeconfig /nowhere/kubeconfig",
 		`{"flush": false}`: "kubeconfig /nowhere/kubeconfig",
 		// These are not.
 		`{"site": "prod-us"}`:   `site is "prod-us", and this function is configured for "prod-eu"`,

@@ -26,7 +26,7 @@ type drilling struct {
 	flags
 	minCoverage   float64
 	flush, dryRun bool
-	exact, tag    bool // of a flush
+	exact         bool // of a flush
 	all           bool
 	paths         []string
 	url           string
@@ -72,7 +72,6 @@ Exit status:
 	c.Flags().BoolVar(&d.flush, "flush", false, "commit the present need of each workload first")
 	c.Flags().BoolVar(&d.exact, "exact", false, "with --flush, also lower levels to the present need")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --flush, print the new levels and write nothing")
-	c.Flags().BoolVar(&d.tag, "tag", false, "with --flush, tag the scored commit drill/<date> (not on CodeCommit)")
 	c.Flags().BoolVar(&d.all, "all", false, "also list the workloads that start with all needed pods")
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder of the repository to build (repeatable)")
 	c.Flags().StringVar(&d.url, "url", "", "repository URL that the cluster uses (default from the configuration)")
@@ -89,7 +88,7 @@ func (d *drilling) reads() bool { return d.dryRun || !d.flush }
 // check says all that is wrong with the flags.
 func (d *drilling) check() error {
 	var wrong wrongs
-	wrong.unless(d.flush || !d.exact && !d.tag, "--exact and --tag are of what is declared: add --flush")
+	wrong.unless(d.flush || !d.exact, "--exact requires --flush")
 	if d.url != "" {
 		wrong = append(wrong, wrongURL(d.url))
 	}
@@ -118,7 +117,6 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 	r.Here.Repository = cmp.Or(d.url, r.Here.Repository)
 	r.Tick.DryRun = d.reads()
 	r.Paths = d.paths
-	r.Tag = d.tag
 	r.Exact = d.exact
 	r.MinCoverage = d.minCoverage
 	r.LeaseWithin = d.wait

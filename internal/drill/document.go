@@ -21,8 +21,7 @@ type Document struct {
 	DryRun  bool      `json:"dryRun"`  // nothing was written, and git is scored as it is
 
 	Branch string `json:"branch"`
-	Commit string `json:"commit"`        // that was scored
-	Tag    string `json:"tag,omitempty"` // that was put on it, "drill/2026-11-20"
+	Commit string `json:"commit"` // that was scored
 
 	// MinCoverage is what the fleet's coverage has to be at least, and the
 	// threshold below which a workload is among the low ones. Passed is whether

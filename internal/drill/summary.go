@@ -53,9 +53,6 @@ func (d Document) verdict() []string {
 		scored = "Scored"
 	}
 	say("%s: %s on %s%s.", scored, short(d.Commit), d.Branch, d.flushed())
-	if d.Tag != "" {
-		say("Tagged: %s.", d.Tag)
-	}
 	if l := d.Last; l != nil {
 		was := "unknown"
 		if l.Coverage != nil {

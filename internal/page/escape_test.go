@@ -33,7 +33,7 @@ func besieged() drill.Document {
 	d := site(30)
 	next := 0
 	word := func() string { next++; return hostile[next%len(hostile)] }
-	d.Site, d.Branch, d.Commit, d.Cluster, d.Mode, d.Tag = word(), word(), word(), word(), "latch", word()
+	d.Site, d.Branch, d.Commit, d.Cluster, d.Mode = word(), word(), word(), word(), "latch"
 	for i := range d.Workloads {
 		w := &d.Workloads[i]
 		w.Namespace, w.Kind, w.Name, w.RebuiltBy, w.Policy, w.InertBy = word(), word(), hostile[i%len(hostile)], word(), word(), word()

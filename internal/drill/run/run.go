@@ -33,24 +33,11 @@ type Run struct {
 	MinCoverage float64
 	// LeaseWithin is how long another tick's lease is waited for.
 	LeaseWithin time.Duration
-	Tag         bool // names the commit that was scored
 
 	Archive archive.Archive
 	Alerts  tick.Alerts
 	// Page makes the HTML that is kept beside the document; nil makes none.
 	Page func(drill.Document) ([]byte, error)
-}
-
-// A BusyError says that another held the site's lease for all the time that a
-// drill would wait.
-type BusyError struct {
-	Held   string
-	Waited time.Duration
-}
-
-// Error names the holder.
-func (e *BusyError) Error() string {
-	return fmt.Sprintf("%s; waited for %s. Run the drill again, or set a longer --lock-timeout", e.Held, e.Waited)
 }
 
 // every is how often a lease is asked for that another holds.
@@ -63,10 +50,6 @@ const commits = 100
 // rebuild; what was scored and could not be kept or told is a problem of the
 // document.
 func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
-	tags, err := r.tagger()
-	if err != nil {
-		return drill.Document{}, err
-	}
 	flushed, err := r.flush(ctx)
 	if err != nil {
 		return drill.Document{}, fmt.Errorf("flush: %w", err)
@@ -83,7 +66,7 @@ func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
 	if r.Tick.DryRun {
 		return r.withdraw(ctx, look, d), nil
 	}
-	d = r.keep(ctx, r.withdraw(ctx, look, tag(ctx, tags, d)))
+	d = r.keep(ctx, r.withdraw(ctx, look, d))
 	notice, err := Notice(d)
 	return r.tell(ctx, d, notice, err), nil
 }
@@ -106,7 +89,7 @@ func (r *Run) flush(ctx context.Context) (tick.Report, error) {
 		case ctx.Err() != nil:
 			return report, context.Cause(ctx)
 		case waited >= r.LeaseWithin || r.Tick.Wait == nil:
-			return report, &BusyError{report.NotRun, waited.Round(time.Second)}
+			return report, fmt.Errorf("%s; waited for %s. Run the drill again, or set a longer --lock-timeout", report.NotRun, waited.Round(time.Second))
 		}
 		r.Tick.Wait(ctx, every)
 	}

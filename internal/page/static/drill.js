@@ -246,7 +246,7 @@ const closing = () => {
       ],
     })
   }
-  const foot = [['Site', data.site], ['Cluster', data.cluster || 'not known'], ['Branch', data.branch], ['Commit', data.commit || 'none'], data.tag && ['Tag', data.tag],
+  const foot = [['Site', data.site], ['Cluster', data.cluster || 'not known'], ['Branch', data.branch], ['Commit', data.commit || 'none'],
     ['Sampled', stamp(data.at)], ['Mode', data.mode + (data.dryRun ? ', dry run' : '')], ['Format', data.apiVersion + ' ' + data.kind],
     ...data.links.map(link => ['Kept as ' + link.form, link.uri])]
   put('foot', foot.filter(Boolean).map(([term, text]) => node('div', {}, node('dt', {}, term), node('dd', {}, text))))
