@@ -93,7 +93,7 @@ func TestHelpListsCommonFlagsInOneLineEach(t *testing.T) {
 	cluster := append(slices.Clone(site), "--context", "--kubeconfig", "-o, --output")
 	for command, want := range map[string][]string{
 		"tick": cluster, "drill": cluster, "restore": cluster, "restore release": cluster, "pause": cluster,
-		"log": append(slices.Clone(site), "-o, --output"), "render flux": site, "backtest": append(slices.Clone(site), "-o, --output"), "version": {"-o, --output"},
+		"log": append(slices.Clone(site), "-o, --output"), "render flux": site, "backtest": append(slices.Clone(site), "-o, --output"),
 	} {
 		help := run(time.Time{}, append(strings.Fields(command), "--help")...).out
 		_, common, found := strings.Cut(help, "\nCommon Flags:\n")
