@@ -14,17 +14,12 @@ const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
 // A definition is a CustomResourceDefinition, as far as it matters here.
 type definition struct {
 	Spec struct {
-		Scope string `json:"scope"`
-		Names struct {
-			Kind string `json:"kind"`
-		} `json:"names"`
 		Versions []version `json:"versions"`
 	} `json:"spec"`
 }
 
 type version struct {
 	Name         string `json:"name"`
-	Served       bool   `json:"served"`
 	Subresources struct {
 		Scale *struct {
 			SpecReplicasPath string `json:"specReplicasPath"`
@@ -63,20 +58,15 @@ func (e *examination) named() {
 	}
 }
 
-// differs says in what a definition is not what the configuration has it be.
+// differs returns the differences between a definition and the configuration that sampling
+// does not report. Sampling reports another kind, a version that is not served, and objects
+// without a namespace.
 func (d definition) differs(o workload.Object) (all []string) {
 	name := o.FullResource()
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	if d.Spec.Names.Kind != o.Kind {
-		say("%s defines the kind %s, but the policy has %s. Correct kind in kinds of the policy.", name, d.Spec.Names.Kind, o.Kind)
-	}
-	if d.Spec.Scope != "Namespaced" {
-		say("%s is cluster-scoped, and a checkpoint file contains only objects of its namespace. Remove it from kinds of the policy.", name)
-	}
-	i := slices.IndexFunc(d.Spec.Versions, func(v version) bool { return v.Name == o.Version && v.Served })
+	i := slices.IndexFunc(d.Spec.Versions, func(v version) bool { return v.Name == o.Version })
 	if i < 0 {
-		say("%s does not serve version %s, which the policy names. Set a served version in kinds of the policy.", name, o.Version)
-		return all
+		return nil
 	}
 	v := d.Spec.Versions[i]
 	switch scale := v.Subresources.Scale; {
