@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +26,6 @@ import (
 // A declaredSide is what git declares of a site, and what is proposed to it.
 type declaredSide struct {
 	config     config.Config
-	ref        string // "" is the site's branch
 	repository repo.Repository
 	proposals  repo.Proposals // nil on a host without them
 
@@ -40,27 +38,12 @@ type declaredSide struct {
 	proposal string // its URL, or its branch
 }
 
-// readRepository reads the site at its branch, with what is proposed to it, or
-// at another ref.
+// readRepository reads the site at its branch, with what is proposed to it.
 func (s *declaredSide) readRepository(ctx context.Context) error {
-	switch {
-	case s.ref != "" && s.ref == s.config.Repository.Branch:
-		return s.readTip(ctx)
-	case s.ref != "" && repo.CheckCommit(s.ref) == nil:
-		if err := s.readAt(ctx, s.ref); err != nil {
-			return fmt.Errorf("--ref: %w", err)
-		}
-		return nil
-	}
-	branch := cmp.Or(s.ref, ledger.ProposalBranch(s.config.Site))
+	branch := ledger.ProposalBranch(s.config.Site)
 	tip, others, err := s.repository.Heads(ctx, branch)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case s.ref != "" && others[0] == "":
-		return fmt.Errorf("--ref: the repository has no branch %q: give one that it has, or the whole id of a commit", s.ref)
-	case s.ref != "":
-		return s.readAt(ctx, others[0])
 	}
 	if err := s.readAt(ctx, tip); err != nil || others[0] == "" {
 		return err
