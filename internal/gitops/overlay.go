@@ -53,7 +53,7 @@ type Autoscaler struct {
 
 // Build builds a folder of files, by their path from the root of the repository, as a
 // GitOps tool does that makes the edits. Nothing is fetched: what is remote is
-// refused as a RemoteError. The workloads are those of the kinds.
+// refused. The workloads are those of the kinds.
 func Build(files map[string][]byte, dir string, e Edits, kinds workload.Kinds) (Overlay, error) {
 	dir = path.Clean(dir)
 	files, err := e.apply(files, dir)

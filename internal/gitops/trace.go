@@ -27,19 +27,10 @@ type Folder struct {
 	Replicas []string
 }
 
-// A RemoteError says that a build would have to fetch something from the
-// network, which is not done.
-type RemoteError struct{ Dir, Entry string }
-
-// Error names the entry and what to do.
-func (e *RemoteError) Error() string {
-	return fmt.Sprintf("build %s: gitlatch does not fetch the remote %s. Copy it into the repository", e.Dir, e.Entry)
-}
-
 // Trace walks a kustomization and all that it builds on, in files by their path
 // from the root of the repository. missing are the paths that it leads to and
-// that files does not hold, sorted: read those, and trace again. The error is a
-// RemoteError, or names a file that is no kustomization.
+// that files does not hold, sorted: read those, and trace again. The error names
+// what is remote, or a file that is no kustomization.
 func Trace(files map[string][]byte, dir string) (folders []Folder, missing []string, err error) {
 	t := tracer{files: files, seen: map[string]bool{}, missing: map[string]bool{}}
 	t.folder(path.Clean(dir))
@@ -130,7 +121,7 @@ func (t *tracer) follow(dir, entry string, built bool) {
 	switch _, isFile := t.files[at]; {
 	case entry == "" || isFile || strings.Contains(entry, "\n"):
 	case remote(entry):
-		t.errs = append(t.errs, &RemoteError{Dir: dir, Entry: entry})
+		t.errs = append(t.errs, fmt.Errorf("build %s: gitlatch does not fetch the remote %s. Copy it into the repository", dir, entry))
 	case strings.HasPrefix(at, "../"):
 		t.errs = append(t.errs, fmt.Errorf("build %s: %s is outside the repository", dir, entry))
 	case built && !named(at):

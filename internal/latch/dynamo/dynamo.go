@@ -50,7 +50,7 @@ type Store struct {
 }
 
 // Open returns the Store in a table. It asks nothing of the table yet: that one
-// is missing or of another shape is a TableError of the first use.
+// is missing or of another shape is an error of the first use.
 func Open(o Options) *Store {
 	return &Store{table: o.Table, client: o.Client, gap: firstGap}
 }
