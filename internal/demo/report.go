@@ -19,7 +19,7 @@ func share(of, all int64) float64 { return float64(of) / float64(max(1, all)) }
 
 // report writes what a person wants to see of the day.
 func (d *day) report(out io.Writer, s term.Style) error {
-	parts := []string{d.opening(), d.gitLog(s), d.charts(s), d.commitTable(s), d.rolloutTable(s), d.rebuildTable(s), d.lookAround(s)}
+	parts := []string{d.opening(), d.gitLog(s), d.charts(s), d.commitTable(s), d.rebuildTable(s), d.lookAround(s)}
 	_, err := io.WriteString(out, strings.Join(parts, "\n"))
 	return err
 }
