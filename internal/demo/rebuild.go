@@ -3,6 +3,7 @@ package demo
 import (
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
@@ -26,6 +27,7 @@ type Outcome struct {
 	Met     int64 // of the pods needed
 	Short   int   // workloads with fewer pods than they need
 	Rounds  int   // of the autoscaler that takes longest
+	Seconds int64 // until it is there, by the model of a drill
 }
 
 // Behind is a workload that begins with fewer pods than it needs.
@@ -60,38 +62,26 @@ func rebuildAt(t *traces.Trace, h History, at time.Duration) Rebuild {
 			declared = level
 		}
 		r.Needed += int64(need)
-		if Rounds(w.Manifest, need) > r.Manifests.Rounds {
+		if r.Manifests.add(w.Manifest, need) {
 			r.Furthest = Behind{w.ID, need, w.Manifest, declared}
 		}
-		r.Manifests.add(w.Manifest, need)
 		r.Checkpoint.add(declared, need)
 	}
 	return r
 }
 
-func (o *Outcome) add(created, need int32) {
+// add adds a workload, and reports whether it takes longer than those before.
+func (o *Outcome) add(created, need int32) (longest bool) {
 	o.Created += int64(created)
 	o.Met += int64(min(created, need))
 	if created < need {
 		o.Short++
 	}
-	o.Rounds = max(o.Rounds, Rounds(created, need))
-}
-
-// Rounds returns how often an autoscaler with the default behaviour has to
-// raise its target from one count to reach another: each time to the double,
-// or by four pods, whichever is more.
-func Rounds(from, to int32) int {
-	n := 0
-	for have := int64(from); have < int64(to); n++ {
-		have = max(2*have, have+4)
+	e := drill.Takes(created, need, true, 0, 0)
+	longest = e.Rounds > o.Rounds
+	if longest {
+		o.Rounds = e.Rounds
+		o.Seconds = e.Seconds
 	}
-	return n
+	return longest
 }
-
-// A round has to wait until the pods of the one before are placed, pulled,
-// ready and measured. How long that takes is assumed, not measured.
-const (
-	quickRound = time.Minute
-	slowRound  = 3 * time.Minute
-)
