@@ -246,7 +246,6 @@ func TestMisspelt(t *testing.T) {
 		{"schema Foo", []string{"wants one of Config, Policy", `"Foo"`}},
 		{"schema", []string{"wants one of Config, Policy"}},
 		{"version x", []string{"wants no arguments"}},
-		{"demo --output xml", []string{"xml", "text"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			got := w.run(strings.Fields(c.args)...)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +26,6 @@ import (
 // A declaredSide is the state of a site in git, with the changes of its open proposal.
 type declaredSide struct {
 	config     config.Config
-	ref        string // "" means the site's branch
 	repository repo.Repository
 	proposals  repo.Proposals // nil if the host has no proposals
 
@@ -40,27 +38,12 @@ type declaredSide struct {
 	proposal string // its URL or its branch
 }
 
-// readRepository reads the site at its branch, with the open proposal. If ref is set, it
-// reads that branch or commit instead.
+// readRepository reads the site at its branch, with what is proposed to it.
 func (s *declaredSide) readRepository(ctx context.Context) error {
-	switch {
-	case s.ref != "" && s.ref == s.config.Repository.Branch:
-		return s.readTip(ctx)
-	case s.ref != "" && repo.CheckCommit(s.ref) == nil:
-		if err := s.readAt(ctx, s.ref); err != nil {
-			return fmt.Errorf("--ref: %w", err)
-		}
-		return nil
-	}
-	branch := cmp.Or(s.ref, ledger.ProposalBranch(s.config.Site))
+	branch := ledger.ProposalBranch(s.config.Site)
 	tip, others, err := s.repository.Heads(ctx, branch)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case s.ref != "" && others[0] == "":
-		return fmt.Errorf("--ref: the repository has no branch %q: give one that it has, or the whole id of a commit", s.ref)
-	case s.ref != "":
-		return s.readAt(ctx, others[0])
 	}
 	if err := s.readAt(ctx, tip); err != nil || others[0] == "" {
 		return err

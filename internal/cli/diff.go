@@ -19,8 +19,8 @@ import (
 type comparison struct {
 	flags
 	targets
-	ref, tree string
-	output    output[diff.Report]
+	tree   string
+	output output[diff.Report]
 }
 
 func newDiff(env Env) *cobra.Command {
@@ -58,7 +58,6 @@ Exit status:
 	}
 	d.register(c, env)
 	d.registerTargets(c, &d.flags)
-	c.Flags().StringVar(&d.ref, "ref", "", "branch or commit to compare with (default the branch of the site)")
 	c.Flags().StringVar(&d.tree, "tree", "", "folder of a checkout to compare with, instead of the repository")
 	d.output.register(c, diff.Report.Table, nil)
 	return c
@@ -68,9 +67,6 @@ func (d *comparison) run(ctx context.Context, env Env, args []string) error {
 	targets, err := d.read(args)
 	if err != nil {
 		return err
-	}
-	if d.ref != "" && d.tree != "" {
-		return errors.New("--ref: --tree names what to compare with; give one of the two")
 	}
 	c, err := d.config()
 	if err != nil {
@@ -96,7 +92,7 @@ func (d *comparison) look(ctx context.Context, env Env, c config.Config) (found 
 	if err != nil {
 		return found, err
 	}
-	side := declaredSide{config: c, ref: d.ref}
+	side := declaredSide{config: c}
 	if d.tree == "" {
 		if side.repository, side.proposals, err = open.Repository(ctx); err != nil {
 			return found, err

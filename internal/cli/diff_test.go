@@ -226,32 +226,6 @@ func TestDiffOfACheckout(t *testing.T) {
 	}
 }
 
-func TestDiffOfARef(t *testing.T) {
-	t.Parallel()
-	w := quiet(t)
-	before := w.origin.Tip("main")
-	w.origin.Push(t, "feature", nil, "begin a branch")
-	w.origin.ForcePush(t, "feature", before)
-	w.origin.Push(t, "feature", map[string]string{shopRecord: strings.Replace(w.origin.Show(t, "main", shopRecord), `web: "2000"`, `web: "500"`, 1)}, "less")
-	for _, c := range []struct {
-		ref    string
-		status int
-		says   string
-	}{
-		{"feature", 1, "1874 is above 500: 2000 once"},
-		{w.origin.Tip("feature"), 1, "1874 is above 500: 2000 once"},
-		{"main", 0, "4 in sync"},
-		{before, 0, "4 in sync"},
-	} {
-		if got := w.run("diff", "--ref", c.ref); got.status != c.status || !strings.Contains(strings.Join(strings.Fields(got.out), " "), c.says) || got.err != "" {
-			t.Errorf("%s: %+v", c.ref, got)
-		}
-	}
-	if got := w.run("diff", "--ref", "nowhere"); got.status != 2 || got.err != "gitlatch: --ref: the repository has no branch \"nowhere\": give one that it has, or the whole id of a commit\n" {
-		t.Errorf("%+v", got)
-	}
-}
-
 func TestDiffTellsTroubleFromDifferences(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -264,7 +238,6 @@ func TestDiffTellsTroubleFromDifferences(t *testing.T) {
 		"no such repository":             {func(w *world) { _ = os.RemoveAll(w.origin.Dir) }, nil, "there is no git repository"},
 		"an unknown form":                {nil, []string{"-o", "xml"}, "must be one of table, json, yaml"},
 		"an unknown flag":                {nil, []string{"--wat"}, "unknown flag: --wat"},
-		"two sides":                      {nil, []string{"--ref", "main", "--tree", "."}, "give one of the two"},
 		"an unknown workload":            {nil, []string{"shop/wep"}, "shop/api, shop/batch"},
 		"an unknown namespace":           {nil, []string{"show"}, `namespace "show"`},
 	} {

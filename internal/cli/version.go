@@ -8,9 +8,10 @@ import (
 
 func newVersion(env Env) *cobra.Command {
 	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Long:    "version prints the version of gitlatch, with the commit and its date if they are known.",
+		Use:   "version",
+		Short: "Print the version",
+		Long: `version prints the version of gitlatch, with the commit and its date if they are
+known.`,
 		Example: "  gitlatch version",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {

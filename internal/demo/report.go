@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/testdata/traces"
@@ -19,7 +20,7 @@ func share(of, all int64) float64 { return float64(of) / float64(max(1, all)) }
 
 // report writes the report of the day for users.
 func (d *day) report(out io.Writer, s term.Style) error {
-	parts := []string{d.opening(), d.gitLog(s), d.charts(s), d.commitTable(s), d.rolloutTable(s), d.rebuildTable(s), d.lookAround(s)}
+	parts := []string{d.opening(), d.gitLog(s), d.charts(s), d.commitTable(s), d.rebuildTable(s), d.lookAround(s)}
 	_, err := io.WriteString(out, strings.Join(parts, "\n"))
 	return err
 }
@@ -103,7 +104,7 @@ func (d *day) rebuildTable(s term.Style) string {
 	row := func(name string, o Outcome) []string {
 		wait := "none"
 		if o.Rounds > 0 {
-			wait = fmt.Sprintf("%d round%s, %.0f to %.0f min", o.Rounds, strings.Repeat("s", min(1, o.Rounds-1)), (time.Duration(o.Rounds) * quickRound).Minutes(), (time.Duration(o.Rounds) * slowRound).Minutes())
+			wait = fmt.Sprintf("%s, %s", term.Count(o.Rounds, "round"), drill.Span(o.Seconds))
 		}
 		return []string{name, term.Number(o.Created), fmt.Sprintf("%.0f %%", 100*share(o.Met, r.Needed)), fmt.Sprint(o.Short), wait}
 	}

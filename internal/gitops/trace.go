@@ -28,19 +28,10 @@ type Folder struct {
 	Replicas []string
 }
 
-// A RemoteError reports that a build requires something from the network, which gitlatch
-// does not fetch.
-type RemoteError struct{ Dir, Entry string }
-
-// Error returns the entry and the fix.
-func (e *RemoteError) Error() string {
-	return fmt.Sprintf("build %s: gitlatch does not fetch the remote %s. Copy it into the repository", e.Dir, e.Entry)
-}
-
-// Trace follows a kustomization and everything that it refers to. files has paths from
-// the root of the repository. missing are the paths that files does not contain, sorted:
-// add them to files and call Trace again. The error is a RemoteError, or names an entry
-// outside the repository or an invalid kustomization.
+// Trace walks a kustomization and all that it builds on, in files by their path
+// from the root of the repository. missing are the paths that it leads to and
+// that files does not hold, sorted: read those, and trace again. The error names
+// what is remote, or a file that is no kustomization.
 func Trace(files map[string][]byte, dir string) (folders []Folder, missing []string, err error) {
 	t := tracer{files: files, seen: map[string]bool{}, missing: map[string]bool{}}
 	t.folder(path.Clean(dir))
@@ -132,7 +123,7 @@ func (t *tracer) follow(dir, entry string, built bool) {
 	switch _, isFile := t.files[at]; {
 	case entry == "" || isFile || strings.Contains(entry, "\n"):
 	case remote(entry):
-		t.errs = append(t.errs, &RemoteError{Dir: dir, Entry: entry})
+		t.errs = append(t.errs, fmt.Errorf("build %s: gitlatch does not fetch the remote %s. Copy it into the repository", dir, entry))
 	case strings.HasPrefix(at, "../"):
 		t.errs = append(t.errs, fmt.Errorf("build %s: %s is outside the repository", dir, entry))
 	case built && !named(at):

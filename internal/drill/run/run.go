@@ -22,8 +22,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Run has the parts and settings of a drill. Archive, Alerts, Page and Paths are
-// optional.
+// A Run is what a drill needs. Archive, Alerts, Page and Paths may be left out.
 type Run struct {
 	Tick    *tick.Tick // Run sets Flush; with DryRun the drill writes nothing
 	Objects doctor.Lister
@@ -37,11 +36,11 @@ type Run struct {
 
 	Archive archive.Archive
 	Alerts  tick.Alerts
-	// Page renders the HTML that is saved next to the document. Nil saves no page.
+	// Page makes the HTML that is kept beside the document; nil makes none.
 	Page func(drill.Document) ([]byte, error)
 }
 
-// every is the interval between two attempts to get the lease.
+// every is how often a lease is asked for that another holds.
 const every = 2 * time.Second
 
 // commits is the number of commits to read for the age of checkpoints.

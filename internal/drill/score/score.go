@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill"
@@ -58,7 +60,7 @@ func Document(l Look) drill.Document {
 // Workloads without a coverage come last.
 func worst(a, b drill.Workload) int {
 	return cmp.Or(
-		cmp.Compare(or(a.Coverage, math.Inf(1)), or(b.Coverage, math.Inf(1))),
+		cmp.Compare(ptr.Deref(a.Coverage, math.Inf(1)), ptr.Deref(b.Coverage, math.Inf(1))),
 		cmp.Compare(b.Missing, a.Missing),
 		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 }
@@ -86,9 +88,9 @@ func sum(all []drill.Workload) drill.Fleet {
 		f.Workloads++
 		f.Need += int64(*w.Need)
 		f.Covered += int64(*w.Need - w.Missing)
-		f.Declared += int64(or(w.Declared, 0))
-		f.Rebuilt += int64(or(w.RebuiltAt, 0))
-		f.Ready += int64(or(w.Ready, 0))
+		f.Declared += int64(ptr.Deref(w.Declared, 0))
+		f.Rebuilt += int64(ptr.Deref(w.RebuiltAt, 0))
+		f.Ready += int64(ptr.Deref(w.Ready, 0))
 		if w.Missing == 0 {
 			f.Full++
 		}
@@ -137,15 +139,7 @@ func findings(r doctor.Report, all []drill.Workload) []drill.Finding {
 	return found
 }
 
-// or returns the number, or unknown if the number is nil.
-func or[T any](n *T, unknown T) T {
-	if n == nil {
-		return unknown
-	}
-	return *n
-}
-
-// known returns nil for a number that is not positive.
+// known is a count that is known where it is above 0.
 func known(n int32) *int32 {
 	if n <= 0 {
 		return nil

@@ -41,40 +41,13 @@ var (
 	misshapen = fault{"has another key schema", "its key must be pk (partition) and sk (sort), both strings: create it anew, or name another table"}
 )
 
-// A TableError reports that a table cannot be used.
-type TableError struct {
-	Table string
-	Code  string // the error code of AWS
-	Cause error
-
-	fault fault
-}
-
-// Error names the table, the problem and the remedy.
-func (e *TableError) Error() string {
-	return fmt.Sprintf("table %s %s: %s (%s)", e.Table, e.fault.is, e.fault.fix, brief(e.Cause))
-}
-
-// Unwrap returns the cause.
-func (e *TableError) Unwrap() error { return e.Cause }
-
-// maxBody is the maximum size of a body in bytes. DynamoDB accepts items of 400 KB, and
-// the other attributes must have room for any owner.
+// maxBody is the size in bytes of the largest body that is kept. DynamoDB takes
+// items of 400 KB, and the other attributes must find room for any owner.
 const maxBody = 396 << 10
 
-// A TooLargeError reports that a value does not fit into an item.
-type TooLargeError struct {
-	What string // "head of site prod"
-	Size int    // in bytes, compressed
-}
-
-// Error names the value, its size and the remedy.
-func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("save %s: it is of %d bytes, and an item of DynamoDB holds %d: divide the workloads among several sites, or shorten the policy file", e.What, e.Size, maxBody)
-}
-
-// The SDK's client retries for a second or two. If the table is still throttled, call
-// retries for some more seconds: losing the result of a tick costs more than waiting.
+// The SDK's client retries by itself, for a second or two. A table that is still
+// throttled is given some seconds more: losing what a tick found out costs more
+// than waiting.
 const (
 	rounds   = 4
 	firstGap = 500 * time.Millisecond // the maximum delay before the second round; it doubles with each round
@@ -124,7 +97,7 @@ func (s *Store) explain(err error) error {
 	case !known:
 		return fmt.Errorf("table %s: %w", s.table, err)
 	}
-	return &TableError{Table: s.table, Code: api.ErrorCode(), Cause: err, fault: is}
+	return fmt.Errorf("table %s %s: %s (%s)", s.table, is.is, is.fix, brief(err))
 }
 
 // ofSchema reports whether a ValidationException is about the keys of the table, because

@@ -117,7 +117,7 @@ func sealed[T latch.Stored](w write, v T) (write, error) {
 		return w, fmt.Errorf("save %s: %w", w.what, err)
 	}
 	if len(w.body) > maxBody {
-		return w, &TooLargeError{What: w.what, Size: len(w.body)}
+		return w, fmt.Errorf("save %s: it is of %d bytes, and an item of DynamoDB holds %d: divide the workloads among several sites, or shorten the policy file", w.what, len(w.body), maxBody)
 	}
 	w.values[":body"], w.values[":stamp"] = binary(w.body), text(rand.Text())
 	return w, nil
