@@ -26,8 +26,8 @@ type event struct {
 	MinCoverage *float64 `json:"minCoverage"`
 	// Exact also lowers levels to the present need.
 	Exact bool `json:"exact"`
-	// Flush left out is true; false scores git as it is. DryRun does so too, and also
-	// writes no metrics.
+	// Flush writes the present need before the score; the default is true. With false,
+	// the drill scores git unchanged. DryRun also does that, and writes no metrics.
 	Flush  *bool `json:"flush"`
 	DryRun bool  `json:"dryRun"`
 }

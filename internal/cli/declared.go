@@ -38,7 +38,7 @@ type declaredSide struct {
 	proposal string // its URL or its branch
 }
 
-// readRepository reads the site at its branch, with what is proposed to it.
+// readRepository reads the site at its branch, with the open proposal.
 func (s *declaredSide) readRepository(ctx context.Context) error {
 	branch := ledger.ProposalBranch(s.config.Site)
 	tip, others, err := s.repository.Heads(ctx, branch)

@@ -26,7 +26,7 @@ type drilling struct {
 	flags
 	minCoverage   float64
 	flush, dryRun bool
-	exact         bool // of a flush
+	exact         bool // only with flush
 	all           bool
 	paths         []string
 	url           string

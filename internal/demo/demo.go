@@ -29,15 +29,15 @@ const (
 	holdUp = 2 * period
 )
 
-// Options say how a demo runs.
+// Options control how a demo runs.
 type Options struct {
 	Out   io.Writer
 	Style term.Style
 
 	Progress *tty.Progress // progress of the replay; may be nil
 
-	// Dir is where repository and state are left. It is made, or must be empty;
-	// "" makes a temporary one.
+	// Dir is the folder for the repository and the state, which remain after the demo. It
+	// is created, or must be empty; "" makes a temporary folder.
 	Dir string
 }
 

@@ -18,7 +18,7 @@ type day struct {
 	log        []logLine
 
 	history History
-	commits []time.Duration // instants of ticks that committed, since the start
+	commits []time.Duration // times of the ticks that committed, since the start
 }
 
 // play runs all ticks of a trace.

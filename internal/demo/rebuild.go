@@ -24,10 +24,10 @@ type Rebuild struct {
 // Outcome is the result of a rebuild.
 type Outcome struct {
 	Created int64 // pods
-	Met     int64 // of the pods needed
-	Short   int   // workloads with fewer pods than they need
-	Rounds  int   // of the autoscaler that takes longest
-	Seconds int64 // until it is there, by the model of a drill
+	Met     int64 // of the desired pods
+	Short   int   // workloads with fewer pods than desired
+	Rounds  int   // of the autoscaler with the most rounds
+	Seconds int64 // time until this autoscaler reaches its desired pods, by the model of drills
 }
 
 // Behind is a workload that starts with fewer pods than desired.
@@ -70,7 +70,7 @@ func rebuildAt(t *traces.Trace, h History, at time.Duration) Rebuild {
 	return r
 }
 
-// add adds a workload, and reports whether it takes longer than those before.
+// add adds a workload, and reports whether its autoscaler needs the most rounds so far.
 func (o *Outcome) add(created, need int32) (longest bool) {
 	o.Created += int64(created)
 	o.Met += int64(min(created, need))

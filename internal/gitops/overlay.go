@@ -49,9 +49,9 @@ type Autoscaler struct {
 	Min    int32 // in pods; 0 if not stated
 }
 
-// Build builds a folder of files, by their path from the root of the repository, as a
-// GitOps tool does that makes the edits. Nothing is fetched: what is remote is
-// refused. The workloads are those of the kinds.
+// Build builds a folder as a GitOps tool with these edits does. files has paths from the
+// root of the repository. Build fetches nothing, and returns an error for a remote entry.
+// Workloads contains only objects of the kinds.
 func Build(files map[string][]byte, dir string, e Edits, kinds workload.Kinds) (Overlay, error) {
 	dir = path.Clean(dir)
 	files, err := e.apply(files, dir)

@@ -28,10 +28,10 @@ type Folder struct {
 	Replicas []string
 }
 
-// Trace walks a kustomization and all that it builds on, in files by their path
-// from the root of the repository. missing are the paths that it leads to and
-// that files does not hold, sorted: read those, and trace again. The error names
-// what is remote, or a file that is no kustomization.
+// Trace follows a kustomization and everything that it refers to. files has paths from
+// the root of the repository. missing are the paths that files does not contain, sorted:
+// add them to files and call Trace again. The error names a remote entry, an entry outside
+// the repository or an invalid kustomization.
 func Trace(files map[string][]byte, dir string) (folders []Folder, missing []string, err error) {
 	t := tracer{files: files, seen: map[string]bool{}, missing: map[string]bool{}}
 	t.folder(path.Clean(dir))

@@ -42,9 +42,10 @@ func Encode[T Stored](v T) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Decode reads what Encode wrote: the same value, with instants in UTC. where names
-// the file or table in errors. The state of a newer gitlatch is no CorruptError. An unknown
-// field is an error, so that writing the value back loses no fact.
+// Decode reads the output of Encode, and returns the same value with instants in UTC.
+// where names the file or table in errors. The error is a CorruptError, unless a newer
+// gitlatch wrote the state. An unknown field is an error, so that writing the value back
+// loses no fact.
 func Decode[T Stored](where string, data []byte) (T, error) {
 	var v T
 	sealed, err := open(data)

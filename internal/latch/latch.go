@@ -260,8 +260,8 @@ func (l Latch) Checksum() int64 {
 	return int64(binary.LittleEndian.Uint64(sum[:8]))
 }
 
-// A Stopwatch measures observed time. It runs from Since, less Lost; what was
-// not observed is added to Lost. The zero value does not run.
+// A Stopwatch measures observed time: the time since Since, less Lost. Time that was not
+// observed is added to Lost. The zero value does not run.
 type Stopwatch struct {
 	Since time.Time     `json:"since,omitzero"`
 	Lost  time.Duration `json:"lost,omitzero"`

@@ -31,7 +31,8 @@ type Topic struct {
 }
 
 // Send publishes a message. Subscribers can filter by the attributes site, kind,
-// severity and state. A message that SNS would never take is an alert.RefusedError.
+// severity and state. If SNS would never accept the message, the error is an
+// alert.RefusedError.
 func (t Topic) Send(ctx context.Context, n alert.Notice) error {
 	inChat, err := chat(n)
 	if err != nil {

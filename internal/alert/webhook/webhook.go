@@ -35,11 +35,12 @@ func Open(secret string) (Hook, error) {
 	return Hook{u, &http.Client{Timeout: within, CheckRedirect: refuse}}, nil
 }
 
-// What a server answers to a message that it would never take.
+// forGood are the status codes of a server that would never accept the message.
 var forGood = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}
 
-// Send posts a message. One that would never be taken is an alert.RefusedError. No
-// error tells the URL, nor what the server said, which may repeat it.
+// Send posts a message. If the server would never accept the message, the error is an
+// alert.RefusedError. Errors never contain the URL. They also leave out the body of the
+// answer, because it may repeat the URL.
 func (h Hook) Send(ctx context.Context, n alert.Notice) error {
 	body, err := json.Marshal(map[string]string{"text": n.Text})
 	if err != nil {

@@ -22,7 +22,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Run is what a drill needs. Archive, Alerts, Page and Paths may be left out.
+// A Run has the parts and settings of a drill. Archive, Alerts, Page and Paths are
+// optional.
 type Run struct {
 	Tick    *tick.Tick // Run sets Flush; with DryRun the drill writes nothing
 	Objects doctor.Lister
@@ -36,11 +37,11 @@ type Run struct {
 
 	Archive archive.Archive
 	Alerts  tick.Alerts
-	// Page makes the HTML that is kept beside the document; nil makes none.
+	// Page renders the HTML that is saved next to the document. Nil saves no page.
 	Page func(drill.Document) ([]byte, error)
 }
 
-// every is how often a lease is asked for that another holds.
+// every is the interval between two attempts to get the lease.
 const every = 2 * time.Second
 
 // commits is the number of commits to read for the age of checkpoints.

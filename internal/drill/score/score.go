@@ -139,7 +139,7 @@ func findings(r doctor.Report, all []drill.Workload) []drill.Finding {
 	return found
 }
 
-// known is a count that is known where it is above 0.
+// known returns nil for a number that is not positive.
 func known(n int32) *int32 {
 	if n <= 0 {
 		return nil

@@ -48,8 +48,8 @@ type Store struct {
 	gap    time.Duration // the maximum delay before the second round of a throttled request
 }
 
-// Open returns the Store in a table. It asks nothing of the table yet: that one
-// is missing or of another shape is an error of the first use.
+// Open returns the Store in a table. It sends no request. If the table is missing or has
+// another key schema, the first use returns an error.
 func Open(o Options) *Store {
 	return &Store{table: o.Table, client: o.Client, gap: firstGap}
 }

@@ -41,13 +41,12 @@ var (
 	misshapen = fault{"has another key schema", "its key must be pk (partition) and sk (sort), both strings: create it anew, or name another table"}
 )
 
-// maxBody is the size in bytes of the largest body that is kept. DynamoDB takes
-// items of 400 KB, and the other attributes must find room for any owner.
+// maxBody is the maximum size of a body in bytes. DynamoDB accepts items of 400 KB, and
+// the other attributes must have room for any owner.
 const maxBody = 396 << 10
 
-// The SDK's client retries by itself, for a second or two. A table that is still
-// throttled is given some seconds more: losing what a tick found out costs more
-// than waiting.
+// The SDK's client retries for a second or two. If the table is still throttled, call
+// retries for some more seconds: losing the result of a tick costs more than waiting.
 const (
 	rounds   = 4
 	firstGap = 500 * time.Millisecond // the maximum delay before the second round; it doubles with each round
