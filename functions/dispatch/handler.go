@@ -22,32 +22,32 @@ import (
 // queueVariable is the environment variable with the URL of the queue of turns.
 const queueVariable = "GITLATCH_QUEUE"
 
-// openDeadline bounds what is opened before the first event, which Lambda gives
+// openDeadline limits the time to open the parts before the first event. Lambda allows
 // ten seconds.
 const openDeadline = 9 * time.Second
 
-// event is what the schedule invokes the function with.
+// event is the input of the function, from the schedule.
 type event struct {
-	// Time is when it was due, so that what is invoked again gives the same turns
-	// again; zero is now.
+	// Time is the time at which the event was due; zero is now. A repeated event has the
+	// same time, and sends the same turns again.
 	Time time.Time `json:"time"`
 }
 
-// answer is what the function did.
+// answer is the result of the function.
 type answer struct {
 	Fleet string    `json:"fleet"`
-	Begin time.Time `json:"begin"` // of the period
+	Begin time.Time `json:"begin"` // start of the period
 	Sites int       `json:"sites"`
 }
 
-// handler is what warm invocations share.
+// handler is the state that warm invocations share.
 type handler struct {
 	config config.Config
 	roster site.Roster
 	queue  queue.Queue
 	clock  func() time.Time
 	log    zerolog.Logger
-	// metrics takes a line of metrics for each time that all turns were sent.
+	// metrics receives a line each time that every turn was sent.
 	metrics io.Writer
 }
 
@@ -71,8 +71,8 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 	return h, err
 }
 
-// handle gives each site its turn in the period that begins. A list that cannot be
-// read is an error, and the one before it is used where there was one.
+// handle sends each site its turn in the period that starts. If the list cannot be read,
+// handle uses the previous list, if there is one, and returns an error.
 func (h *handler) handle(ctx context.Context, payload json.RawMessage) (answer, error) {
 	e, err := awslambda.Event[event](payload, `{"time": "2006-01-02T15:04:05Z"} or less`)
 	if err != nil {

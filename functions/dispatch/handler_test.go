@@ -115,8 +115,8 @@ func TestTheListIsReadFromTheBranch(t *testing.T) {
 	}
 }
 
-// The built bootstrap, with the list in CodeCommit and a queue, calls what its role
-// may. The same event again gives the same turns.
+// The built bootstrap, with the list in CodeCommit and a real queue, only calls the
+// operations that its role allows. A repeated event sends the same turns.
 func TestDispatchOnAWS(t *testing.T) {
 	t.Parallel()
 	host, cloud := codecommit.Start(t), moto.Start(t)
@@ -131,7 +131,7 @@ func TestDispatchOnAWS(t *testing.T) {
 	f := runtimeapi.Start(t, runtimeapi.Build(t, "."), config.Variable+"="+c, queueVariable+"="+*made.QueueUrl,
 		"AWS_ENDPOINT_URL="+way.URL, "AWS_REGION="+moto.Region, "AWS_ACCESS_KEY_ID=AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY=example")
 	for range 2 {
-		r := f.Invoke(t.Context(), []byte(`{"time": "2026-03-02T12:00:00Z"}`)) // long ago: at once
+		r := f.Invoke(t.Context(), []byte(`{"time": "2026-03-02T12:00:00Z"}`)) // in the past, so without a delay
 		var got answer
 		if r.Error != nil || json.Unmarshal(r.Payload, &got) != nil || got != (answer{"europe", noon, 3}) {
 			t.Fatalf("answer %s, error %v, logs\n%s", r.Payload, r.Error, r.Logs)

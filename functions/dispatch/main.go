@@ -1,5 +1,5 @@
-// Command dispatch is the Lambda that gives the sites of a fleet their turns: each
-// invocation reads the list of them, and sends a message for each.
+// Command dispatch is the Lambda function that gives the sites of a fleet their turns.
+// Each invocation reads the list of sites, and sends a message for each one.
 package main
 
 import (

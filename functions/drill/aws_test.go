@@ -21,7 +21,7 @@ func TestOnAWS(t *testing.T) {
 	t.Parallel()
 	c := startCloud(t)
 	for _, provider := range []string{"codecommit", "github"} {
-		// One after the other: all workloads of the one cluster are of each site.
+		// One after the other, because both sites match all workloads of the cluster.
 		t.Run(provider, func(t *testing.T) {
 			s := c.deploy(t, provider)
 			t.Run("a dry run writes nothing", s.dryRun)
@@ -32,7 +32,7 @@ func TestOnAWS(t *testing.T) {
 	}
 }
 
-// send sends an event, which must be answered without an error.
+// send sends an event and fails the test if the answer is an error.
 func (s *stack) send(t *testing.T, event string) (d drill.Document, logs string) {
 	t.Helper()
 	r := s.function.Invoke(t.Context(), fmt.Appendf(nil, event, s.name))
@@ -95,7 +95,7 @@ func (s *stack) drills(t *testing.T) {
 func (s *stack) twice(t *testing.T) {
 	d, logs := s.send(t, `{"site": %q, "minCoverage": 0}`)
 	low := 0
-	if d.Fleet.Unknown > 0 { // the other site's, in the same cluster
+	if d.Fleet.Unknown > 0 { // a workload of the other site, in the same cluster
 		low = 1
 	}
 	if d.Flush.Commit != "" || d.Last == nil || len(d.Last.Changes) != 0 || d.Passed != (low == 0) || !strings.Contains(logs, fmt.Sprintf(`"DrillBelowTarget":%d`, low)) {

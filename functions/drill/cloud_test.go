@@ -115,7 +115,7 @@ func (c *cloud) makeTable(t *testing.T) {
 	}
 }
 
-// makeTopic makes a topic, and a queue that subscribes to it.
+// makeTopic creates a topic, and a queue that subscribes to it.
 func (c *cloud) makeTopic(t *testing.T) {
 	t.Helper()
 	topics, queues := sns.NewFromConfig(c.moto.Config()), sqs.NewFromConfig(c.moto.Config())
@@ -177,8 +177,8 @@ func configOf(t *testing.T) string {
 	return found.Content[0].Value
 }
 
-// files are a repository whose overlay builds web with its Component, and stray
-// without.
+// files returns a repository. Its overlay builds web with its Component, and stray
+// without a Component.
 func files(name string) map[string]string {
 	manifest := func(of string) string {
 		return fmt.Sprintf("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: %s, namespace: %s}\nspec: {selector: {}}\n", of, name)
@@ -228,7 +228,7 @@ func (c *cloud) deploy(t *testing.T, provider string) *stack {
 	return s
 }
 
-// start starts the function by the template's configuration, filled in.
+// start starts the function with the template's configuration, with values filled in.
 func (s *stack) start(t *testing.T, hosted string) {
 	t.Helper()
 	filled := map[string]string{

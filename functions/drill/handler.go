@@ -18,42 +18,38 @@ import (
 	"github.com/gitlatch/gitlatch/internal/site"
 )
 
-// event is what a person, or a pipeline, invokes the function with.
+// event is the input of the function, from a user or a pipeline.
 type event struct {
-	// Site must be the configured one; "" is it.
+	// Site is the name of the configured site, which is the default.
 	Site string `json:"site"`
-	// MinCoverage is what the fleet's coverage has to be at least; left out it is
-	// 0.95.
+	// MinCoverage is the coverage that the drill requires to pass; the default is 0.95.
 	MinCoverage *float64 `json:"minCoverage"`
-	// Exact also lowers what is declared to the present need.
+	// Exact also lowers levels to the present need.
 	Exact bool `json:"exact"`
-	// Tag names the commit that was scored drill/<date>. The API of CodeCommit knows
-	// no tags.
-	Tag bool `json:"tag"`
-	// Flush left out is true; false scores git as it is. DryRun does so too, and also
-	// writes no metrics.
+	// Flush writes the present need before the score; the default is true. With false,
+	// the drill scores git unchanged. DryRun also does that, and writes no metrics.
 	Flush  *bool `json:"flush"`
 	DryRun bool  `json:"dryRun"`
 }
 
-// flushes reports whether the present need is declared first.
+// flushes reports whether the drill writes the present need before the score.
 func (e event) flushes() bool { return !e.DryRun && (e.Flush == nil || *e.Flush) }
 
-// leasePart is the part of the time in which a tick's lease is waited for.
+// leasePart is the divisor for the longest wait for a tick's lease: a third of the time.
 const leasePart = 3
 
-// answerMost is how many workloads an answer holds, which may be 6 MB.
+// answerMost is the highest number of workloads in an answer. Lambda limits it to 6 MB.
 const answerMost = 1000
 
 var errTime = errors.New("the drill stopped before the timeout of the function: check the system that did not answer")
 
-// handler is what warm invocations share.
+// handler is the state that warm invocations share.
 type handler struct {
 	config  config.Config
 	opener  *site.Opener
 	clock   func() time.Time
 	log     zerolog.Logger
-	metrics io.Writer // takes a line for each drill that was scored
+	metrics io.Writer // receives a line for each scored drill
 }
 
 func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.Logger, metrics io.Writer) (*handler, error) {
@@ -79,8 +75,8 @@ func (h *handler) parse(payload json.RawMessage) (event, error) {
 	return e, nil
 }
 
-// handle holds a drill. One that does not pass is no error: the answer says so,
-// and a metric.
+// handle runs a drill. A drill that does not pass is not an error of the invocation. The
+// answer and a metric show it.
 func (h *handler) handle(ctx context.Context, payload json.RawMessage) (drill.Document, error) {
 	e, err := h.parse(payload)
 	if err != nil {
@@ -114,7 +110,6 @@ func (h *handler) drill(ctx context.Context, e event) (d drill.Document, err err
 	}
 	r.Tick.DryRun = !e.flushes()
 	r.Exact = e.Exact
-	r.Tag = e.Tag
 	if end, ok := ctx.Deadline(); ok {
 		r.LeaseWithin = time.Until(end) / leasePart
 	}
@@ -124,8 +119,8 @@ func (h *handler) drill(ctx context.Context, e event) (d drill.Document, err err
 	return r.Drill(ctx)
 }
 
-// note writes one line for each workload that lacks pods, for each problem, and
-// for the drill.
+// note logs one line for each workload that lacks pods, for each problem, and for the
+// drill.
 func (h *handler) note(e event, d drill.Document, took time.Duration, err error) {
 	for _, w := range d.Shortened(answerMost).Workloads {
 		if w.Missing > 0 {

@@ -45,12 +45,12 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for payload, want := range map[string]string{
-		// These are taken, and come as far as the cluster.
+		// Valid events, which fail later because the cluster does not exist.
 		``:   "kubeconfig /nowhere/kubeconfig",
 		`{}`: "kubeconfig /nowhere/kubeconfig",
-		`{"site": "prod-eu", "minCoverage": 0, "exact": true, "tag": true, "dryRun": true}`: "kubeconfig /nowhere/kubeconfig",
+		`{"site": "prod-eu", "minCoverage": 0, "exact": true, "dryRun": true}`: "kubeconfig /nowhere/kubeconfig",
 		`{"flush": false}`: "kubeconfig /nowhere/kubeconfig",
-		// These are not.
+		// Invalid events.
 		`{"site": "prod-us"}`:   `site is "prod-us", and this function is configured for "prod-eu"`,
 		`{"dry_run": true}`:     `unknown field "dry_run"; want {"site": "prod-eu", "minCoverage": 0.95, "exact": false} or less`,
 		`{"minCoverage": 95}`:   "minCoverage must be from 0 to 1, got 95",

@@ -1,5 +1,5 @@
-// Command drill is the Lambda that declares what is needed now, and says what a
-// rebuild from git would give.
+// Command drill is the Lambda function for drills. It writes the present need to git, and
+// reports the coverage of a rebuild from git.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command gitlatch is for people: it ticks, explains, renders, adopts, holds,
-// restores, and shows what it does.
+// Command gitlatch is the command line interface. It runs ticks, drills and restores,
+// explains decisions, and shows the status of sites.
 package main
 
 import (

@@ -24,7 +24,7 @@ func TestCommand(t *testing.T) {
 	for _, c := range []struct {
 		args        string
 		status      int
-		out, stderr string // how each begins
+		out, stderr string // the start of each
 	}{
 		{"version", 0, "gitlatch ", ""},
 		{"", 0, "gitlatch writes the replica counts of live workloads to git", ""},

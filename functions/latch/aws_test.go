@@ -66,7 +66,7 @@ func TestOnAWS(t *testing.T) {
 	t.Run("rights seen are those of the role", c.rights)
 }
 
-// first makes a site's first checkpoint.
+// first writes the first checkpoint of a site.
 func (s *stack) first(t *testing.T) {
 	t.Helper()
 	s.scales(t, 2)
@@ -100,7 +100,7 @@ func (s *stack) first(t *testing.T) {
 	s.silent(t)
 }
 
-// surges makes the workload want ten times its level.
+// surges raises the desired replicas to ten times the level.
 func (s *stack) surges(t *testing.T) {
 	t.Helper()
 	s.scales(t, 21)
@@ -111,7 +111,7 @@ func (s *stack) surges(t *testing.T) {
 	s.declares(t, 50)
 	subject := s.name + "/deployment/web"
 	got := s.expect(t, alert.Surge, alert.Raised)
-	if got.Subject != subject || got.Severity != alert.Warning || got.ID == "" || got.Did == "" || !strings.Contains(got.Text, "rose from 2 to 50 in one change") {
+	if got.Subject != subject || got.Severity != alert.Warning || got.ID == "" || got.Effect == "" || !strings.Contains(got.Text, "rose from 2 to 50 in one change") {
 		t.Errorf("alert %+v", got.Alert)
 	}
 	for name, want := range map[string]string{"site": s.name, "kind": "surge", "severity": "warning", "state": "raised", "id": got.ID} {
@@ -120,7 +120,7 @@ func (s *stack) surges(t *testing.T) {
 		}
 	}
 	text := s.texts(t)
-	if !strings.HasPrefix(text, "[warning] gitlatch "+s.name+": surge "+subject+"\n") || !strings.Contains(text, "\nEffect: gitlatch committed it: ") || !strings.Contains(text, "Action: if the need is real, none.") {
+	if !strings.HasPrefix(text, "[warning] gitlatch "+s.name+": surge "+subject+"\n") || !strings.Contains(text, "\nEffect: gitlatch committed it: ") || !strings.Contains(text, "Fix:    if the need is real, none.") {
 		t.Errorf("text %q", text)
 	}
 }
@@ -138,7 +138,7 @@ func (s *stack) refused(t *testing.T) {
 		s.declares(t, before)
 	}
 	raised := s.expect(t, alert.Blocked, alert.Raised)
-	if raised.Severity != alert.Critical || raised.Do == "" {
+	if raised.Severity != alert.Critical || raised.Fix == "" {
 		t.Errorf("alert %+v", raised.Alert)
 	}
 	s.refuse(t, false)
@@ -155,7 +155,7 @@ func (s *stack) refused(t *testing.T) {
 	s.silent(t)
 }
 
-// refuse makes the host take no commits, or no pull requests.
+// refuse makes the host reject commits or pull requests.
 func (s *stack) refuse(t *testing.T, on bool) {
 	t.Helper()
 	const open = "POST /repos/{owner}/{repo}/pulls"
@@ -257,7 +257,7 @@ func (s *stack) counts(t *testing.T) {
 		t.Error("it did not fail")
 	}
 	s.gateway.Instead("dynamodb:Query", nil)
-	s.ticks(t) // which counts one
+	s.ticks(t) // this tick writes one line
 	s.declares(t, 5)
 }
 

@@ -18,7 +18,7 @@ func (d *deployment) dryRun(t *testing.T) {
 		t.Fatalf("first: %+v, error %v", answer, r.Error)
 	}
 	tip := d.origin.Tip("main")
-	for range 2 { // a dry run moves no clock either
+	for range 2 { // a dry run does not change the times of a latch
 		answer, r := d.invoke(t, "on-demand")
 		if r.Error != nil || !answer.DryRun || answer.Commit == nil || answer.Commit.ID != "" || answer.Commit.Crossings != 1 {
 			t.Errorf("dry run: %+v, error %v", answer, r.Error)
@@ -103,8 +103,7 @@ func (d *deployment) revoked(t *testing.T) {
 	d.recovers(t)
 }
 
-// recovers sends an event that the same process must answer as if nothing had
-// been.
+// recovers sends an event after a failure. The same process must answer it normally.
 func (d *deployment) recovers(t *testing.T) {
 	t.Helper()
 	if answer, r := d.invoke(t, "scheduler"); r.Error != nil || r.Init != 0 || answer.Commit != nil || len(answer.Workloads) != 0 {

@@ -18,9 +18,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/runtimeapi"
 )
 
-// TestBootstrap runs the built bootstrap as Lambda does, with the rights of the
-// shipped ClusterRole in a real cluster, and a token for a real git server. The
-// subtests are one story and run in order.
+// TestBootstrap runs the built bootstrap like Lambda, with the rights of the shipped
+// ClusterRole in a real cluster, and with a token for a real git server. The subtests
+// depend on each other and run in order.
 func TestBootstrap(t *testing.T) {
 	t.Parallel()
 	d := deploy(t)
@@ -67,7 +67,8 @@ func deploy(t *testing.T) *deployment {
 	}
 	d.server.RequireAuth("x-access-token", "git-secret")
 	d.origin = d.server.Create(t, "site", map[string]string{
-		// Here a lowering is as quick as a raise: the clock is the real one.
+		// Here gitlatch lowers a level at the same speed as it raises one, because the
+		// test uses the real clock.
 		"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true, hold: {down: 0s}}\n",
 	})
 	d.binary = runtimeapi.Build(t, ".")
@@ -77,8 +78,8 @@ func deploy(t *testing.T) *deployment {
 	return d
 }
 
-// scale writes counts through /scale, and waits until the function would see
-// them at rest.
+// scale sets replicas through the scale subresource, and waits until the function would
+// see no rollout in flight.
 func (d *deployment) scale(t *testing.T, counts map[string]int32) {
 	t.Helper()
 	for name, count := range counts {
@@ -129,7 +130,7 @@ func (d *deployment) invoke(t *testing.T, event string) (report.Document, runtim
 	return d.send(t, d.function, eventOf(t, event))
 }
 
-// eventOf is an event from testdata/events, due now.
+// eventOf returns an event from testdata/events that is due now.
 func eventOf(t *testing.T, event string) string {
 	t.Helper()
 	return strings.Replace(read(t, "../../testdata/events/"+event+".json"), scheduledTime, time.Now().UTC().Format(time.RFC3339Nano), 1)
@@ -164,7 +165,7 @@ type line struct {
 	Crossings int
 	Unread    []string
 	Error     string
-	Answer    struct{ ErrorMessage string } // of a line about a failure
+	Answer    struct{ ErrorMessage string } // in a line about a failure
 }
 
 // logged returns the log lines of one event, except the line of metrics, which is not
@@ -202,7 +203,7 @@ func tick(t *testing.T, r runtimeapi.Result) line {
 	return ticks[0]
 }
 
-// pushes are the requests of the last event that could write.
+// pushes returns the number of requests of the last event that could write to git.
 func (d *deployment) pushes() (n int) {
 	for _, r := range d.server.Requests() {
 		if r.Service() == "git-receive-pack" || strings.Contains(r.Query, "git-receive-pack") {

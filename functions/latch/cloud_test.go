@@ -33,14 +33,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/runtimeapi"
 )
 
-// The accounts and the cluster of these tests, and the group that its access
-// entries give.
+// The accounts and the cluster of these tests, and the group of its access entries.
 const (
 	account      = "123456789012"
 	spokeAccount = "444455556666"
 	cluster      = "prod-eu"
 	group        = eks.Group
-	// nodes have room for the pods of all sites, 60 at most for each: 1,000 on one.
+	// nodes have room for the pods of all sites. Each site has at most 60 pods, and a
+	// node has room for 1,000.
 	nodes = 2
 )
 
@@ -48,7 +48,7 @@ const (
 // login like EKS's, one table, and stand-ins of the other AWS services.
 type cloud struct {
 	cp     *controlplane.ControlPlane
-	admin  *http.Client // of the cluster
+	admin  *http.Client // a client of the cluster with all rights
 	audit  string       // the audit log of the API server
 	eks    *standeks.Server
 	hook   *standeks.Webhook
@@ -57,15 +57,15 @@ type cloud struct {
 	binary string
 	config string // the template's text of GITLATCH_CONFIG
 	appKey *rsa.PrivateKey
-	secret string // which holds that key
+	secret string // name of the secret with that key
 
 	mu     sync.Mutex
 	access standeks.Access
-	// seen are the operations that the functions' own keys called, by the list
-	// in testdata/stack/operations that they belong to.
+	// seen are the operations that the functions called with their own keys, by their
+	// list in testdata/stack/operations.
 	seen map[string]map[string]bool
-	// written are the branches that were written in CodeCommit, ${Site} standing
-	// for the site.
+	// written are the branches that were written in CodeCommit, with ${Site} in place of
+	// the site.
 	written map[string]bool
 }
 
@@ -117,7 +117,7 @@ rules:
   - level: None
 `
 
-// appSecret is how an App's key is kept as a secret.
+// appSecret returns the secret with an App's key.
 func appSecret(t *testing.T, key string) string {
 	t.Helper()
 	text, err := json.Marshal(map[string]any{"appId": 7, "installationId": 70, "privateKey": key})
@@ -150,7 +150,7 @@ func configOf(t *testing.T, template, function string) string {
 	return found.Content[0].Value
 }
 
-// table makes a table with keys of the given names, the partition's first.
+// table creates a table whose keys have the given names, the partition key first.
 func (c *cloud) table(t *testing.T, name string, keys ...string) {
 	t.Helper()
 	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest}
@@ -168,7 +168,7 @@ func (c *cloud) table(t *testing.T, name string, keys ...string) {
 	}
 }
 
-// enter gives a role its access entry; without groups, it takes it away.
+// enter sets the groups of a role's access entry. Without groups, it removes the entry.
 func (c *cloud) enter(t *testing.T, role string, groups ...string) {
 	t.Helper()
 	c.mu.Lock()
@@ -214,7 +214,7 @@ func (c *cloud) try(ctx context.Context, method, path, body string) ([]byte, err
 	return text, err
 }
 
-// namespace makes a namespace with a Deployment of one pod.
+// namespace creates a namespace with a Deployment of one pod.
 func (c *cloud) namespace(t *testing.T, name, deployment string) {
 	t.Helper()
 	c.ask(t, http.MethodPost, "/api/v1/namespaces", "apiVersion: v1\nkind: Namespace\nmetadata: {name: "+name+"}\n")
@@ -257,7 +257,7 @@ func (c *cloud) until(t *testing.T, object, says string) {
 	}
 }
 
-// scale writes a count through /scale, and waits until it is at rest.
+// scale sets replicas through the scale subresource, and waits until the pods are ready.
 func (c *cloud) scale(t *testing.T, namespace, deployment string, replicas int) {
 	t.Helper()
 	path := "/apis/apps/v1/namespaces/" + namespace + "/deployments/" + deployment

@@ -20,8 +20,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// document is a configuration with nothing wrong in it, of a cluster that is
-// not there.
+// document is a valid configuration for a cluster that does not exist.
 const document = `
 apiVersion: gitlatch.dev/v1alpha1
 kind: Config
@@ -124,13 +123,13 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 		payload string
 		want    string
 	}{
-		// These are taken, and come as far as the cluster.
+		// Valid events, which fail later because the API server does not answer.
 		{`{}`, "reach the API server at " + api.URL},
 		{`null`, "reach the API server"},
 		{``, "reach the API server"},
 		{`{"site": "prod-eu"}`, "reach the API server"},
 		{`{"site": "prod-eu", "dryRun": true}`, "reach the API server"},
-		// These are not.
+		// Invalid events.
 		{`{"site": "prod-us"}`, `site is "prod-us", and this function is configured for "prod-eu"`},
 		{`{"dry_run": true}`, `unknown field "dry_run"; want {"site": "prod-eu", "dryRun": true}`},
 		{`{"dryRun": "yes"}`, "dryRun"},
@@ -152,7 +151,8 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 	}
 }
 
-// scheduledTime is what Scheduler replaces by the time at which an event is due.
+// scheduledTime is the text that EventBridge Scheduler replaces with the time at which an
+// event is due.
 const scheduledTime = "<aws.scheduler.scheduled-time>"
 
 // Scheduler delivers an event at least once. A sample that counts twice would halve
@@ -187,7 +187,7 @@ func TestAnEventThatIsDeliveredTwiceIsOneSample(t *testing.T) {
 	}
 }
 
-// scheduled is the input of the schedule in template.yaml, as of the site prod-eu.
+// scheduled returns the input of the schedule in template.yaml for the site prod-eu.
 func scheduled(t *testing.T) string {
 	t.Helper()
 	tick := strings.SplitAfter(read(t, "../../template.yaml"), "Events:\n        Tick:\n")

@@ -8,8 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// hinted adds to errors that say only what is wrong what to do about it, in the words of
-// the stack.
+// hinted adds a solution to errors that do not have one, in the terms of the stack.
 func hinted(err error) error {
 	var unread *workload.UnreadError
 	if errors.As(err, &unread) {

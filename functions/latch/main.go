@@ -1,5 +1,5 @@
-// Command latch is the Lambda that ticks: each invocation is one tick over one
-// site, or a dry run of one. Configured for a fleet, it takes the turns of sites
+// Command latch is the Lambda function for ticks. Each invocation is one tick of one
+// site, or a dry run. If it is configured for a fleet, it receives the turns of the sites
 // from a queue.
 package main
 

@@ -31,7 +31,7 @@ func (c *cloud) lives(t *testing.T) {
 	}
 }
 
-// branch is the one that the site proposes from.
+// branch returns the branch that the site proposes from.
 func (s *stack) branch() string { return "gitlatch/" + s.name }
 
 // record and component are the two files of the site's one namespace.
@@ -91,14 +91,14 @@ func (s *stack) yields(t *testing.T) {
 	told(t, s.quiet(t))
 }
 
-// merge merges as the hosts differ: GitHub squashes, CodeCommit keeps both
-// parents.
+// merge merges a pull request as its host would: GitHub squashes, and CodeCommit keeps
+// both parents.
 func (s *stack) merge(t *testing.T, id string) {
 	t.Helper()
 	s.host.Merge(t, id, s.github != nil)
 }
 
-// followed is a proposal that is opened, follows the next level change, and is merged.
+// followed tests a proposal that is opened, gets the next level change, and is merged.
 func (s *stack) followed(t *testing.T) {
 	base := s.origin.Tip("main")
 	id := proposed(t, s.ticks(t))
@@ -160,7 +160,7 @@ func (s *stack) rebased(t *testing.T) {
 	s.declares(t, 10)
 }
 
-// declined is a proposal that a user closes.
+// declined tests a proposal that a user closes.
 func (s *stack) declined(t *testing.T) {
 	id := proposed(t, s.ticks(t))
 	s.host.Decline(t, id)
@@ -173,7 +173,7 @@ func (s *stack) declined(t *testing.T) {
 	s.yields(t)
 }
 
-// takenOver is a proposal that a user merges after a push to its branch.
+// takenOver tests a proposal that a user merges after a push to its branch.
 func (s *stack) takenOver(t *testing.T) {
 	id := proposed(t, s.ticks(t))
 	theirs := s.edit(t, s.branch(), "web", 5, 30)

@@ -24,9 +24,9 @@ type silence struct {
 	begins   func(*testing.T, *stack)
 	ends     func(*testing.T, *stack)
 	says     []string // the part that did not answer
-	needs    int      // in place of 8
-	// pushed is true for a commit that lands in spite of the silence: the next tick
-	// finds it by its intent, and saves it.
+	needs    int      // desired replicas in place of 8
+	// pushed is true if the commit lands although the tick gets no answer. The next tick
+	// finds the commit by its intent, and saves it.
 	pushed bool
 }
 
@@ -161,7 +161,7 @@ func (x silence) fails(t *testing.T, s *stack) runtimeapi.Result {
 	return s.fails(t, x.says...)
 }
 
-// moves waits until the base is at another commit.
+// moves waits until the base has another commit.
 func (s *stack) moves(t *testing.T, from string) {
 	t.Helper()
 	if err := controlplane.Eventually(t.Context(), 3*time.Minute, func(context.Context) error {

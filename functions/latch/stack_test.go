@@ -31,12 +31,12 @@ import (
 
 // A plan describes a stack to deploy.
 type plan struct {
-	name string // of the site, and of its namespace
-	// provider is codecommit, github (by an App), or spoke: github by a token,
+	name string // name of the site and of its namespace
+	// provider is codecommit, github (with an App), or spoke: github with a token, and
 	// with the cluster in another account.
 	provider string
 	mode     string // direct or proposal
-	// hold is the policy's hold; "" is not longer than one sample.
+	// hold is the hold of the policy. With "", no level change waits for a second sample.
 	hold string
 }
 
@@ -60,11 +60,11 @@ type stack struct {
 	gateway    *gateway.Gateway
 	role       string
 	key        aws.Credentials
-	filled     map[string]string // the values for the template's configuration
+	filled     map[string]string // values for the template's configuration
 	topic      string
 	queue      string
 	function   *runtimeapi.Function
-	timeout    time.Duration // of the function; 0 is a minute
+	timeout    time.Duration // timeout of the function; 0 is a minute
 }
 
 const policyOf = `apiVersion: gitlatch.dev/v1alpha1
@@ -76,8 +76,8 @@ policies:
 default: {scale: ignore, rollout: {mode: ignore}}
 `
 
-// deploy deploys a stack over a namespace with the Deployment web, which is
-// latched once it is scaled.
+// deploy deploys a stack for a namespace with the Deployment web, which is latched after
+// its first change of scale.
 func (c *cloud) deploy(t *testing.T, p plan) *stack {
 	t.Helper()
 	s := &stack{cloud: c, plan: p, role: "arn:aws:iam::" + account + ":role/" + p.name}
@@ -128,7 +128,7 @@ func (c *cloud) deploy(t *testing.T, p plan) *stack {
 
 func (s *stack) secretName() string { return "gitlatch/" + s.name }
 
-// keep keeps a secret of the site's.
+// keep creates a secret of the site.
 func (s *stack) keep(t *testing.T, secret string) {
 	t.Helper()
 	vault := secretsmanager.NewFromConfig(s.moto.Config())
@@ -158,8 +158,8 @@ func (s *stack) subscribe(t *testing.T) {
 	}
 }
 
-// start starts a new environment of the function with the template's configuration,
-// filled in, with the given replacements.
+// start starts a new environment of the function with the template's configuration, with
+// values filled in, and with the given replacements.
 func (s *stack) start(t *testing.T, replace ...string) {
 	t.Helper()
 	document := os.Expand(s.config, func(name string) string {
@@ -211,10 +211,10 @@ func (s *stack) note() {
 	}
 }
 
-// A token or key in any of its forms.
+// A token or a key, in any form.
 var secrets = regexp.MustCompile(`k8s-aws-v1\.|ghs_[0-9]|github_pat_|PRIVATE KEY`)
 
-// send sends an event of testdata/events, as of this site.
+// send sends an event of testdata/events for this site.
 func (s *stack) send(t *testing.T, event string) (answer report.Document, r runtimeapi.Result) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), cmp.Or(s.timeout, 5*time.Minute))
@@ -233,7 +233,7 @@ func (s *stack) send(t *testing.T, event string) (answer report.Document, r runt
 	return answer, r
 }
 
-// ticks sends a scheduled event, which must succeed and come to its end.
+// ticks sends a scheduled event and fails the test unless the tick completes.
 func (s *stack) ticks(t *testing.T) report.Document {
 	t.Helper()
 	answer, r := s.send(t, "scheduler")
@@ -246,7 +246,7 @@ func (s *stack) ticks(t *testing.T) report.Document {
 	return answer
 }
 
-// fails sends a scheduled event and expects an error with all of the words.
+// fails sends a scheduled event and expects an error with all of the given words.
 func (s *stack) fails(t *testing.T, says ...string) runtimeapi.Result {
 	t.Helper()
 	answer, r := s.send(t, "scheduler")
@@ -267,8 +267,8 @@ func (s *stack) scales(t *testing.T, replicas int) {
 	s.scale(t, s.name, "web", replicas)
 }
 
-// declares fails the test unless the base has a level of the Deployment web, 0 being
-// none, and the site's latch agrees with it.
+// declares fails the test unless the base has the given level of the Deployment web, 0
+// for no level, and the site's latch agrees.
 func (s *stack) declares(t *testing.T, level int32) {
 	t.Helper()
 	path := "checkpoints/" + s.name + "/" + s.name + "/checkpoint.yaml"

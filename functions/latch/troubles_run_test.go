@@ -24,7 +24,7 @@ func slowly(calls int) []codecommit.Fault {
 
 func (s *stack) spokeRole() string { return "arn:aws:iam::" + spokeAccount + ":role/" + s.name }
 
-// change gives the site's secret another value.
+// change changes the value of the site's secret.
 func (s *stack) change(t *testing.T, secret string) {
 	t.Helper()
 	vault := secretsmanager.NewFromConfig(s.moto.Config())
@@ -102,7 +102,7 @@ func (c *cloud) survives(t *testing.T) {
 	for _, x := range []struct {
 		name, provider string
 		happens        func(*testing.T, *stack)
-		commits        int    // on the branch afterwards
+		commits        int    // commits on the branch afterwards
 		settles        string // the next tick's report: after a lost race it saves the push
 	}{
 		{"table-slow", "codecommit", func(_ *testing.T, s *stack) {
@@ -134,7 +134,7 @@ func (c *cloud) survives(t *testing.T) {
 			s.silent(t)
 		})
 	}
-	// A rival that changes the very entry wins: it is left alone.
+	// A rival that changes the same entry wins: gitlatch does not change its level.
 	for _, provider := range []string{"codecommit", "github"} {
 		name := provider + "-rival-wins"
 		t.Run(name, func(t *testing.T) {

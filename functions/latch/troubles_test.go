@@ -11,37 +11,35 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
 )
 
-// A trouble is something wrong around a site that is at level 5 while its need
-// leaves that level.
+// A trouble is a problem of a site at level 5 whose desired replicas leave that level.
 type trouble struct {
 	name     string
 	provider string
 	breaks   func(*testing.T, *stack)
-	repairs  func(*testing.T, *stack) // nil without anything to repair
+	repairs  func(*testing.T, *stack) // nil if there is nothing to repair
 	says     []string                 // in the error of each tick during the trouble
 
-	alert alert.Kind // raised once, and over once it is repaired
+	alert alert.Kind // raised once, and resolved after the repair
 	// commits is the level on the base during the trouble, if the checkpoint file still
 	// follows; 0 if it does not.
 	commits int32
 	// lowers lowers the desired replicas from 8 to 3, instead of raising them from 3 to
 	// 8.
 	lowers bool
-	needs  int // in place of 8
-	// slow is one that a tick waits out for a while: one tick shows it.
+	needs  int // desired replicas in place of 8
+	// slow is true if a tick waits for the problem to end. One tick is then enough.
 	slow bool
 }
 
-// as starts the function with something else in its configuration.
+// as returns a step that starts the function with a changed configuration.
 func as(from, to string) func(*testing.T, *stack) {
 	return func(t *testing.T, s *stack) { s.start(t, from, strings.ReplaceAll(to, "SITE", s.name)) }
 }
 
-// again starts it as the template configures it.
+// again starts the function with the configuration of the template.
 func again(t *testing.T, s *stack) { s.start(t) }
 
-// instead has the gateway answer an operation, to a function that remembers
-// nothing.
+// instead makes the gateway answer an operation, and starts a new environment.
 func instead(operation string, answer http.Handler) func(*testing.T, *stack) {
 	return func(t *testing.T, s *stack) {
 		s.gateway.Instead(operation, answer)
@@ -49,7 +47,7 @@ func instead(operation string, answer http.Handler) func(*testing.T, *stack) {
 	}
 }
 
-// denied is an answer of IAM's.
+// denied is an answer of IAM.
 func denied(action string) http.Handler {
 	return gateway.Fault(http.StatusBadRequest, "AccessDeniedException", "User: latch is not authorized to perform: "+action)
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/site"
 )
 
-// worker ticks the sites of a fleet, as they have their turns. What warm
-// invocations share is what all sites have alike.
+// worker ticks the sites of a fleet in their turns. Its fields are the same for every
+// site, and warm invocations share them.
 type worker struct {
 	config  config.Config
 	opener  *site.Opener
@@ -34,10 +34,11 @@ func newWorker(c config.Config, getenv func(string) string, clock func() time.Ti
 	return &worker{config: c, opener: opener, roster: site.Roster{Opener: opener}, clock: clock, log: log, metrics: metrics}
 }
 
-// handle ticks one site after the other. Of the time that is left each gets its
-// part, so that one whose cluster does not answer costs the others nothing. A tick
-// that did not come to its end leaves its message in the queue, and its alone; one
-// that did and needs a person is counted, and would find its turn taken.
+// handle ticks one site after the other. It divides the remaining time among the sites,
+// so that a cluster that does not answer takes no time from the others. If a tick does
+// not complete, only its message stays in the queue. If a completed tick found a problem
+// for a user to fix, the metric TicksFailed shows it. Its message does not stay, because
+// a second tick would find the turn used.
 func (w *worker) handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
 	if len(batch.Records) == 0 {
 		return events.SQSEventResponse{}, errors.New("event: has no Records. This function is configured for a fleet, and accepts only messages of its queue")
@@ -59,8 +60,8 @@ func (w *worker) handle(ctx context.Context, batch events.SQSEvent) (events.SQSE
 	return failed, nil
 }
 
-// take takes one turn, of so many that are left. The message says which site it is
-// of; all else about the site is as the list in git has it.
+// take processes one of the left remaining turns. The message only contains the site's
+// name and the time. The settings of the site are in the list in git.
 func (w *worker) take(ctx context.Context, m events.SQSMessage, members []config.Member, left int) error {
 	turn, err := dispatch.Parse(m.Body)
 	if err != nil {

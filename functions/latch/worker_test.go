@@ -28,7 +28,7 @@ repository: {url: REPOSITORY}
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// batch is the event of testdata, with a message of each body: m0, m1 and so on.
+// batch returns the event of testdata with a message for each body: m0, m1 and so on.
 func batch(t *testing.T, bodies ...string) []byte {
 	t.Helper()
 	var event struct{ Records []map[string]any }
@@ -56,7 +56,7 @@ func turnOf(site string, at time.Time) string {
 	return fmt.Sprintf(`{"turn": %q, "site": %q}`, at.UTC().Format(time.RFC3339), site)
 }
 
-// fleetOf is a fleet whose list is in git.
+// fleetOf returns a fleet whose list is in git.
 func fleetOf(t *testing.T, list string) config.Config {
 	t.Helper()
 	origin := gitserver.NewOrigin(t, t.TempDir(), map[string]string{"fleet.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Fleet\nsites:\n" + list})
@@ -128,7 +128,7 @@ func TestAMessageFailsByItself(t *testing.T) {
 	}
 }
 
-// Lambda takes an answer that it cannot read for a batch that went well.
+// Lambda takes an invalid answer for a successful batch.
 func TestAWorkerTakesTurnsAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorker(fleetOf(t, "- {site: prod-eu, eks: {name: blue}}\n"), func(string) string { return "" }, time.Now, zerolog.Nop(), nil)

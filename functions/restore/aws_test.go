@@ -56,7 +56,7 @@ type answer struct {
 	}
 }
 
-// send sends an event, which must be answered without an error.
+// send sends an event and fails the test if the answer is an error.
 func (s *stack) send(t *testing.T, event string) answer {
 	t.Helper()
 	return s.answer(t, s.function.Invoke(t.Context(), fmt.Appendf(nil, event, s.name)))
@@ -76,7 +76,7 @@ func (s *stack) answer(t *testing.T, r runtimeapi.Result) (d answer) {
 	return d
 }
 
-// count is the pods that a Deployment asks for.
+// count returns the desired replicas of a Deployment.
 func (s *stack) count(t *testing.T, name string) string {
 	t.Helper()
 	return s.cp.Kubectl(t, "", "get", "-n", s.name, "deployment", name, "-o", "jsonpath={.spec.replicas}")
@@ -98,8 +98,8 @@ func (s *stack) dryRun(t *testing.T) {
 	}
 }
 
-// deadline restores what never gets ready: it must answer all the same. A busy
-// machine raises the other workload in a later call, which has more time.
+// deadline restores a workload that never becomes ready. The function must answer before
+// the deadline. On a busy machine, a later call with more time raises the other workload.
 func (s *stack) deadline(t *testing.T) {
 	var d answer
 	for within := 12 * time.Second; within < 2*time.Minute; within *= 2 {
@@ -178,7 +178,7 @@ func (s *stack) operations(t *testing.T) {
 	}
 }
 
-// stranger is a role that has no access entry.
+// stranger is a role without an access entry.
 func (c *cloud) stranger(t *testing.T) {
 	t.Parallel()
 	s := c.stack(t, "codecommit", "stranger")

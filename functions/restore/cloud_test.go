@@ -135,7 +135,7 @@ func (c *cloud) stack(t *testing.T, provider, name string) *stack {
 	return s
 }
 
-// start starts the function by the template's configuration, filled in.
+// start starts the function with the template's configuration, with values filled in.
 func (s *stack) start(t *testing.T) {
 	t.Helper()
 	document := os.Expand(s.config, func(name string) string {

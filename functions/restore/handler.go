@@ -17,21 +17,21 @@ import (
 	"github.com/gitlatch/gitlatch/internal/site"
 )
 
-// event is what a schedule, or a person, invokes the function with.
+// event is the input of the function, from a schedule or a user.
 type event struct {
-	// Site must be the configured one; "" is it.
+	// Site is the name of the configured site, which is the default.
 	Site   string `json:"site"`
-	Action action `json:"action"` // must be given
-	// DryRun computes all and writes nothing.
+	Action action `json:"action"` // required
+	// DryRun computes the plan and writes nothing.
 	DryRun bool `json:"dryRun"`
-	// Factor is the part of each level, above 0 and at most 1; nil is 1.
+	// Factor is the part of each level to restore, above 0 and at most 1; nil is 1.
 	Factor     *float64 `json:"factor"`
-	Namespaces []string `json:"namespaces"` // none is all
-	// Expired releases only the brakes that expired.
+	Namespaces []string `json:"namespaces"` // an empty list is every namespace
+	// Expired releases only the brakes that have expired.
 	Expired bool `json:"expired"`
 }
 
-// An action is what the function can do.
+// An action is an action of the function.
 type action string
 
 const (
@@ -39,11 +39,11 @@ const (
 	releases action = "release"
 )
 
-// margin is the time before the deadline at which a run stops, to end with a
-// look and an answer. Of a short time it is a quarter.
+// margin is the time before the deadline at which a run stops, to take a last sample and
+// to answer. If there is little time, a quarter of the time is used instead.
 const margin = 20 * time.Second
 
-// handler is what warm invocations share.
+// handler is the state that warm invocations share.
 type handler struct {
 	config config.Config
 	opener *site.Opener
@@ -81,8 +81,9 @@ func (h *handler) parse(payload json.RawMessage) (event, error) {
 	return e, nil
 }
 
-// handle restores or releases. What is not at its level when the deadline comes
-// is no error: the answer says what, and another invocation goes on from there.
+// handle restores or releases. If the deadline comes before every workload is at its
+// level, this is not an error. The answer lists the rest, and another invocation
+// continues.
 func (h *handler) handle(ctx context.Context, payload json.RawMessage) (restore.Report, error) {
 	e, err := h.parse(payload)
 	if err != nil {
@@ -106,7 +107,7 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (restore.
 	return r.Brief(), err
 }
 
-// run is a run of the site as an event asks for it.
+// run returns a run of the site with the options of an event.
 func (h *handler) run(ctx context.Context, s *open.Site, e event) *restore.Restore {
 	run := s.Restore()
 	run.DryRun = e.DryRun
@@ -119,7 +120,7 @@ func (h *handler) run(ctx context.Context, s *open.Site, e event) *restore.Resto
 	return run
 }
 
-// until is when a run must stop to answer before the deadline.
+// until returns the time at which a run must stop to answer before the deadline.
 func (h *handler) until(ctx context.Context) time.Time {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -129,8 +130,8 @@ func (h *handler) until(ctx context.Context) time.Time {
 	return deadline.Add(-min(margin, left/4))
 }
 
-// note writes one line for each workload that lacks pods or is left since the plan,
-// and one for the run.
+// note logs one line for each workload that lacks pods or was skipped after the plan, and
+// one line for the run.
 func (h *handler) note(e event, r restore.Report, took time.Duration, err error) {
 	for _, u := range r.Unfinished {
 		h.log.Warn().Str("workload", u.ID.String()).Int32("replicas", u.Replicas).Int32("ready", u.Ready).Int32("to", u.To).Msg("lacking")

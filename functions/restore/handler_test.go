@@ -44,11 +44,11 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for payload, want := range map[string]string{
-		// These are taken, and come as far as the cluster.
+		// Valid events, which fail later because the cluster does not exist.
 		`{"action": "restore"}`: "kubeconfig /nowhere/kubeconfig",
 		`{"site": "prod-eu", "action": "restore", "dryRun": true, "factor": 0.5, "namespaces": ["shop"]}`: "kubeconfig /nowhere/kubeconfig",
 		`{"action": "release", "expired": true}`:                                                          "kubeconfig /nowhere/kubeconfig",
-		// These are not.
+		// Invalid events.
 		``:                                     `action must be "restore" or "release", got ""`,
 		`{}`:                                   `action must be "restore" or "release", got ""`,
 		`{"action": "raise"}`:                  `got "raise"`,

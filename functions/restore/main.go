@@ -1,5 +1,6 @@
-// Command restore is the Lambda that raises a cluster which came up small to
-// what git declares, and lets autoscalers scale down again afterwards.
+// Command restore is the Lambda function for restores. It raises the workloads of a
+// cluster that came up small to their levels in git, and later releases the brakes of
+// their autoscalers.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Package alert turns what is wrong at a site into messages that a person gets
-// once: when it begins, again after an interval while it lasts, and when it is
-// over. It is pure; what sends the messages is below this package.
+// Package alert turns the problems of a site into messages. Each condition sends a
+// message when it starts, again after an interval while it lasts, and when it is over.
+// The package does no I/O; its subpackages send the messages.
 package alert
 
 import (
@@ -14,28 +14,28 @@ import (
 	"time"
 )
 
-// A Condition is something that a person should know of. Conditions compare
-// with ==.
+// A Condition is a problem that a user should know about. Conditions can be compared with
+// ==.
 type Condition struct {
 	Kind Kind `json:"kind"`
-	// Subject is what it is about, beside the site: a workload, a branch, a
-	// cluster. Of one kind and subject there is one condition.
+	// Subject is the workload, branch or cluster with the problem; "" is the site. There
+	// is one condition for each kind and subject.
 	Subject string `json:"subject,omitempty"`
-	// Title is what the first line of a message says, with object and numbers; "" is the
-	// kind and the subject.
+	// Title is the first line of a message, with the object and numbers; "" is the kind
+	// and the subject.
 	Title string `json:"title,omitempty"`
-	Text  string `json:"text"` // a sentence with the numbers, no longer than Brief leaves it
-	// Did is the effect, as in "gitlatch lowers no level" or "its checkpoint is 200: ...";
-	// "" is none.
-	Did string `json:"did,omitempty"`
-	Do  string `json:"do"` // what a person should do about it
+	Text  string `json:"text"` // a sentence with the numbers, shortened by Brief
+	// Effect is the effect, as in "gitlatch lowers no level" or "its checkpoint is 200:
+	// ..."; "" if there is no effect.
+	Effect string `json:"effect,omitempty"`
+	Fix    string `json:"fix"` // the remedy, if possible a command or a field to paste
 }
 
-// longest is how many bytes of a text a message tells: it is read on a phone, and
-// what carries it takes 256 KiB of messages that hold the text some times over.
+// longest is the limit of a text in a message, in bytes. Users read messages on a phone,
+// and SNS accepts 256 KiB for a message that contains the text more than once.
 const longest = 4 << 10
 
-// Brief is a text as far as a message tells it, and how much more there is.
+// Brief returns a text cut to the limit of a message, with the number of bytes cut off.
 func Brief(text string) string {
 	if len(text) <= longest {
 		return text
@@ -44,49 +44,48 @@ func Brief(text string) string {
 	return fmt.Sprintf("%s... and %d bytes more", told, len(text)-len(told))
 }
 
-// Kind is a stable name for a condition: filters and runbooks go by it.
+// Kind is a stable name of a condition. Filters and runbooks depend on it.
 type Kind string
 
-// The kinds of a whole site.
+// The kinds of conditions of a site.
 const (
-	MassDrop       Kind = "mass-drop"          // much of the fleet halved at once
+	MassDrop       Kind = "mass-drop"          // many workloads halved at once
 	SecondCluster  Kind = "second-cluster"     // two live clusters share a site
-	ClusterNew     Kind = "cluster-changed"    // another cluster ticks under the site's name
-	Blocked        Kind = "publishing-blocked" // the repository takes no push
-	Stale          Kind = "checkpoint-stale"   // a crossing waits unpublished
-	Unread         Kind = "unread"             // part of the cluster cannot be read
-	Unmeasured     Kind = "demand-unread"      // what measures demand does not answer
-	Rewritten      Kind = "branch-rewritten"   // the branch does not descend from what was agreed
-	Invalid        Kind = "invalid-in-git"     // a policy or record on the branch cannot be read, or the policy is gone
+	ClusterNew     Kind = "cluster-changed"    // another cluster has ticks for the site
+	Blocked        Kind = "publishing-blocked" // the repository rejects pushes
+	Stale          Kind = "checkpoint-stale"   // a level change is not published
+	Unread         Kind = "unread"             // a part of the cluster cannot be read
+	Unmeasured     Kind = "demand-unread"      // a source of demand does not answer
+	Rewritten      Kind = "branch-rewritten"   // the branch does not descend from the last known commit
+	Invalid        Kind = "invalid-in-git"     // a policy or checkpoint file on the branch is invalid, or the policy is gone
 	EntriesRemoved Kind = "entries-removed"    // a user's commit removed many entries of workloads that are in the cluster
-	Retirement     Kind = "mass-retirement"    // many workloads would retire at once
-	RuleGone       Kind = "rule-gone"          // what kept checkpoints inert does so no more; a drill finds it
+	Retirement     Kind = "mass-retirement"    // the entries of many workloads would be removed at once
+	RuleGone       Kind = "rule-gone"          // a rule that protected replica counts is gone; a drill reports it
 )
 
-// The kinds of a workload.
+// The kinds of conditions of a workload.
 const (
-	Surge          Kind = "surge"            // a crossing beyond the policy's surge was committed
-	Zero           Kind = "unexpected-zero"  // it is at zero, and its autoscaler would not have that
-	NotLoad        Kind = "not-load-driven"  // it grew, and no metric asks for that
-	WorkPerRequest Kind = "work-per-request" // it needs far more pods for the same demand
-	Override       Kind = "human-override"   // a person wrote a count that an autoscaler drives
-	Mismatch       Kind = "bounds-mismatch"  // live bounds are not those that git accepted
-	Capped         Kind = "capped-by-git"    // the need is above the max that git accepted
-	BrakeLeft      Kind = "brake-left"       // a restore's brake stays beyond its end
+	Surge          Kind = "surge"            // a committed level change exceeds the policy's surge
+	Zero           Kind = "unexpected-zero"  // it has 0 replicas, although its autoscaler would not scale it to zero
+	NotLoad        Kind = "not-load-driven"  // it grew although no metric asks for more pods
+	WorkPerRequest Kind = "work-per-request" // it has far more pods than usual for the same demand
+	Override       Kind = "human-override"   // a user wrote replicas that an autoscaler manages
+	Mismatch       Kind = "bounds-mismatch"  // the live minimum and maximum differ from the entry in git
+	Capped         Kind = "capped-by-git"    // the desired replicas are above the maximum in git
+	BrakeLeft      Kind = "brake-left"       // the brake of a restore is still there after its end
 )
 
-// Severity is how soon a person should look.
+// Severity is how soon a user should react.
 type Severity string
 
 // The severities.
 const (
-	Critical Severity = "critical" // the checkpoint is not kept, or what runs does not do its work: now
+	Critical Severity = "critical" // now: checkpoints are not up to date, or live workloads do not do their work
 	Warning  Severity = "warning"  // today
 )
 
-// kinds say of each kind how severe it is, whether it is an event, which has no
-// duration and is never over, and whether it is an anomaly: of one workload, not
-// of the site.
+// kinds has the severity of each kind. An event has no duration and is never resolved. An
+// anomaly is about one workload and not about the site.
 var kinds = map[Kind]struct {
 	severity       Severity
 	event, anomaly bool
@@ -114,26 +113,26 @@ var kinds = map[Kind]struct {
 	BrakeLeft:      {severity: Warning, anomaly: true},
 }
 
-// Kinds are all kinds, sorted.
+// Kinds returns all kinds, sorted.
 func Kinds() []Kind { return slices.Sorted(maps.Keys(kinds)) }
 
 // Severity returns how severe the kind is.
 func (k Kind) Severity() Severity { return kinds[k].severity }
 
-// Anomaly reports whether the kind is out of the ordinary with one workload.
+// Anomaly reports whether the kind is about one unusual workload.
 func (k Kind) Anomaly() bool { return kinds[k].anomaly }
 
-// An Open is a condition that lasts.
+// An Open is a condition that is not over.
 type Open struct {
 	Condition
 	Since  time.Time `json:"since"`
-	Raised time.Time `json:"raised"` // when a message last said so
+	Raised time.Time `json:"raised"` // time of the last message about it
 }
 
 // An Alert is one message.
 type Alert struct {
-	// ID is the same whenever the message is sent again because it is not known
-	// to have arrived.
+	// ID identifies the message. A message that is sent again, because its delivery is
+	// not confirmed, has the same ID.
 	ID   string `json:"id"`
 	Site string `json:"site"`
 	Condition
@@ -143,19 +142,19 @@ type Alert struct {
 	At       time.Time `json:"at"`
 }
 
-// State is what an alert says of its condition.
+// State is the state of the condition in an alert.
 type State string
 
 // The states.
 const (
 	Raised   State = "raised"
-	Lasting  State = "lasting" // said again, since it goes on
+	Lasting  State = "lasting" // sent again because the condition continues
 	Resolved State = "resolved"
 )
 
-// Advance compares the conditions of now with those that were open, and returns
-// those that are open now and the messages that follow. A condition that lasts
-// is said again every interval.
+// Advance compares the present conditions with the open ones. It returns the conditions
+// that are open now, and the messages to send. For a condition that lasts, it returns a
+// message after each interval.
 func Advance(site string, open []Open, now []Condition, at time.Time, every time.Duration) ([]Open, []Alert) {
 	var next []Open
 	var alerts []Alert
@@ -199,13 +198,14 @@ func newAlert(site string, c Condition, state State, since, at time.Time) Alert 
 
 func (c Condition) key() string { return string(c.Kind) + "\x00" + c.Subject }
 
-// sorted returns the conditions by kind and subject, each once.
+// sorted returns the conditions by kind and subject, without repetitions.
 func sorted(conditions []Condition) []Condition {
 	s := slices.SortedStableFunc(slices.Values(conditions), func(a, b Condition) int { return cmp.Compare(a.key(), b.key()) })
 	return slices.CompactFunc(s, func(a, b Condition) bool { return a.key() == b.key() })
 }
 
-// Headline is the first line of the alert: "[critical] gitlatch prod: unread deployments".
+// Headline returns the first line of the alert, such as "[critical] gitlatch prod: unread
+// deployments".
 func (a Alert) Headline() string {
 	severity := string(a.Severity)
 	switch a.State {
@@ -218,7 +218,7 @@ func (a Alert) Headline() string {
 	return fmt.Sprintf("[%s] gitlatch %s: %s", severity, a.Site, about)
 }
 
-// Message is the alert for a person.
+// Message returns the text of the alert for users.
 func (a Alert) Message() string {
 	text := a.Headline() + "\n\n" + a.Text + "\n"
 	began := a.Since.UTC().Format(time.RFC3339)
@@ -229,8 +229,8 @@ func (a Alert) Message() string {
 		text += "It started at " + began + ".\n"
 	}
 	text += "\n"
-	if a.Did != "" {
-		text += "Effect: " + a.Did + "\n"
+	if a.Effect != "" {
+		text += "Effect: " + a.Effect + "\n"
 	}
-	return text + "Action: " + a.Do + "\nHelp:   gitlatch help alerts\n"
+	return text + "Fix:    " + a.Fix + "\nHelp:   gitlatch help alerts\n"
 }

@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// A Notice is a message that is about no condition: it is said once.
+// A Notice is a message that is sent once and does not belong to an open condition.
 type Notice struct {
 	ID       string
 	Site     string
-	Kind     string // a stable name, by which subscribers filter
+	Kind     string // a stable name, for the filters of subscribers
 	Severity Severity
 	State    string
-	Subject  string // a line
-	Thread   string // the same for all messages of one condition
-	Text     string // for people
-	Do       string // what a person should do about it, which Text says, too; "" is nothing
-	Document []byte // for machines, as JSON
+	Subject  string // one line
+	Thread   string // the same for all messages about one condition
+	Text     string // for users
+	Fix      string // the remedy, which Text also contains; "" for no remedy
+	Document []byte // for programs, as JSON
 }
 
-// Info is the severity of what nobody has to look at.
+// Info is the severity of a message that requires no action.
 const Info Severity = "info"
 
-// Notice is the alert as a message.
+// Notice converts the alert to a message.
 func (a Alert) Notice() (Notice, error) {
 	document, err := json.Marshal(a)
 	n := Notice{
@@ -31,7 +31,7 @@ func (a Alert) Notice() (Notice, error) {
 	}
 	n.Thread = "gitlatch " + a.Site + ": " + strings.TrimSpace(string(a.Kind)+" "+a.Condition.Subject)
 	if a.State != Resolved {
-		n.Do = a.Do
+		n.Fix = a.Fix
 	}
 	return n, err
 }

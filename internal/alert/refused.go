@@ -1,10 +1,10 @@
 package alert
 
-// A RefusedError says that what takes messages refused one for what it is: sent
-// again, it would be refused again.
+// A RefusedError reports that a receiver rejected a message because of its content. The
+// receiver would reject it again.
 type RefusedError struct{ Cause error }
 
-// Error says why.
+// Error describes the cause.
 func (e *RefusedError) Error() string { return "rejected permanently: " + e.Cause.Error() }
 
 // Unwrap returns the cause.

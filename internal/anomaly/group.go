@@ -9,12 +9,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// single is how many workloads with the same kind of condition have one condition each.
-// One item of the state store contains all open conditions, and nobody reads more.
+// single is the highest number of workloads with separate conditions of one kind. One
+// item of the state store contains all open conditions, and users do not read more
+// messages.
 const single = 10
 
-// group joins conditions of a kind if they are too many for a message each: the workloads
-// without an open condition of their own become one condition, until it is over.
+// group joins the conditions of a kind if they are too many for separate messages. The
+// workloads without a separate open condition then share one condition until it is over.
 func group(found []alert.Condition, open []alert.Open) []alert.Condition {
 	by := map[alert.Kind][]alert.Condition{}
 	for _, c := range found {
@@ -50,9 +51,9 @@ func together(of []alert.Condition) alert.Condition {
 	names := each.Of(of, func(c alert.Condition) string { return c.Subject })
 	first := of[0]
 	return alert.Condition{
-		Kind: first.Kind,
-		Text: fmt.Sprintf("%d workloads: %s. For the first one: %s", len(of), term.Among(names), first.Text),
-		Did:  first.Did,
-		Do:   first.Do,
+		Kind:   first.Kind,
+		Text:   fmt.Sprintf("%d workloads: %s. For the first one: %s", len(of), term.Among(names), first.Text),
+		Effect: first.Effect,
+		Fix:    first.Fix,
 	}
 }

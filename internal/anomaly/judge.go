@@ -13,18 +13,18 @@ import (
 // A Look is the samples of one tick, with the decisions and latches that follow from them.
 type Look struct {
 	Now    time.Time
-	Last   time.Time     // of the previous sample; zero if there was none
+	Last   time.Time     // time of the previous sample; zero for the first one
 	Period time.Duration // planned time from one sample to the next
 
 	Set     policy.Set
 	Samples []workload.Sample
-	// Decisions are those of the tick, and Latches the latches after it. Samples and
-	// Decisions are in the order of workload.Compare.
+	// Decisions are the decisions of the tick. Latches are the latches after the tick.
+	// Samples and Decisions are in the order of workload.Compare.
 	Decisions []policy.Decision
 	Latches   latch.Latches
 
-	// Whole is true if the tick could list everything, and in the site's own cluster.
-	// Otherwise missing pods and missing workloads prove nothing.
+	// Whole is true if the tick could list every object, and in the site's own cluster.
+	// If it is false, missing pods and missing workloads prove nothing.
 	Whole bool
 	// Open are the conditions that were open before the tick.
 	Open []alert.Open
@@ -35,7 +35,7 @@ type Look struct {
 func Judge(l Look) ([]alert.Condition, map[workload.ID]latch.Watch) {
 	var found []alert.Condition
 	changed := map[workload.ID]latch.Watch{}
-	var c candidate // reused: one for each workload was a tenth of a tick's garbage
+	var c candidate // reused: a new one for each workload was a tenth of a tick's garbage
 	for _, s := range l.Samples {
 		c = newCandidate(&l, s)
 		found = append(found, c.judge()...)
@@ -78,11 +78,11 @@ func (l *Look) lasting(of latch.Latch) (all []alert.Condition) {
 	return all
 }
 
-// again returns a raised condition of which the sample shows nothing. It has the text of
-// the last sample that did.
+// again returns a raised condition if the sample does not show whether it continues. The
+// condition has the text of the last sample that showed it.
 func (l *Look) again(id workload.ID, e latch.Episode, effect string) alert.Condition {
 	c := alert.Condition{
-		Kind: e.Kind, Subject: id.String(), Did: effect, Do: ruleOf(e.Kind).do,
+		Kind: e.Kind, Subject: id.String(), Effect: effect, Fix: ruleOf(e.Kind).fix,
 		Text: "it started at " + instant(e.Since) + ", and this tick could not check it",
 	}
 	for _, o := range l.Open {
@@ -93,8 +93,8 @@ func (l *Look) again(id workload.ID, e latch.Episode, effect string) alert.Condi
 	return c
 }
 
-// gap reports whether so much time passed since the previous sample that it does not
-// count as observed: more than three periods, as for the holds of a policy.
+// gap reports whether the time since the previous sample is too long to count as
+// observed: more than three periods, as in the holds of a policy.
 func (l *Look) gap() bool { return !l.Last.IsZero() && l.Now.Sub(l.Last) > 3*l.Period }
 
 // decision returns the decision about the scale of a workload; ok is false if the tick
@@ -112,7 +112,7 @@ func (l *Look) decision(id workload.ID) (_ policy.Decision, ok bool) {
 	return policy.Decision{}, false
 }
 
-// A candidate is one workload that is judged.
+// A candidate is a workload to judge.
 type candidate struct {
 	*Look
 	sample   workload.Sample
@@ -162,14 +162,14 @@ func (c *candidate) judge() (found []alert.Condition) {
 		case !now.known:
 			found = append(found, c.again(c.sample.ID, *next, c.effect()))
 		default:
-			found = append(found, alert.Condition{Kind: r.kind, Subject: c.sample.ID.String(), Text: now.text, Did: c.effect(), Do: r.do})
+			found = append(found, alert.Condition{Kind: r.kind, Subject: c.sample.ID.String(), Text: now.text, Effect: c.effect(), Fix: r.fix})
 		}
 	}
 	c.watch.Episodes = episodes
 	return found
 }
 
-// episode returns the running episode of a kind; nil if there is none.
+// episode returns the running episode of a kind; nil if no episode runs.
 func (c *candidate) episode(kind alert.Kind) *latch.Episode {
 	for i, e := range c.watch.Episodes {
 		if e.Kind == kind {
@@ -179,7 +179,7 @@ func (c *candidate) episode(kind alert.Kind) *latch.Episode {
 	return nil
 }
 
-// step returns the episode after this sample; nil if there is none.
+// step returns the episode after this sample; nil if no episode runs.
 func (c *candidate) step(r rule, now sight, was *latch.Episode) *latch.Episode {
 	if !now.known {
 		return was

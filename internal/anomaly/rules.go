@@ -15,9 +15,9 @@ type rule struct {
 	kind alert.Kind
 	// hold is how long an episode must last until its condition is raised.
 	hold time.Duration
-	// see applies the rule to a workload. The episode is the one that runs; nil is none.
+	// see applies the rule to a workload. The episode is the running one, or nil.
 	see func(*candidate, *latch.Episode) sight
-	do  string
+	fix string // see alert.Condition
 }
 
 // A sight is the result of a rule at one sample. The zero value means that the sample
@@ -25,8 +25,8 @@ type rule struct {
 type sight struct {
 	known, matches bool
 	text           string // a sentence with the numbers
-	// from is the replica count that the episode is measured from; 0 is none. Another
-	// one starts another episode.
+	// from is the replica count at which the episode starts; 0 if the rule has no such
+	// count. A different value starts another episode.
 	from int32
 }
 
@@ -57,11 +57,11 @@ const (
 // rules are all rules, in the order of their kinds.
 var rules = []rule{
 	{alert.Mismatch, deployed, (*candidate).mismatch,
-		"to accept the live min and max, set them in the checkpoint file. To reject them, restore the autoscaler's previous minimum and maximum"},
+		"set _min and _max of the workload in its checkpoint file to the live values, or restore the values of git in the autoscaler"},
 	{alert.BrakeLeft, unreleased, (*candidate).brakeLeft,
-		"run \"gitlatch restore release --expired --yes\". If it reports that the annotation cannot be read, correct spec.behavior of the autoscaler, and remove the annotation"},
+		"run \"gitlatch restore release --expired --yes\". If it cannot read the annotation, correct spec.behavior of the autoscaler, and remove the annotation"},
 	{alert.Capped, momentary, (*candidate).capped,
-		"raise its max in the checkpoint file. Until then, a rebuild starts with too few pods"},
+		"set _max of the workload in its checkpoint file to the live maximum before the next rebuild"},
 	{alert.Override, momentary, (*candidate).override,
 		"if this is intended, none: the autoscaler changes the count again, unless it is paused. If not, set the previous replica count"},
 	{alert.NotLoad, longestWindow, (*candidate).notLoad,

@@ -31,7 +31,7 @@ func (c *candidate) effect() string {
 	return inGit
 }
 
-// level states the level of an entry; the zero entry is none.
+// level states the level of an entry. The zero entry has no level.
 func level(e checkpoint.Entry) string {
 	if e.Replicas == 0 {
 		return "git has no level for it"

@@ -46,7 +46,7 @@ func (c *candidate) workPerRequest(was *latch.Episode) sight {
 	return yes("it has %d pods for a demand of %s: %s per unit instead of the usual %s", s.Desired, figure(*s.Demand), figure(per), figure(c.watch.Usual))
 }
 
-// perUnit returns the pods for a unit of demand; known is false if there is no demand.
+// perUnit returns the pods for a unit of demand; known is false without demand.
 func (c *candidate) perUnit() (per float64, known bool) {
 	if c.scale.Demand == nil || *c.scale.Demand <= 0 {
 		return 0, false

@@ -8,15 +8,15 @@ import (
 	"github.com/gitlatch/gitlatch/internal/backtest"
 )
 
-// came is a result of ten days.
+// came returns a result of ten days.
 func came(commits int, worst, waste float64) backtest.Result {
 	return backtest.Result{CommitsPerDay: float64(commits) / 10, Worst: backtest.Worst{Share: worst, Need: 1}, Waste: waste, Declared: 1}
 }
 
-// nothing is the result of a candidate without levels: it is free.
+// nothing is the result of a candidate without levels. It has no commits and no waste.
 var nothing = backtest.Result{}
 
-// short is the result of a past in which no need lasted.
+// short returns the result of a past in which no desired replicas lasted.
 func short(waste float64) backtest.Result {
 	return backtest.Result{Waste: waste, Declared: 1}
 }

@@ -14,18 +14,18 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Verdict is what came of a backtest.
+// A Verdict is the result of a backtest.
 type Verdict struct {
 	Past            *Past
 	Results         []Result
-	Front           []bool // of each result
-	Best            int    // of the results; -1 is none
+	Front           []bool // for each result
+	Best            int    // index of a result; -1 without one
 	Why             string
 	Wants           Wants
 	Period, Lasting time.Duration
 }
 
-// Table writes the verdict for a person, and draws one workload.
+// Table writes the verdict for users, and draws one workload.
 func (v Verdict) Table(out io.Writer, s term.Style, drawn workload.ID) error {
 	p := &term.Page{Style: s, Columns: 78}
 	from, to := v.Past.Span()
@@ -54,8 +54,8 @@ func (v Verdict) Table(out io.Writer, s term.Style, drawn workload.ID) error {
 	return p.Print(out)
 }
 
-// samples says how many there are, and how far apart where there are several of
-// one workload.
+// samples returns the number of samples, and the time between them if a workload has more
+// than one.
 func (v Verdict) samples() string {
 	text := term.Number(v.Past.Samples()) + " samples"
 	if v.Past.Samples() == 1 {
@@ -85,7 +85,7 @@ func (v Verdict) table() string {
 	return term.Table("llrrrrrr", rows...)
 }
 
-// quietest are the indexes of the results, the one with the fewest commits first.
+// quietest returns the indexes of the results, with the fewest commits first.
 func (v Verdict) quietest() []int {
 	all := make([]int, len(v.Results))
 	for i := range all {
@@ -97,7 +97,7 @@ func (v Verdict) quietest() []int {
 	return all
 }
 
-// notes say what the table leaves out, or leaves to be guessed.
+// notes adds explanations of the table, and of the workloads that it omits.
 func (v Verdict) notes(p *term.Page) {
 	notes := []string{
 		"Commits are per day. Worst is the lowest coverage of a replica count that lasted " + policy.Span(v.Lasting) + ". Waste is in pod hours, and as a share of the desired replicas. " +
@@ -116,12 +116,12 @@ func (v Verdict) notes(p *term.Page) {
 	}
 }
 
-// asPolicy is what gitlatch.yaml says for a policy.
+// asPolicy returns the lines of gitlatch.yaml for a policy.
 func asPolicy(p policy.Policy) string {
 	return fmt.Sprintf("default: {series: %s, round: %s, hold: {up: %d, down: %s}, margin: %.3g%%}", p.Series, p.Round, p.HoldUp, policy.Span(p.HoldDown), 100*p.Margin)
 }
 
-// plot draws the highest of each bucket, and what was not observed as nothing.
+// plot draws the highest value of each bucket, and 0 for a bucket that was not observed.
 func (v Verdict) plot(id workload.ID) term.Plot {
 	from, to := v.Past.Span()
 	of, bucket := v.Results[v.Best].Candidate, v.bucket(240)
@@ -137,13 +137,13 @@ func (v Verdict) plot(id workload.ID) term.Plot {
 	}
 }
 
-// A scale is how far the marks of a chart are apart, and what they count.
+// A scale is the distance between the marks of a chart, and its unit.
 type scale struct {
 	apart time.Duration
 	unit  string
 }
 
-// marks are at most a dozen for a span.
+// marks returns the scale for a span, with at most 13 marks up to 91 days apart.
 func marks(span time.Duration) scale {
 	const day = 24 * time.Hour
 	for _, s := range []scale{
@@ -157,8 +157,8 @@ func marks(span time.Duration) scale {
 	return scale{364 * day, "days"}
 }
 
-// since says what the marks of a chart count, and from when: not a date alone
-// where the first sample is later in its day.
+// since returns the unit of a chart's marks and the start of the chart, with the time of
+// day if the first sample is not at midnight.
 func since(from, to time.Time) string {
 	format := "2006-01-02"
 	if !from.Truncate(24 * time.Hour).Equal(from) {
@@ -167,7 +167,7 @@ func since(from, to time.Time) string {
 	return marks(to.Sub(from)).unit + " since " + from.Format(format)
 }
 
-// orDash is text where there was something to measure.
+// orDash returns text, or "-" if it was not measured.
 func orDash(measured bool, text string) string {
 	if !measured {
 		return "-"

@@ -1,4 +1,4 @@
-// Package build says what the running program was built from.
+// Package build reports the version and the build information of the running program.
 package build
 
 import (
@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// version is that of a release, which the linker sets: -X
-// github.com/gitlatch/gitlatch/internal/build.version=v1.2.3. "" is another build,
-// whose version is that of its module.
+// version is the version of a release, which the linker sets: -X
+// github.com/gitlatch/gitlatch/internal/build.version=v1.2.3. For other builds it is "",
+// and Read uses the version of the module.
 var version string
 
-// An Info is what a program was built from.
+// An Info is the build information of a program.
 type Info struct {
-	Version  string    `json:"version"`            // "unknown" where nothing says it
-	Commit   string    `json:"commit,omitempty"`   // in full; "" is not known
+	Version  string    `json:"version"`            // "unknown" if the build has no version
+	Commit   string    `json:"commit,omitempty"`   // in full; "" if unknown
 	Date     time.Time `json:"date,omitzero"`      // of the commit
-	Modified bool      `json:"modified,omitempty"` // the files were not those of the commit
+	Modified bool      `json:"modified,omitempty"` // the files differed from the commit
 	Go       string    `json:"go,omitempty"`
 	Platform string    `json:"platform,omitempty"` // such as linux/arm64
 }
 
-// Read reads what is known of the running program.
+// Read returns the build information of the running program.
 func Read() Info {
 	found, _ := debug.ReadBuildInfo()
 	i := of(version, found)
@@ -42,7 +42,7 @@ func of(version string, found *debug.BuildInfo) Info {
 			case "vcs.revision":
 				i.Commit = s.Value
 			case "vcs.time":
-				i.Date, _ = time.Parse(time.RFC3339, s.Value) // zero is not known
+				i.Date, _ = time.Parse(time.RFC3339, s.Value) // zero if unknown
 			case "vcs.modified":
 				i.Modified = s.Value == "true"
 			}
@@ -54,8 +54,8 @@ func of(version string, found *debug.BuildInfo) Info {
 	return i
 }
 
-// String is the version on one line, with the commit and its date where they are
-// known: "v1.2.3 (1a2b3c4, 2026-03-02T08:00:00Z)".
+// String returns the version on one line, with the commit and its date if the build has
+// them: "v1.2.3 (1a2b3c4, 2026-03-02T08:00:00Z)".
 func (i Info) String() string {
 	var more []string
 	if i.Commit != "" {

@@ -1,9 +1,9 @@
 package checkpoint
 
-// Begin returns the files of a site that a tree lacks to begin with, by their
-// path from the root of the repository: site.yaml, and for each namespace a
-// Component that changes nothing yet, so that builds can include it before
-// anything is declared. What is there stays as it is, whatever it says.
+// Begin returns the initial files of a site that a tree lacks, by their path from the
+// root of the repository: site.yaml, and for each namespace a Component. A Component
+// without levels changes nothing, so builds can include it before the first level. Begin
+// never replaces an existing file, and skips a namespace with a broken checkpoint file.
 func Begin(tree Tree, site Site, namespaces []string) map[string][]byte {
 	files := map[string][]byte{}
 	begin := func(path string, data []byte) {

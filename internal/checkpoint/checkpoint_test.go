@@ -29,7 +29,7 @@ func deployment(name string) workload.ID {
 // example is the site that the golden tree shows.
 var example = Site{Name: "prod-eu", Cluster: "blue"}
 
-// exampleChanges make the golden tree out of nothing.
+// exampleChanges create the golden tree from an empty one.
 func exampleChanges() []Change {
 	at := func(namespace string, kind workload.Kind, name string, e Entry) Change {
 		return Change{ID: workload.ID{Namespace: namespace, Kind: kind, Name: name}, To: e}

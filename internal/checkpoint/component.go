@@ -15,12 +15,11 @@ apiVersion: kustomize.config.k8s.io/v1alpha1
 kind: Component
 `
 
-// Component returns the canonical bytes of the kustomize Component that sets
-// the replicas of the record's workloads, whether or not a manifest states
-// them. A workload that a build does not have is passed over by kustomize. A
-// record without levels gives a Component that changes nothing, since one that
-// is absent or empty would fail the builds that include it. Each entry's kind
-// must be among the kinds.
+// Component returns the canonical bytes of the kustomize Component that sets the replicas
+// of the entries' workloads, whether or not a manifest sets them. kustomize ignores a
+// patch of a workload that the build does not have. Without levels, the Component has an
+// empty list of patches, because an absent or empty file would fail the builds that
+// include it. The kind of each entry must be in kinds or be built in.
 func (r Record) Component(kinds workload.Kinds) []byte {
 	var b bytes.Buffer
 	b.WriteString(componentHeader)
@@ -43,9 +42,9 @@ func (r Record) Component(kinds workload.Kinds) []byte {
 	return b.Bytes()
 }
 
-// merged is the patch of a workload whose kind the site's configuration names. It
-// is for whatever version of the API a manifest is written for, and is merged: to
-// add a field below one that the manifest leaves out would fail the build.
+// merged returns the patch of a workload whose kind is in the site's configuration. It is
+// a merge patch for any version of the API: adding a field below an absent one with a
+// JSON patch would fail the build.
 func merged(o workload.Object, id workload.ID, replicas int32) string {
 	names := o.Replicas.Names()
 	count := fmt.Sprint(replicas)
@@ -56,7 +55,7 @@ func merged(o workload.Object, id workload.ID, replicas int32) string {
 		fmt.Sprintf("  patch: '{\"apiVersion\": %q, \"kind\": %q, \"metadata\": {\"name\": %q}, %q: %s}'\n", o.APIVersion(), o.Kind, id.Name, names[0], count)
 }
 
-// exactly returns the pattern that matches a name and no other. Kustomize takes
-// the name of a target for a regular expression, which it anchors at both ends;
-// of what a name may hold, only the dot means something else there.
+// exactly returns a pattern that matches the name alone. kustomize interprets the name of
+// a target as a regular expression, which it anchors at both ends. Of the characters in a
+// name, only the dot has a special meaning.
 func exactly(name string) string { return strings.ReplaceAll(name, ".", "[.]") }

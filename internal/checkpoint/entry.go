@@ -8,40 +8,38 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// An Entry is what git declares of one workload. The zero value declares
-// nothing, and stands for no entry: one in git never is zero. Entries compare
-// with ==.
+// An Entry is the state of one workload in git. The zero value is an absent entry: an
+// entry in git is never zero. Entries compare with ==.
 type Entry struct {
-	// Replicas is the declared level, in pods; 0 is none, as where only a rollout
-	// is declared.
+	// Replicas is the level, in pods; 0 if the entry has only a rollout.
 	Replicas int32 `json:"replicas,omitzero"`
 
-	// Min and Max are the autoscaler's bounds in pods as they were accepted;
-	// 0 is no bound. Live bounds that differ are a mismatch.
+	// Min and Max are the accepted minimum and maximum replicas of the autoscaler; 0 if
+	// there is no limit. Live values that differ are a mismatch.
 	Min int32 `json:"min,omitzero"`
 	Max int32 `json:"max,omitzero"`
 
-	// Rollout is the rollout in flight; zero where none is.
+	// Rollout is the rollout in flight; zero if there is none.
 	Rollout Rollout `json:"rollout,omitzero"`
 }
 
-// IsZero reports whether it is no entry.
+// IsZero reports whether the entry is absent.
 func (e Entry) IsZero() bool { return e == Entry{} }
 
-// A Change takes one entry from what a decision saw to what it wants; zero is
-// no entry. Where both are the same it changes no fact, and has the files of
-// the namespace written anew.
+// A Change changes one entry from the value that a decision saw to the value that it
+// wants; a zero Entry is an absent entry. If both are equal, the change alters no fact,
+// and Merge writes the files of the namespace again.
 type Change struct {
 	ID   workload.ID `json:"id"`
 	From Entry       `json:"from,omitzero"`
 	To   Entry       `json:"to,omitzero"`
 }
 
-// maxKey is how long a key of a ConfigMap may be.
+// maxKey is the maximum length of a key of a ConfigMap.
 const maxKey = 253
 
-// Fits says why a record cannot hold an entry for the workload; nil where it
-// can. A name that is fine for the workload may be too long for a key.
+// Fits returns an error if a checkpoint file cannot have an entry for the workload. A
+// valid name of a workload may be too long for a key.
 func Fits(id workload.ID) error {
 	if err := id.Validate(); err != nil {
 		return err
@@ -49,7 +47,7 @@ func Fits(id workload.ID) error {
 	return fitsKey(id, suffixMax)
 }
 
-// fitsKey says by how much the key of a fact is too long.
+// fitsKey returns an error if the key of a fact is too long.
 func fitsKey(id workload.ID, suffix string) error {
 	if n := len(key(id, suffix)); n > maxKey {
 		return fmt.Errorf("workload %q: name is %d characters too long for a key of the checkpoint file, %s", id, n-maxKey, "kind.name"+suffix)
@@ -57,20 +55,20 @@ func fitsKey(id workload.ID, suffix string) error {
 	return nil
 }
 
-// WithScale returns the entry with the level and the bounds of another.
+// WithScale returns the entry with the level, minimum and maximum of another.
 func (e Entry) WithScale(of Entry) Entry {
 	of.Rollout = e.Rollout
 	return of
 }
 
-// WithRollout returns the entry with another rollout; zero is none.
+// WithRollout returns the entry with another rollout; zero removes it.
 func (e Entry) WithRollout(r Rollout) Entry {
 	e.Rollout = r
 	return e
 }
 
-// valid says why an entry of a workload cannot be written, since it would not
-// read back.
+// valid returns an error if an entry cannot be written, because ParseRecord would not
+// return the same entry.
 func (e Entry) valid(id workload.ID) error {
 	back := newDraft(id.Namespace, anyKind)
 	for _, suffix := range e.suffixes() {
@@ -102,8 +100,8 @@ func (e Entry) valid(id workload.ID) error {
 	return nil
 }
 
-// FitsRollout says why a record cannot hold a rollout of the workload; nil
-// where it can. The zero value, which is no rollout, always fits.
+// FitsRollout returns an error if a checkpoint file cannot have a rollout of the
+// workload. The zero value always fits.
 func FitsRollout(id workload.ID, r Rollout) error {
 	if r == (Rollout{}) {
 		return nil

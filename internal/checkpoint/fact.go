@@ -9,10 +9,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// The keys of an entry: kind "." name is the level, and the suffixes are its
-// other facts. Names hold no underscore, and names of containers no dot either,
-// so that a key reads one way only. After suffixFrom or suffixTo and an underscore
-// a container can be named: that key is its image.
+// The keys of an entry: kind "." name is the level, and the suffixes are its other facts.
+// Names contain no underscore, and names of containers no dot either, so that a key is
+// never ambiguous. suffixFrom or suffixTo, an underscore and the name of a container are
+// the key of the container's image.
 const (
 	suffixMax = "_max"
 	suffixMin = "_min"
@@ -25,22 +25,22 @@ const (
 	suffixDiffer    = "_differ"
 )
 
-// The suffixes in the order in which they are written. Those of a rollout stand
-// together: where one stands, all do.
+// The suffixes, in the order of the file. If one suffix of a rollout is present, all of
+// them must be.
 var scaleSuffixes = []string{"", suffixMax, suffixMin}
 var rolloutSuffixes = []string{suffixMilestone, suffixPhase, suffixFrom, suffixTo, suffixReturns, suffixDiffer}
 
-// Phases are the phases of a rollout, for those who list them.
+// Phases returns the phases of a rollout.
 func Phases() []Phase {
 	return []Phase{PhaseProgressing, PhaseHalted, PhaseFailed, PhaseReturning}
 }
 
-// differs says in what two templates differ, by whether it is in images alone.
+// differs maps Rollout.ImagesOnly to its value in the file.
 var differs = map[bool]string{true: "images", false: "more"}
 
-// What a fact may be. The texts come from a cluster, or from a person: no spaces,
-// nothing that a quoted line of YAML would read otherwise. A number in quotes is
-// what a ConfigMap holds; one without is what a person writes.
+// The formats of facts. Texts come from a cluster or a user, so they contain no spaces
+// and no character with a special meaning in a quoted line of YAML. A ConfigMap has
+// numbers in quotes, and users write them without.
 var (
 	pods    = strict.Text(`^[1-9][0-9]*$`, "an integer of at least 1").Bare()
 	percent = strict.Text(`^(0|[1-9][0-9]?)$`, "an integer from 0 to 99").Bare()
@@ -51,7 +51,7 @@ var (
 	differ  = strict.Word(differs[true], differs[false]).Bare()
 )
 
-// fact binds the fact of a suffix to the entry; ok is false of an unknown one.
+// fact binds the fact of a suffix to the entry; ok is false if the suffix is unknown.
 func (e *Entry) fact(suffix string) (fact strict.Scalar, ok bool) {
 	r := &e.Rollout
 	switch suffix {
@@ -81,12 +81,12 @@ func (e *Entry) fact(suffix string) (fact strict.Scalar, ok bool) {
 	return strict.Scalar{}, false
 }
 
-// template returns the template of one side of the rollout; nil of another suffix.
+// template returns the template of one side of the rollout; nil for another suffix.
 func (e *Entry) template(suffix string) *Template {
 	return map[string]*Template{suffixFrom: &e.Rollout.From, suffixTo: &e.Rollout.To}[suffix]
 }
 
-// number binds a number that is at most what an int32 holds.
+// number binds a number that fits into an int32.
 func number(into *int32, form strict.Form) strict.Scalar {
 	return strict.Parsed(into, form, strconv.Itoa(int(*into)), func(text string) (int32, error) {
 		read, err := strconv.ParseInt(text, 10, 32)
@@ -108,7 +108,7 @@ func (t *Template) image(container string) strict.Scalar {
 	return fact
 }
 
-// suffixes are those of the entry's facts, in the order in which they are written.
+// suffixes returns the suffixes of the entry's facts, in the order of the file.
 func (e Entry) suffixes() []string {
 	var all []string
 	for i, pods := range []int32{e.Replicas, e.Max, e.Min} {

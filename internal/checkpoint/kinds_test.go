@@ -44,8 +44,8 @@ func TestAKindThatASiteNamesIsPatchedWhereItsCountStands(t *testing.T) {
 	}
 }
 
-// A gitlatch that no longer has a kind keeps the kind's entries, and keeps them in a
-// Component that it rewrites.
+// A gitlatch that no longer has a kind keeps the kind's entries in the checkpoint file
+// and in a Component that it writes again.
 func TestAKindThatIsNoLongerNamedStaysInGit(t *testing.T) {
 	t.Parallel()
 	files := naming(t)
@@ -66,7 +66,7 @@ func TestAKindThatIsNoLongerNamedStaysInGit(t *testing.T) {
 }
 
 // Without a definition of its kind, an entry could not be patched. It is refused like a
-// typing error, and only its namespace is left out.
+// typing error, which affects its namespace alone.
 func TestAKindThatNobodyNamesIsRefused(t *testing.T) {
 	t.Parallel()
 	files := naming(t)

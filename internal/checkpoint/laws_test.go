@@ -15,10 +15,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// histories is how many random cases a law is tried on.
+// histories is the number of random cases for each law.
 const histories = 1000
 
-// anyID draws from few workloads, so that draws meet.
+// anyID draws from few workloads, so that draws collide.
 func anyID(r *rand.Rand) workload.ID {
 	return workload.ID{
 		Namespace: []string{"shop", "pay", "on", "0"}[r.IntN(4)],
@@ -27,7 +27,7 @@ func anyID(r *rand.Rand) workload.ID {
 	}
 }
 
-// anyRollout is a rollout that a record can hold.
+// anyRollout returns a rollout that a checkpoint file can have.
 func anyRollout(r *rand.Rand) Rollout {
 	images := func() Images {
 		by := map[string]string{}
@@ -234,15 +234,15 @@ func TestFormatOfParsedIsWhatWasParsed(t *testing.T) {
 	})
 }
 
-// For any bytes, a parser returns a value, or problems on one line each with their
-// place. A record is the same after it was written and read again.
+// For any bytes, a parser returns a value, or problems on one line each with their place.
+// A checkpoint file is unchanged after it was written and read again.
 func FuzzParseRecord(f *testing.F) {
 	const head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch-checkpoint, namespace: shop}\n"
 	for _, seed := range []string{
 		head + "data: {deployment.a: 1}", head + "data: ~", head + "data: {deployment.a: !pods \"1\\n2\"}", head + "data: {\"deployment.a\\n\": 5}",
 		head + "data: {deployment.a_milestone: 0, deployment.a_phase: halted, deployment.a_from: 5, deployment.a_to: 6, deployment.a_returns: from, deployment.a_differ: more, deployment.a_to_app: x}",
 		"a: &a [*a]\n<<: *a", "a: &a ~\ndata: *a", siteHeader + "name: a\nversion: 9", siteHeader + "name: a\nversion: 1\nkinds: {\"a\\nb\": {}}",
-		evidenceHeader + "evidence: {\"a\\u2028\": \"\\n\", 5: 5}",
+		evidenceHeader + "rules: {\"a\\u2028\": \"\\n\", 5: 5}",
 	} {
 		f.Add([]byte(seed))
 	}

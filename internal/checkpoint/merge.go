@@ -8,19 +8,18 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Merge applies changes to a tree of the site: each only where the tree still
-// holds its From, zero being no entry. The others are returned as skipped, in
-// the order of workload.Compare, together with those that a record cannot hold
-// and those whose record is broken. A workload is in changes at most once;
-// their order does not matter.
+// Merge applies changes to a tree of the site. It applies a change if the tree still has
+// the From of the change; a zero Entry is an absent entry. The other changes are returned
+// as skipped, in the order of workload.Compare, as are the changes that a checkpoint file
+// cannot represent and those of a broken checkpoint file. changes has a workload at most
+// once; the order does not matter.
 //
-// The files are those whose bytes change, by their path from the root of the
-// repository; nil removes one. A namespace that a change was applied to has its
-// record and its Component written anew; one left without entries loses its
-// record, and keeps its Component. With the first of them comes site.yaml, where
-// it is not as site would have it; the kinds that the tree's names beside those of
-// site stay, but for the old name of a kind without an entry. Where no change was
-// applied there are no files.
+// files are the files whose bytes change, by their path from the root of the repository;
+// nil removes a file. Merge writes the checkpoint file and the Component of each
+// namespace with an applied change. If a namespace has no entries left, Merge removes its
+// checkpoint file and keeps its Component. It also writes site.yaml if it differs from
+// site. The kinds in the tree's site.yaml remain, except for the old name of a kind
+// without an entry. If no change was applied, there are no files.
 func Merge(tree Tree, site Site, changes []Change) (files map[string][]byte, skipped []workload.ID) {
 	renamed := tree.renamed(site.Kinds)
 	site.Kinds = tree.Site.Kinds.With(site.Kinds)
@@ -72,8 +71,8 @@ func Merge(tree Tree, site Site, changes []Change) (files map[string][]byte, ski
 	return files, skipped
 }
 
-// Repair adds to the files of a Merge the Components of the namespaces, written again from
-// their records. A Component that would not change is not added.
+// Repair adds to the files of a Merge the Components of the namespaces, made from their
+// checkpoint files. It does not add a Component that is unchanged.
 func Repair(tree Tree, files map[string][]byte, namespaces []string) {
 	for _, namespace := range namespaces {
 		path, data := ComponentPath(tree.name, namespace), tree.Component(namespace)
@@ -83,10 +82,10 @@ func Repair(tree Tree, files map[string][]byte, namespaces []string) {
 	}
 }
 
-// Rename returns changes that also remove entries under the old name of a kind, and these
-// removals. The entries are those of workloads that have an entry under the new name once
-// the changes are made: two entries would be two patches for one object. kinds has the
-// present names. The changes are in the order of workload.Compare.
+// Rename returns changes plus the removal of entries under the old name of a kind, and
+// these removals alone. It removes an entry if the workload has an entry under the new
+// name after the changes, because two entries would be two patches for one object. kinds
+// has the present names. Both results are in the order of workload.Compare.
 func (t Tree) Rename(kinds workload.Kinds, changes []Change) (all, removals []Change) {
 	renamed := t.renamed(kinds)
 	if len(renamed) == 0 {
@@ -131,8 +130,8 @@ func (t Tree) renamed(kinds workload.Kinds) map[workload.Kind]workload.Kind {
 	return renamed
 }
 
-// has reports whether a record may have an entry of a kind, once some records are
-// replaced. A record that could not be read may have one.
+// has reports whether a checkpoint file may have an entry of a kind after some files are
+// replaced. A file that cannot be read may have one.
 func (t Tree) has(kind workload.Kind, replaced map[string]Record) bool {
 	records := maps.Clone(t.Records)
 	maps.Copy(records, replaced)

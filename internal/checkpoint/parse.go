@@ -11,8 +11,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// mostTold is how many problems of a file are told: who edits a hundred lines at
-// once makes the same mistake in each.
+// mostTold is the maximum number of problems that an error lists. A user who edits a
+// hundred lines at once makes the same mistake in each.
 const mostTold = 5
 
 func newReader(file string) *strict.Reader {
@@ -21,10 +21,10 @@ func newReader(file string) *strict.Reader {
 	return r
 }
 
-// ParseRecord reads the record of a namespace. It takes what Format writes and
-// what a person makes of it: other order, comments, numbers without quotes. The
-// error is *strict.Errors, each problem with its line, its field and what to do.
-// Which kinds there are it does not know, and takes any.
+// ParseRecord parses the checkpoint file of a namespace. It accepts the bytes of Format
+// and the edits of a user: another order, comments, numbers without quotes. The error is
+// *strict.Errors, each problem with its line, its field and a remedy. ParseRecord accepts
+// any kind, because it does not know the site's kinds.
 func ParseRecord(namespace string, data []byte) (Record, error) {
 	return parseRecord(newReader(recordFile), namespace, data, anyKind)
 }
@@ -40,10 +40,10 @@ func parseRecord(r *strict.Reader, namespace string, data []byte, foreign func(w
 	return d.record, nil
 }
 
-// A draft is a record while it is read.
+// A draft is a checkpoint file during parsing.
 type draft struct {
 	record  Record
-	foreign func(workload.Kind) error // says what is wrong with a kind
+	foreign func(workload.Kind) error // returns an error for an unknown kind
 	rollout map[workload.ID]string    // the first key of each rollout
 }
 
@@ -51,7 +51,7 @@ func newDraft(namespace string, foreign func(workload.Kind) error) draft {
 	return draft{Record{namespace, map[workload.ID]Entry{}}, foreign, map[workload.ID]string{}}
 }
 
-// document is the table of a record.
+// document returns the schema of a checkpoint file.
 func (d draft) document() strict.Document {
 	return strict.Document{APIVersion: "v1", Kind: "ConfigMap", Object: strict.Fields(
 		strict.Required("metadata", "the name and the namespace of the ConfigMap", strict.Fields(
@@ -67,8 +67,8 @@ func (d draft) document() strict.Document {
 	)}
 }
 
-// fact returns what the value of a key of data is bound to, a strict.Scalar, or
-// what is wrong with the key.
+// fact returns the binding of a key of data to the field of its entry, a strict.Scalar,
+// or an error about the key.
 func (d draft) fact(k string) (strict.Value, error) {
 	id, suffix, ok := d.record.split(k)
 	e := d.record.Entries[id]
@@ -98,7 +98,7 @@ func (d draft) fact(k string) (strict.Value, error) {
 	return fact, nil
 }
 
-// check judges each entry as a whole.
+// check checks the facts of each entry together.
 func (d draft) check(r *strict.Reader, data string) {
 	for _, id := range d.record.ids() {
 		e := d.record.Entries[id]
@@ -124,7 +124,7 @@ func (d draft) check(r *strict.Reader, data string) {
 	}
 }
 
-// split takes a key of data apart.
+// split returns the workload and the suffix of a key of data.
 func (r Record) split(k string) (id workload.ID, suffix string, ok bool) {
 	name := k
 	if i := strings.IndexByte(k, '_'); i >= 0 {

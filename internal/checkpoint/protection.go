@@ -23,7 +23,7 @@ const anyName = "*"
 
 const (
 	evidenceFile   = "protection.yaml"
-	evidenceKind   = "Evidence"
+	evidenceKind   = "Protection"
 	evidenceHeader = `# The rules that protect the live replica counts of this site from the levels in git.
 # gitlatch doctor --write updates this file. gitlatch writes no level of a workload that
 # no line covers, unless its policy sets acceptRisk.
@@ -66,9 +66,9 @@ func (e Evidence) Line(id workload.ID) (covered, what string, ok bool) {
 func (e Evidence) Format() []byte {
 	b := []byte(evidenceHeader)
 	if len(e) == 0 {
-		return fmt.Append(b, "evidence: {}\n")
+		return fmt.Append(b, "rules: {}\n")
 	}
-	b = fmt.Append(b, "evidence:\n")
+	b = fmt.Append(b, "rules:\n")
 	for _, covered := range slices.Sorted(maps.Keys(e)) {
 		b = fmt.Appendf(b, "  %q: %q\n", covered, e[covered])
 	}
@@ -82,7 +82,7 @@ func ParseEvidence(file string, data []byte) (Evidence, error) {
 	found := Evidence{}
 	r := newReader(file)
 	r.Read(data, strict.Document{APIVersion: siteAPI, Kind: evidenceKind, Object: strict.Fields(
-		strict.Optional("evidence", "the rule that protects each workload", strict.Map{
+		strict.Optional("rules", "the rule that protects each workload", strict.Map{
 			Must:  "a mapping such as {shop/deployment/web: the rule that protects it}",
 			Empty: true,
 			Entry: func(covered string) (strict.Value, error) {

@@ -9,20 +9,21 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Record is what git declares of the workloads of one namespace. A record
-// without entries is valid; in git it is a record that is not there.
+// A Record is the checkpoint file of one namespace. A Record without entries is valid; in
+// git it is an absent file.
 type Record struct {
 	Namespace string
-	Entries   map[workload.ID]Entry // all of them in Namespace
+	Entries   map[workload.ID]Entry // all in Namespace
 }
 
-// configMap is the name of the ConfigMap that a record is.
+// configMap is the name of the ConfigMap in each checkpoint file.
 const configMap = "gitlatch-checkpoint"
 
-const recordHeader = `# Levels that a rebuild starts the workloads of namespace %q with. gitlatch updates this file.
-# If you edit a level, gitlatch accepts it, and does not change it for 24 hours. To opt a workload out,
-# delete its lines. If you delete many entries at once, or this file, gitlatch alerts, and writes them
-# again after 24 hours. If you delete them a second time, gitlatch opts the workloads out.
+const recordHeader = `# Replica levels of the workloads in namespace %q, rounded, for a rebuild from git.
+# gitlatch updates this file. If you edit a level, gitlatch keeps your value for 24 hours.
+# To opt a workload out, delete its lines. If you delete many entries of workloads that are
+# in the cluster, gitlatch assumes a mistake: it alerts, and after 24 hours it treats the
+# workloads as new ones. To opt them out, delete their entries a second time.
 apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -30,9 +31,9 @@ metadata:
   namespace: %q
 `
 
-// Format returns the canonical bytes of the record: a ConfigMap with one line
-// a fact, workloads in the order of workload.Compare. Every entry must be one
-// that ParseRecord could have read.
+// Format returns the canonical bytes of the checkpoint file: a ConfigMap with one line
+// per fact, and workloads in the order of workload.Compare. ParseRecord must accept every
+// entry.
 func (r Record) Format() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, recordHeader, r.Namespace, configMap, r.Namespace)
@@ -51,7 +52,7 @@ func (r Record) Format() []byte {
 	return b.Bytes()
 }
 
-// ids are the workloads of the record in the order of workload.Compare.
+// ids returns the workloads of the file in the order of workload.Compare.
 func (r Record) ids() []workload.ID {
 	return slices.SortedFunc(maps.Keys(r.Entries), workload.Compare)
 }

@@ -6,27 +6,26 @@ import (
 	"strings"
 )
 
-// A Rollout is what git declares of a rollout in flight: both templates, how
-// far the way from one to the other went in good health, and which of them a
-// rebuild should begin with. The zero value is no rollout. Rollouts compare
-// with ==.
+// A Rollout is the rollout entry of a workload: both templates, the progress in good
+// health, and the template that a rebuild starts with. The zero value is no rollout
+// entry. Rollouts compare with ==.
 type Rollout struct {
-	// Milestone is how far the rollout had got in good health at its commit, in
-	// percent, below 100; 0 where it failed or goes back.
+	// Milestone is the progress in good health at the commit, in percent, below 100; 0 if
+	// the rollout failed or returns to From.
 	Milestone int32 `json:"milestone,omitzero"`
-	// Phase is how the rollout stood then.
+	// Phase is the phase at the commit.
 	Phase Phase `json:"phase,omitzero"`
-	// From is the template that ran before, and To the target.
+	// From is the template from before the rollout, and To the target.
 	From Template `json:"from,omitzero"`
 	To   Template `json:"to,omitzero"`
-	// Returns is the template that a rebuild should begin with.
+	// Returns is the template that a rebuild starts with.
 	Returns Side `json:"returns,omitzero"`
-	// ImagesOnly is true where the two templates differ in the images of their
-	// containers alone, so that one can be made of the other.
+	// ImagesOnly is true if the templates differ only in the images of their containers,
+	// so that one can be made from the other.
 	ImagesOnly bool `json:"imagesOnly,omitzero"`
 }
 
-// Returned is the template that a rebuild should begin with.
+// Returned returns the template that a rebuild starts with.
 func (r Rollout) Returned() Template {
 	if r.Returns == SideTo {
 		return r.To
@@ -34,14 +33,14 @@ func (r Rollout) Returned() Template {
 	return r.From
 }
 
-// A Phase is how a rollout stands.
+// A Phase is the phase of a rollout.
 type Phase string
 
 // The phases.
 const (
 	PhaseProgressing Phase = "progressing"
-	PhaseHalted      Phase = "halted"    // by somebody's wish: paused, or at a partition
-	PhaseFailed      Phase = "failed"    // by a condition of the workload
+	PhaseHalted      Phase = "halted"    // by a user: paused, or at a partition
+	PhaseFailed      Phase = "failed"    // a condition of the workload reports the failure
 	PhaseReturning   Phase = "returning" // on the way back to From
 )
 
@@ -60,12 +59,11 @@ type Template struct {
 	Images Images `json:"images,omitzero"`
 }
 
-// Images are the images of a template by container, as one text that compares
-// with ==: "app=registry/web:v1 proxy=registry/proxy:v3", by container. "" is
-// none.
+// Images are the images of a template, sorted by container, as one text that compares
+// with ==: "app=registry/web:v1 proxy=registry/proxy:v3". "" is an empty list.
 type Images string
 
-// ImagesOf returns the images of a template.
+// ImagesOf returns the images as one text.
 func ImagesOf(by map[string]string) Images {
 	pairs := make([]string, 0, len(by))
 	for _, container := range slices.Sorted(maps.Keys(by)) {

@@ -7,7 +7,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// flying is a rollout that a record holds.
+// flying returns a rollout that a checkpoint file can have.
 var flying = Rollout{
 	Milestone: 25, Phase: PhaseProgressing, Returns: SideFrom, ImagesOnly: true,
 	From: Template{Hash: "5d8f", Images: "main=web:v1"},
@@ -18,12 +18,12 @@ var flying = Rollout{
 // become lines in it. The error names the problem.
 func TestRolloutsThatNoRecordCanHold(t *testing.T) {
 	t.Parallel()
-	// With a container of 4 letters the key of its image is as long as it may be.
+	// With a container of 4 letters the key of its image has the maximum length.
 	longest := deployment(strings.Repeat("a", 232))
 	for name, c := range map[string]struct {
 		id     workload.ID
 		change func(*Rollout)
-		want   string // "" fits
+		want   string // "" if it fits
 	}{
 		"none, of any name":     {deployment(strings.Repeat("a", 253)), func(r *Rollout) { *r = Rollout{} }, ""},
 		"one":                   {shopWeb, func(*Rollout) {}, ""},

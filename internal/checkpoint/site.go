@@ -12,24 +12,24 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Version is the version of the layout and the files below a site's directory
-// that this package writes, and the newest that it reads.
+// Version is the version of the layout and the files of a site's directory that this
+// package writes, and the newest that it reads.
 const Version = 1
 
-// A Site is the content of site.yaml: whose directory it stands in, and what
-// is needed to read the rest of it.
+// A Site is the content of site.yaml: the name of the site and the facts that are
+// required to read the other files in its directory.
 type Site struct {
 	Name    string
-	Cluster string // the UID of the site's cluster; "" leaves it out
+	Cluster string // the name of the cluster that fills the site, for users; "" omits it
 	Version int    // of the format; 0 is written as Version
-	// Kinds are those of the records that gitlatch does not know by itself. Only
-	// what a Component says of one is written: its Resource and Ready are not.
+	// Kinds are the kinds in the checkpoint files that are not built in. Format writes
+	// only the fields that a Component uses, so it omits Resource and Ready.
 	Kinds workload.Kinds
 }
 
 const (
 	siteAPI    = "gitlatch.dev/v1alpha1"
-	siteHeader = `# The site of the checkpoint files in this folder. gitlatch updates this file.
+	siteHeader = `# The site of the checkpoint files in this directory. gitlatch updates this file.
 apiVersion: ` + siteAPI + `
 kind: Site
 `
@@ -55,8 +55,8 @@ func (s Site) Format() []byte {
 	return b
 }
 
-// parseSite reads site.yaml, by its path. The error says what is wrong with it; of
-// a file in a newer format only that it is newer.
+// parseSite parses site.yaml. file is its path, for errors. If the file has a newer
+// format, the error reports that alone.
 func parseSite(file string, data []byte) (Site, error) {
 	var s Site
 	r := newReader(file)
@@ -71,7 +71,7 @@ func parseSite(file string, data []byte) (Site, error) {
 	return s, nil
 }
 
-// document is the table of site.yaml.
+// document returns the schema of site.yaml.
 func (s *Site) document() strict.Document {
 	return strict.Document{APIVersion: siteAPI, Kind: "Site", Object: strict.Fields(
 		strict.Required("name", "the name of the site, as in its path", strict.Into(&s.Name, strict.Label)),
@@ -84,7 +84,7 @@ func (s *Site) document() strict.Document {
 
 var anyText = strict.Text("^", "text")
 
-// kind returns what the kind of a name is bound to.
+// kind returns the schema of a kind's definition.
 func (s *Site) kind(name string) (strict.Value, error) {
 	if _, known := (workload.Kinds{}).Object(workload.Kind(name)); known || !workload.ValidLabel(name) {
 		return nil, errors.New("must be a DNS label, and not a built-in kind")

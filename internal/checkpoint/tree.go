@@ -18,36 +18,35 @@ const (
 	componentFile = "kustomization.yaml"
 )
 
-// Directory is the path, from the root of the repository, of all that belongs
-// to a site.
+// Directory returns the path of a site's directory, from the root of the repository.
 func Directory(site string) string { return path.Join("checkpoints", site) }
 
-// Files are the names, below the directory of a site, of all that a Tree is made
-// of; * is any namespace.
+// Files returns the names of the files of a Tree, below the directory of a site; * is any
+// namespace.
 func Files() []string {
 	return []string{siteFile, evidenceFile, path.Join("*", recordFile), path.Join("*", componentFile)}
 }
 
-// SitePath is the path of a site's site.yaml.
+// SitePath returns the path of a site's site.yaml.
 func SitePath(site string) string { return path.Join(Directory(site), siteFile) }
 
-// RecordPath is the path of the record of a namespace.
+// RecordPath returns the path of a namespace's checkpoint file.
 func RecordPath(site, namespace string) string {
 	return path.Join(Directory(site), namespace, recordFile)
 }
 
-// ComponentPath is the path of the Component of a namespace.
+// ComponentPath returns the path of a namespace's Component.
 func ComponentPath(site, namespace string) string {
 	return path.Join(Directory(site), namespace, componentFile)
 }
 
-// A Tree is what git holds of a site. The zero value is a site that git knows
-// nothing of.
+// A Tree is the content of a site's directory in git. The zero value is a site that is
+// not in git.
 type Tree struct {
-	Site    Site              // zero where there is no site.yaml
-	Records map[string]Record // by namespace, those that could be read
-	Broken  map[string]error  // by namespace, what is wrong with the others
-	// Evidence is what protection.yaml says, and Unproven what is wrong with it.
+	Site    Site              // zero if there is no site.yaml
+	Records map[string]Record // by namespace, the readable ones
+	Broken  map[string]error  // by namespace, the errors of the others
+	// Evidence is the content of protection.yaml, and Unproven the error of that file.
 	Evidence Evidence
 	Unproven error
 
@@ -55,11 +54,11 @@ type Tree struct {
 	files map[string][]byte
 }
 
-// ParseTree reads the files of a site by their path from the root of the
-// repository. Files that belong to no record are left alone. A broken record
-// costs only its namespace. The error is about site.yaml: it is of a newer
-// format, of another site or cannot be read; then nothing beside it may be
-// relied on or written. A broken protection.yaml costs the evidence alone.
+// ParseTree parses the files of a site, by their path from the root of the repository. It
+// ignores files of other kinds. A broken checkpoint file affects its namespace alone, and
+// a broken protection.yaml the Evidence alone. The error is about site.yaml: the file has
+// a newer format, names another site or cannot be read. The other files must then be
+// neither used nor written.
 func ParseTree(site string, files map[string][]byte) (Tree, error) {
 	t := Tree{Records: map[string]Record{}, Broken: map[string]error{}, name: site, files: files}
 	if data, ok := files[SitePath(site)]; ok {
@@ -90,8 +89,8 @@ func ParseTree(site string, files map[string][]byte) (Tree, error) {
 	return t, nil
 }
 
-// With returns the tree as its files have it, once some hold other content: nil
-// removes one. What was broken beside them is not in it.
+// With returns the tree after some files were replaced; nil removes a file. It parses all
+// files again, and forgets the effects of Break.
 func (t Tree) With(files map[string][]byte) (Tree, error) {
 	all := maps.Clone(t.files)
 	if all == nil {
@@ -102,10 +101,10 @@ func (t Tree) With(files map[string][]byte) (Tree, error) {
 	return ParseTree(t.name, all)
 }
 
-// Break notes that a file or folder of the site cannot be read as what it is.
-// It costs its namespace, as a broken record does. Where it belongs to none it
-// is left alone, but for protection.yaml, which it costs, and for site.yaml, whose
-// error comes back.
+// Break marks a file or folder of the site as unreadable, for the given reason. It
+// affects the namespace like a broken checkpoint file. For protection.yaml it affects the
+// Evidence, and for site.yaml it returns the reason. It ignores files that are not part
+// of a Tree.
 func (t *Tree) Break(file string, why error) error {
 	switch file {
 	case SitePath(t.name):
@@ -121,15 +120,14 @@ func (t *Tree) Break(file string, why error) error {
 	return nil
 }
 
-// split takes apart the path of a file that belongs to a namespace.
+// split returns the namespace and the name of a file below a namespace's folder.
 func split(site, file string) (namespace, name string, ok bool) {
 	rest, below := strings.CutPrefix(file, Directory(site)+"/")
 	namespace, name, _ = strings.Cut(rest, "/")
 	return namespace, name, below && workload.ValidLabel(namespace)
 }
 
-// foreign says what is wrong with a kind that stands in a record; nil of one that
-// is known.
+// foreign returns an error if a kind in a checkpoint file is not a known kind.
 func (t Tree) foreign(kind workload.Kind) error {
 	if _, known := t.Site.Kinds.Object(kind); known {
 		return nil
@@ -138,13 +136,13 @@ func (t Tree) foreign(kind workload.Kind) error {
 		kind, strings.Join(each.Of(t.Site.Kinds.All(), workload.Kind.String), ", "), SitePath(t.name))
 }
 
-// Component returns the canonical bytes of the Component of a namespace, by its
-// record.
+// Component returns the canonical bytes of a namespace's Component, made from its
+// checkpoint file.
 func (t Tree) Component(namespace string) []byte {
 	return t.Records[namespace].Component(t.Site.Kinds)
 }
 
-// Entries are the entries of all records that could be read.
+// Entries returns the entries of all readable checkpoint files.
 func (t Tree) Entries() map[workload.ID]Entry {
 	all := map[workload.ID]Entry{}
 	for _, r := range t.Records {
@@ -153,8 +151,8 @@ func (t Tree) Entries() map[workload.ID]Entry {
 	return all
 }
 
-// Namespaces are those with a record or a Component, readable or not, sorted: where
-// anything is declared, was, or will be.
+// Namespaces returns the namespaces with a checkpoint file or a Component, readable or
+// not, sorted.
 func (t Tree) Namespaces() []string {
 	found := map[string]bool{}
 	for namespace := range t.Broken {
@@ -168,9 +166,10 @@ func (t Tree) Namespaces() []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// Stale are the namespaces whose Component differs from their record, sorted: a user edited
-// or removed one of the two. A Merge with a change in the namespace repairs it, and so does
-// Repair. Broken records are not among them.
+// Stale returns the namespaces with a Component that differs from their checkpoint file,
+// sorted: a user edited or removed one of the two. A Merge with a change in the namespace
+// repairs the Component, and so does Repair. Namespaces with a broken checkpoint file are
+// not included.
 func (t Tree) Stale() []string {
 	return slices.DeleteFunc(t.Namespaces(), func(namespace string) bool {
 		component := t.files[ComponentPath(t.name, namespace)]

@@ -112,8 +112,8 @@ func TestEmptiedNamespaceKeepsItsComponent(t *testing.T) {
 	}
 }
 
-// Damage of a Component is seen at once, and repaired by the next change of its
-// namespace, or by one that changes no fact.
+// Damage of a Component is found at once. The next change in its namespace repairs it,
+// even a change that alters no fact.
 func TestComponentIsMendedWithItsNamespace(t *testing.T) {
 	t.Parallel()
 	const damage = "# by hand\n"
@@ -163,7 +163,7 @@ func TestSiteFollowsTheFirstChange(t *testing.T) {
 	}
 }
 
-// Nothing is ever written that would not be read back.
+// Merge writes no file that ParseTree does not accept.
 func TestChangesThatNoRecordCanHoldAreSkipped(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]Change{

@@ -77,7 +77,7 @@ continues to sample, report and alert. To end a pause, run the command with
 	return c
 }
 
-// amending is what a person asks to change in the state.
+// amending contains the flags of a command that changes the state of a site.
 type amending struct {
 	flags
 	targets
@@ -85,7 +85,7 @@ type amending struct {
 	output output[amended]
 }
 
-// registerAll adds the flags that all such commands share.
+// registerAll adds the flags that these commands share.
 func (a *amending) registerAll(c *cobra.Command, env Env) {
 	a.register(c, env)
 	a.registerTargets(c, &a.flags)
@@ -93,18 +93,18 @@ func (a *amending) registerAll(c *cobra.Command, env Env) {
 	a.output.register(c, amended.Table, nil)
 }
 
-// An amended is what was changed in the state of a site.
+// An amended is the change to the state of a site.
 type amended struct {
 	term.Document
 	Site        string        `json:"site"`
 	DryRun      bool          `json:"dryRun"`
-	Cluster     string        `json:"cluster,omitempty"`    // the one that was adopted
-	PausedUntil time.Time     `json:"pausedUntil,omitzero"` // a time that has passed ends a pause
-	Workloads   []workload.ID `json:"workloads,omitempty"`  // none is the site as a whole
-	line        string        // what is said of each
+	Cluster     string        `json:"cluster,omitempty"`    // the cluster that was adopted
+	PausedUntil time.Time     `json:"pausedUntil,omitzero"` // a past time ends a pause
+	Workloads   []workload.ID `json:"workloads,omitempty"`  // empty means the entire site
+	line        string        // the text for each workload
 }
 
-// Table is a line for each that was changed.
+// Table prints one line for each workload, or one for the site.
 func (a amended) Table(out io.Writer, _ term.Style) error {
 	of := each.Of(a.Workloads, workload.ID.String)
 	if len(of) == 0 {
@@ -119,7 +119,7 @@ func (a amended) Table(out io.Writer, _ term.Style) error {
 	return nil
 }
 
-// run asks what is to change, once the site is open, and changes it.
+// run opens the site, calls what for the change, and makes the change.
 func (a *amending) run(ctx context.Context, env Env, args []string,
 	what func(context.Context, site.Parts, *amended) (tick.Amendment, error)) (err error) {
 	c, parts, err := a.open(ctx, env, a.dryRun)
@@ -144,7 +144,8 @@ func (a *amending) run(ctx context.Context, env Env, args []string,
 	return a.output.write(env, done)
 }
 
-// adopt asks workloads back in, or takes the cluster for the site's own.
+// adopt returns a change that latches the workloads again. Without workloads, it accepts
+// the live cluster as the site's cluster and ends a mass drop.
 func (a *amending) adopt(ctx context.Context, parts site.Parts, done *amended) (tick.Amendment, error) {
 	if len(done.Workloads) > 0 {
 		done.line = "latched from the next tick on"
@@ -158,8 +159,8 @@ func (a *amending) adopt(ctx context.Context, parts site.Parts, done *amended) (
 	return tick.Amendment{Cluster: fleet.Cluster, Acknowledge: true}, err
 }
 
-// pausing pauses the site or the workloads until an instant. An instant that has passed
-// ends a pause.
+// pausing returns a change that pauses the site or the workloads until an instant. A past
+// instant ends a pause.
 func pausing(at, now time.Time) func(context.Context, site.Parts, *amended) (tick.Amendment, error) {
 	return func(_ context.Context, _ site.Parts, done *amended) (tick.Amendment, error) {
 		done.PausedUntil, done.line = at.UTC(), "paused until "+at.UTC().Format(time.RFC3339)
@@ -170,8 +171,8 @@ func pausing(at, now time.Time) func(context.Context, site.Parts, *amended) (tic
 	}
 }
 
-// instant returns the end of the pause. It refuses a time that has passed, so that a
-// typing error does not end a pause. The word now ends it.
+// instant returns the end of the pause. It refuses a past time, so that a typing error
+// does not end a pause. The word now ends it.
 func instant(until grammar.Moment, now time.Time) (time.Time, error) {
 	const want = "a future time such as 2026-03-02T18:00:00Z, a duration from now such as 3h, or now to end a pause"
 	at := until.After(now)
@@ -184,7 +185,7 @@ func instant(until grammar.Moment, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// find returns the workloads that a person names among the site's latches.
+// find returns the site's latches that the arguments name.
 func (a *amending) find(ctx context.Context, site string, store latch.Store, args []string) ([]workload.ID, error) {
 	named, err := a.read(args)
 	if err != nil || len(named) == 0 {

@@ -20,7 +20,7 @@ type api struct {
 	uid       string           // of kube-system
 	workloads map[string]*pods // by namespace/kind/name
 	refuse    map[string]int   // statuses, by the resource or the path that they answer for
-	says      string           // text that it adds to the answer to a refused request
+	says      string           // text in the answer to a refused request
 	// objects are the objects of other kinds, as YAML by their resource. A kind that
 	// has no entry is not installed.
 	objects map[string]string
@@ -101,8 +101,8 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// scale gives the scale of a workload, and takes another. Its pods are ready at
-// once.
+// scale answers requests for the scale subresource of a workload. After a change, the
+// pods are ready immediately.
 func (a *api) scale(r *http.Request) map[string]any {
 	part := strings.Split(r.URL.Path, "/") // /apis/apps/v1/namespaces/shop/deployments/web/scale
 	p := a.workloads[part[5]+"/"+strings.TrimSuffix(part[6], "s")+"/"+part[7]]
@@ -152,7 +152,7 @@ func template(version string) map[string]any {
 	return map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "app", "image": "web:" + version}}}}
 }
 
-// replicaSets are the two of each Deployment that rolls.
+// replicaSets returns the two ReplicaSets of each Deployment with a rollout.
 func (a *api) replicaSets() []any {
 	items := []any{}
 	for _, key := range slices.Sorted(maps.Keys(a.workloads)) {

@@ -24,7 +24,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// trial is what backtest is asked for.
+// A trial contains the flags of backtest.
 type trial struct {
 	flags
 	policies, presets []string
@@ -101,8 +101,9 @@ func (t *trial) run(ctx context.Context, env Env, files []string) error {
 	if err := t.check(); err != nil {
 		return err
 	}
-	// What is read and decided is garbage at once, beside months of samples that
-	// stay: to collect it sooner costs little and holds a quarter less.
+	// Reading and deciding produce short-lived garbage next to months of samples, which
+	// stay in memory. Collecting it earlier costs little time and saves a quarter of the
+	// memory.
 	defer debug.SetGCPercent(debug.SetGCPercent(30))
 	show := tty.NewProgress(env.Err)
 	defer show.End()
@@ -110,8 +111,8 @@ func (t *trial) run(ctx context.Context, env Env, files []string) error {
 	if err != nil {
 		return err
 	}
-	// From here on a signal is an end with its reason. A read, which may wait for
-	// good, is ended by the signal itself: there is nothing to put in order.
+	// From here, a signal ends the command with an error. Reading the files may block
+	// forever, so there the signal ends the process. The command has nothing to clean up.
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	drawn, err := t.drawn(past)
@@ -134,7 +135,7 @@ func (t *trial) run(ctx context.Context, env Env, files []string) error {
 	return t.output.write(env, judged{ctx, v, drawn, show})
 }
 
-// judged is a verdict, and what its forms take besides.
+// A judged is a verdict with the input of its output formats.
 type judged struct {
 	ctx context.Context
 	backtest.Verdict
@@ -144,10 +145,10 @@ type judged struct {
 
 func (j judged) table(out io.Writer, s term.Style) error { return j.Table(out, s, j.drawn) }
 
-// MarshalJSON returns the verdict's document.
+// MarshalJSON returns the JSON document of the verdict.
 func (j judged) MarshalJSON() ([]byte, error) { return term.Marshal(j.Document()) }
 
-// page is the verdict for a browser.
+// page returns the HTML page of the verdict.
 func (j judged) page() ([]byte, error) {
 	defer j.show.End()
 	d := j.Document()
@@ -158,7 +159,7 @@ func (j judged) page() ([]byte, error) {
 	return page.Backtest(d)
 }
 
-// check says what is wrong with the flags, before anything is read.
+// check returns the errors in the flags, before any file is read.
 func (t *trial) check() error {
 	var wrong wrongs
 	wrong.unless(!t.given("period") || t.period > 0 && t.period <= maxPeriod && t.period%time.Second == 0, "--period: must be a multiple of 1s, above 0 and at most %s, got %s", policy.Span(maxPeriod), t.period)
@@ -170,7 +171,7 @@ func (t *trial) check() error {
 	return errors.Join(wrong...)
 }
 
-// drawn is the workload that is drawn.
+// drawn returns the workload to draw.
 func (t *trial) drawn(past *backtest.Past) (drawn workload.ID, err error) {
 	if t.workload != "" {
 		named, err := grammar.ParseTarget(t.workload)
@@ -185,8 +186,8 @@ func (t *trial) drawn(past *backtest.Past) (drawn workload.ID, err error) {
 	return past.ByPeak()[0], nil
 }
 
-// settlePeriod decides how often is looked, by what was asked for and what was
-// sampled, and how long a need lasts.
+// settlePeriod sets the period from the flag, the configuration or the interval of the
+// samples. It also sets the default of --min-duration.
 func (t *trial) settlePeriod(configured time.Duration, past *backtest.Past) error {
 	step := past.Step()
 	switch asked := cmp.Or(t.period, configured); {
@@ -203,7 +204,8 @@ func (t *trial) settlePeriod(configured time.Duration, past *backtest.Past) erro
 	return nil
 }
 
-// candidates are the policies to try: the site's, those of files, then the presets.
+// candidates returns the policies to compare: the site's policy, then the policy files,
+// then the presets.
 func (t *trial) candidates(ctx context.Context, env Env, past *backtest.Past) ([]backtest.Candidate, error) {
 	var all []backtest.Candidate
 	var configured time.Duration
@@ -249,7 +251,7 @@ func (t *trial) candidates(ctx context.Context, env Env, past *backtest.Past) ([
 	return all, nil
 }
 
-// presetNames are the presets to try.
+// presetNames returns the presets to compare.
 func (t *trial) presetNames() []string {
 	if len(t.presets) == 0 && len(t.policies) == 0 && t.file == "" && t.repository == "" {
 		return slices.Sorted(maps.Keys(policy.Presets()))

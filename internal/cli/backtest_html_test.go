@@ -12,7 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/backtest"
 )
 
-// shown is the document of a page.
+// shown returns the document in a page.
 func shown(t *testing.T, got outcome) (d backtest.Document) {
 	t.Helper()
 	if got.status != 0 || got.err != "" || !strings.HasPrefix(got.out, "<!doctype html>") {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -11,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term/tty"
 )
 
-// readPast reads files of past scale, - being the standard input.
+// readPast reads files of past replica counts. The name "-" is the standard input.
 func readPast(env Env, files []string, show *tty.Progress) (*backtest.Past, error) {
 	past := &backtest.Past{}
 	for _, name := range files {
@@ -26,39 +25,14 @@ func readPast(env Env, files []string, show *tty.Progress) (*backtest.Past, erro
 }
 
 func readFile(env Env, name string, past *backtest.Past, show *tty.Progress) (err error) {
-	in := &counted{name: "standard input", from: env.In, show: show}
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return fmt.Errorf("past scale: %w", err)
-		}
-		defer closed(&err, f)
-		in.name, in.from = name, f
-		if info, err := f.Stat(); err == nil {
-			in.all = info.Size()
-		}
+	if name == "-" {
+		return read.Source("standard input", env.In, past)
 	}
-	return read.Source(in.name, in, past)
-}
-
-// counted shows how far a file was read, at each megabyte.
-type counted struct {
-	name      string
-	from      io.Reader
-	done, all int64 // bytes; all is 0 if it is not known
-	show      *tty.Progress
-}
-
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.from.Read(p)
-	before := c.done >> 20
-	c.done += int64(n)
-	switch now := c.done >> 20; {
-	case now == before:
-	case c.all > 0:
-		c.show.Say("read %s: %d %% of %d MB", c.name, 100*c.done/c.all, c.all>>20)
-	default:
-		c.show.Say("read %s: %d MB", c.name, now)
+	f, err := os.Open(name)
+	if err != nil {
+		return fmt.Errorf("past scale: %w", err)
 	}
-	return n, err
+	defer closed(&err, f)
+	show.Say("reading %s", name)
+	return read.Source(name, f, past)
 }

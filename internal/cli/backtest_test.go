@@ -205,8 +205,8 @@ func TestBacktestSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A short past reads as well as a long one: the text has the singular for one, and the
-// marks of the chart fit its time.
+// backtest also works with short past data: the text uses the singular for one, and the
+// axis of the chart fits the time.
 func TestBacktestOfAShortPast(t *testing.T) {
 	t.Parallel()
 	rows := func(n int, apart time.Duration) string {

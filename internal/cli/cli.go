@@ -1,5 +1,5 @@
-// Package cli is the command for people: what each subcommand asks for, and
-// how it says what came of it.
+// Package cli implements the command line of gitlatch: the subcommands, their flags and
+// their output.
 package cli
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// Env is the world that a command runs in.
+// Env is the environment of a command.
 type Env struct {
 	In       io.Reader
 	Out, Err io.Writer // Out may be a terminal
@@ -28,8 +28,9 @@ type Env struct {
 	Build    build.Info
 }
 
-// Run runs the command with its arguments, and returns the exit status: 0, 1 if the
-// command found something for a person, or 2 if it could not do what it was asked for.
+// Run runs the command with its arguments, and returns the exit status: 0 on success, 1
+// if the command found something that a user should check, or 2 if the command could not
+// do its work.
 func Run(env Env, args []string) int {
 	root := newRoot(env)
 	root.SetArgs(args)
@@ -38,7 +39,7 @@ func Run(env Env, args []string) int {
 	return end(env, root.ExecuteContext(context.Background()))
 }
 
-// groups are the commands as help lists them.
+// groups are the groups of commands in the help.
 var groups = []struct {
 	title    string
 	commands []func(Env) *cobra.Command
@@ -102,8 +103,8 @@ To list the topics of the handbook, run "gitlatch help topics".`,
 	return root
 }
 
-// usage returns the template of cobra with the flags of a command and the flags that
-// commands share in separate lists, folded to a narrow terminal.
+// usage returns the template of cobra with the flags of a command and the common flags in
+// separate lists, wrapped for a narrow terminal.
 func usage(template string) string {
 	const common = "{{if .HasAvailablePersistentFlags}}\n\nCommon Flags:\n{{.PersistentFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}"
 	const inherited = "{{if .HasAvailableInheritedFlags}}"
@@ -136,7 +137,7 @@ func seeHelp(like string, c *cobra.Command) string {
 	return fmt.Sprintf("%s See \"%s --help\"", like, c.CommandPath())
 }
 
-// arguments makes cobra's checks of positional arguments say what is wanted.
+// arguments adds the expected arguments to the error of a cobra check.
 func arguments(check cobra.PositionalArgs, want string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if check(c, args) != nil {
@@ -151,7 +152,7 @@ func arguments(check cobra.PositionalArgs, want string) cobra.PositionalArgs {
 	}
 }
 
-// misspelt refuses what is nearly the name of a command below.
+// misspelt refuses an argument that is similar to the name of a subcommand.
 func misspelt(c *cobra.Command, args []string) error {
 	c.SuggestionsMinimumDistance = 2
 	for _, arg := range args {
@@ -162,7 +163,7 @@ func misspelt(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// owner names this run as the holder of a lease.
+// owner returns a name for this run as the owner of a lease.
 func owner(env Env) string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -171,15 +172,15 @@ func owner(env Env) string {
 	return site.Owner(fmt.Sprintf("gitlatch on %s, process %d, %s", host, os.Getpid(), env.Clock().UTC().Format(time.RFC3339)))
 }
 
-// wrongs are all that is wrong with the flags of a command.
+// wrongs are the errors in the flags of a command.
 type wrongs []error
 
-// unless notes what is wrong, unless it is as it must be.
+// unless adds an error if ok is false.
 func (w *wrongs) unless(ok bool, format string, args ...any) {
 	if !ok {
 		*w = append(*w, fmt.Errorf(format, args...))
 	}
 }
 
-// closed adds the error of giving something back to the one that there is.
+// closed closes c and joins its error to *err.
 func closed(err *error, c io.Closer) { *err = errors.Join(*err, c.Close()) }

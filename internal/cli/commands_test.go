@@ -31,7 +31,7 @@ func TestAdoptTakesARebuiltClusterForTheSitesOwn(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	w.api.uid = "9a41-green"
-	w.now = w.now.Add(time.Hour) // blue is no longer alive
+	w.now = w.now.Add(time.Hour) // blue is no longer live
 	if got := w.tick(); !strings.Contains(got.out, "no level is lowered (other-cluster): cluster 9a41-green is not the site's own cluster 1f0c-blue") {
 		t.Errorf("before: %+v", got)
 	}
@@ -63,7 +63,8 @@ func TestAdoptAsksAWorkloadBackIn(t *testing.T) {
 	}
 }
 
-// An edit by a user is not a pause, which is a user's order. Status shows its end.
+// An edit by a user starts an edit grace period, which is not a pause. Status shows its
+// end.
 func TestAnEditIsLeftAloneUntilItIsAdopted(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -94,7 +95,7 @@ func TestHold(t *testing.T) {
 			t.Errorf("held: %+v", got)
 		}
 	}
-	for _, past := range []string{"-1s", "-3h", "0s", "2026-03-02T07:00:00Z"} { // as a typo has it
+	for _, past := range []string{"-1s", "-3h", "0s", "2026-03-02T07:00:00Z"} { // typing errors
 		if got := w.run("pause", "--until", past); got.status != 2 || got.out != "" || !strings.Contains(got.err, "or now") {
 			t.Errorf("until %s: %+v", past, got)
 		}
@@ -178,12 +179,12 @@ func TestSchemaAndVersion(t *testing.T) {
 	}
 }
 
-// Without a configuration the defaults decide where the state is. The first tick and
-// the help print the path. The report does not contain it.
+// Without a configuration, the state file is in the cache folder. The first tick prints
+// its path, and the help describes it. The report does not contain the path.
 func TestTheFirstTickByDefaultsSaysWhereItsStateIs(t *testing.T) {
 	w := newWorld(t)
 	t.Setenv("XDG_CACHE_HOME", w.path("cache"))
-	t.Setenv("HOME", w.path("home")) // where caches are elsewhere
+	t.Setenv("HOME", w.path("home")) // on some systems the cache is below HOME
 	args := []string{"tick", "--repository", w.origin.Dir, "--kubeconfig", w.path("kubeconfig")}
 	cache, err := os.UserCacheDir()
 	must(t, err)
@@ -245,7 +246,6 @@ func TestMisspelt(t *testing.T) {
 		{"schema Foo", []string{"requires one of Config, Policy", `"Foo"`}},
 		{"schema", []string{"requires one of Config, Policy"}},
 		{"version x", []string{"requires no arguments"}},
-		{"demo --output xml", []string{"xml", "text"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			got := w.run(strings.Fields(c.args)...)

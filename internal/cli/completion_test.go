@@ -19,7 +19,7 @@ func TestAShellCompletesNames(t *testing.T) {
 		"restore -c " + config + " -n shop ": {"api", "cart", "web"},
 		"pause -c " + config + " -n ":        {"pay", "shop"},
 		"tick -o ":                           {"table", "json", "yaml"},
-		"diff -o ":                           {"table", "json", "yaml", "github"},
+		"diff -o ":                           {"table", "json", "yaml"},
 		"backtest --preset ":                 {"closest", "cope", "tight", "weekly"},
 		"schema ":                            {"Config", "Policy", "Fleet"},
 		"render ":                            {"admission", "argocd", "flux", "rights"},
@@ -27,7 +27,7 @@ func TestAShellCompletesNames(t *testing.T) {
 	} {
 		got := run(w.now, append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(line, " ")...)...)
 		words := strings.Split(strings.TrimSpace(got.out), "\n")
-		words = words[:len(words)-1] // the last is a directive to the shell
+		words = words[:len(words)-1] // the last is a directive for the shell
 		for _, one := range want {
 			if !slices.Contains(words, one) {
 				t.Errorf("%s: no %s in %q", line, one, words)
@@ -64,7 +64,7 @@ func TestCommandsOfOneWorkloadOfferNoNamespace(t *testing.T) {
 	}
 }
 
-// Each command is in a group, and shows by an example how it is called.
+// Each command is in a group and has an example.
 func TestHelpIsGroupedAndHasExamples(t *testing.T) {
 	t.Parallel()
 	out := run(time.Time{}, "--help").out
@@ -86,14 +86,14 @@ func TestHelpIsGroupedAndHasExamples(t *testing.T) {
 	}
 }
 
-// Help lists the flags that commands share once, apart, and in one line each.
+// Help lists common flags separately, once, with one line for each.
 func TestHelpListsCommonFlagsInOneLineEach(t *testing.T) {
 	t.Parallel()
 	site := []string{"-c, --config", "--repository", "--site"}
 	cluster := append(slices.Clone(site), "--context", "--kubeconfig", "-o, --output")
 	for command, want := range map[string][]string{
 		"tick": cluster, "drill": cluster, "restore": cluster, "restore release": cluster, "pause": cluster,
-		"log": append(slices.Clone(site), "-o, --output"), "render flux": site, "backtest": append(slices.Clone(site), "-o, --output"), "version": {"-o, --output"},
+		"log": append(slices.Clone(site), "-o, --output"), "render flux": site, "backtest": append(slices.Clone(site), "-o, --output"),
 	} {
 		help := run(time.Time{}, append(strings.Fields(command), "--help")...).out
 		_, common, found := strings.Cut(help, "\nCommon Flags:\n")

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,43 +23,27 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A declaredSide is what git declares of a site, and what is proposed to it.
+// A declaredSide is the state of a site in git, with the changes of its open proposal.
 type declaredSide struct {
 	config     config.Config
-	ref        string // "" is the site's branch
 	repository repo.Repository
-	proposals  repo.Proposals // nil on a host without them
+	proposals  repo.Proposals // nil if the host has no proposals
 
-	at       string // the commit or the folder that was read
+	at       string // the commit or the folder
 	set      policy.Set
-	source   []byte // of the policy; nil is no policy file
-	gone     string // reports that the branch lacks its policy file; "" means that it does not
+	source   []byte // the text of the policy; nil without a policy file
+	gone     string // a report that the branch lost its policy file; "" if it did not
 	tree     checkpoint.Tree
 	proposed map[workload.ID]checkpoint.Entry
-	proposal string // its URL, or its branch
+	proposal string // its URL or its branch
 }
 
-// readRepository reads the site at its branch, with what is proposed to it, or
-// at another ref.
+// readRepository reads the site at its branch, with the open proposal.
 func (s *declaredSide) readRepository(ctx context.Context) error {
-	switch {
-	case s.ref != "" && s.ref == s.config.Repository.Branch:
-		return s.readTip(ctx)
-	case s.ref != "" && repo.CheckCommit(s.ref) == nil:
-		if err := s.readAt(ctx, s.ref); err != nil {
-			return fmt.Errorf("--ref: %w", err)
-		}
-		return nil
-	}
-	branch := cmp.Or(s.ref, ledger.ProposalBranch(s.config.Site))
+	branch := ledger.ProposalBranch(s.config.Site)
 	tip, others, err := s.repository.Heads(ctx, branch)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case s.ref != "" && others[0] == "":
-		return fmt.Errorf("--ref: the repository has no branch %q. Give a branch of the repository, or a full commit ID", s.ref)
-	case s.ref != "":
-		return s.readAt(ctx, others[0])
 	}
 	if err := s.readAt(ctx, tip); err != nil || others[0] == "" {
 		return err
@@ -68,7 +51,7 @@ func (s *declaredSide) readRepository(ctx context.Context) error {
 	return s.readProposal(ctx, branch, tip, others[0])
 }
 
-// declaredBy opens the repository of a site, and reads its branch.
+// declaredBy opens the repository of a site and reads its branch.
 func declaredBy(ctx context.Context, env Env, c config.Config) (s declaredSide, err error) {
 	s.config = c
 	if s.repository, _, err = opener(env, c, true).Repository(ctx); err != nil {
@@ -78,8 +61,8 @@ func declaredBy(ctx context.Context, env Env, c config.Config) (s declaredSide, 
 	return s, s.readTip(ctx)
 }
 
-// elsewhere returns an error if no option names the site, and git has files of other sites
-// only.
+// elsewhere returns an error if the flags do not name the site and git has only files of
+// other sites.
 func (f *flags) elsewhere(ctx context.Context, r repo.Repository, commit, site string, tree checkpoint.Tree) error {
 	if f.repository == "" || f.site != "" || len(tree.Records)+len(tree.Broken) > 0 {
 		return nil
@@ -106,8 +89,9 @@ func (s *declaredSide) readTip(ctx context.Context) error {
 	return s.readAt(ctx, tip)
 }
 
-// readAt reads policy and checkpoints at a commit. If the commit has files of the site and
-// no policy file, the last version of the policy counts.
+// readAt reads the policy and the checkpoint files at a commit. If the commit has files
+// of the site but no policy file, readAt uses the last version of the policy in the
+// history.
 func (s *declaredSide) readAt(ctx context.Context, commit string) error {
 	directory, file := ledger.Checkpoints(s.config.Site), s.config.Repository.PolicyFile
 	objects, err := s.repository.Read(ctx, commit, nil, directory, file)
@@ -127,7 +111,7 @@ func (s *declaredSide) readAt(ctx context.Context, commit string) error {
 	return s.take(objects[directory], found.Files[file])
 }
 
-// tell reports on a policy file that is gone.
+// tell prints a warning if the policy file is gone.
 func (s *declaredSide) tell(env Env) {
 	if s.gone != "" {
 		fmt.Fprintln(env.Err, s.gone)
@@ -143,8 +127,8 @@ func (s *declaredSide) take(directory repo.Object, source []byte) (err error) {
 	return err
 }
 
-// readProposal reads what the site's open proposal changes: how its branch
-// differs from the commit of the base that it stands on.
+// readProposal sets the entries that the site's open proposal changes. It compares the
+// proposal's branch with the base commit of the branch.
 func (s *declaredSide) readProposal(ctx context.Context, branch, tip, head string) error {
 	s.proposal = "branch " + branch
 	if s.proposals != nil {
@@ -180,8 +164,9 @@ func (s *declaredSide) readProposal(ctx context.Context, branch, tip, head strin
 	return nil
 }
 
-// standsOn is the nearest commit of the base that a branch descends from; "" if there is
-// none, or the branch has too many commits of its own.
+// standsOn returns the base commit of a branch: the first ancestor of head that is not
+// one of the branch's own commits. It returns "" if there is no such commit, or if the
+// branch has too many commits.
 func (s *declaredSide) standsOn(ctx context.Context, tip, head string) (string, error) {
 	window, err := s.repository.Between(ctx, tip, head)
 	if err != nil || window.Cut {
@@ -197,7 +182,7 @@ func (s *declaredSide) standsOn(ctx context.Context, tip, head string) (string, 
 	return head, nil
 }
 
-// changed are the entries that a proposal changes and that are not so already.
+// changed returns the entries that a proposal changes, unless now already has the change.
 func changed(before, after, now map[workload.ID]checkpoint.Entry) map[workload.ID]checkpoint.Entry {
 	found := map[workload.ID]checkpoint.Entry{}
 	for _, entries := range []map[workload.ID]checkpoint.Entry{before, after} {
@@ -210,7 +195,7 @@ func changed(before, after, now map[workload.ID]checkpoint.Entry) map[workload.I
 	return found
 }
 
-// readFolder reads the site in a folder of plain files. Links are not followed.
+// readFolder reads the site from a folder of a checkout. It does not follow links.
 func (s *declaredSide) readFolder(dir string) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -233,7 +218,7 @@ func (s *declaredSide) readFolder(dir string) (err error) {
 	return s.take(directory, source)
 }
 
-// folderOf reads all files below a path, as a repository holds them.
+// folderOf returns the files below a path as an object of a repository.
 func folderOf(root *os.Root, path string) (repo.Object, error) {
 	o := repo.Object{Files: map[string][]byte{}, Unsafe: map[string]string{}}
 	err := fs.WalkDir(root.FS(), path, func(file string, entry fs.DirEntry, err error) error {

@@ -104,7 +104,7 @@ func propose(t *testing.T, r *repomem.Repository, parent string, when time.Time,
 	}
 }
 
-// A proposal is not guessed at that has more commits of its own than a window holds.
+// A proposal with more commits than a window contains is an error.
 func TestAProposalWithoutABaseIsTrouble(t *testing.T) {
 	t.Parallel()
 	r := repomem.New(map[string]string{"a": "1"})

@@ -15,12 +15,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A comparison is what diff was asked for.
+// A comparison contains the flags of diff.
 type comparison struct {
 	flags
 	targets
-	ref, tree string
-	output    output[diff.Report]
+	tree   string
+	output output[diff.Report]
 }
 
 func newDiff(env Env) *cobra.Command {
@@ -40,7 +40,7 @@ diff reads no state, so it does not see timers, pauses and opt-outs. It writes
 nothing. Without targets, it lists only the workloads that you should check.
 
 In the CI of a pull request, --tree . compares the cluster with the files of the
-checkout. The format github prints annotations for their lines.
+checkout.
 
 Exit status:
   0  No workload differs.
@@ -52,15 +52,14 @@ Exit status:
   # Compare one namespace and one workload
   gitlatch diff shop pay/ledger -c prod-eu.yaml
 
-  # Annotate the files of a pull request
-  gitlatch diff --tree . -o github -c prod-eu.yaml`,
+  # Compare the files of a pull request
+  gitlatch diff --tree . -c prod-eu.yaml`,
 		RunE: timed(longest, func(ctx context.Context, args []string) error { return d.run(ctx, env, args) }),
 	}
 	d.register(c, env)
 	d.registerTargets(c, &d.flags)
-	c.Flags().StringVar(&d.ref, "ref", "", "branch or commit to compare with (default the branch of the site)")
 	c.Flags().StringVar(&d.tree, "tree", "", "folder of a checkout to compare with, instead of the repository")
-	d.output.register(c, diff.Report.Table, map[string]form[diff.Report]{"github": diff.Report.GitHub})
+	d.output.register(c, diff.Report.Table, nil)
 	return c
 }
 
@@ -68,9 +67,6 @@ func (d *comparison) run(ctx context.Context, env Env, args []string) error {
 	targets, err := d.read(args)
 	if err != nil {
 		return err
-	}
-	if d.ref != "" && d.tree != "" {
-		return errors.New("specify only one of --ref and --tree")
 	}
 	c, err := d.config()
 	if err != nil {
@@ -89,14 +85,14 @@ func (d *comparison) run(ctx context.Context, env Env, args []string) error {
 	return unless(!report.Differs())
 }
 
-// look reads both sides and compares them.
+// look reads the cluster and git, and compares them.
 func (d *comparison) look(ctx context.Context, env Env, c config.Config) (found diff.Report, err error) {
 	open := opener(env, c, true)
 	sampler, err := open.Cluster(ctx)
 	if err != nil {
 		return found, err
 	}
-	side := declaredSide{config: c, ref: d.ref}
+	side := declaredSide{config: c}
 	if d.tree == "" {
 		if side.repository, side.proposals, err = open.Repository(ctx); err != nil {
 			return found, err
@@ -119,7 +115,7 @@ func (d *comparison) look(ctx context.Context, env Env, c config.Config) (found 
 	}), nil
 }
 
-// named narrows a report to what a person named.
+// named limits a report to the targets.
 func named(r diff.Report, targets []grammar.Target) (diff.Report, error) {
 	if len(targets) == 0 {
 		return r, nil

@@ -21,8 +21,8 @@ func declaring(level int32) string {
 	return string(checkpoint.Record{Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{web: {Replicas: level, Min: 2, Max: 5000}}}.Format())
 }
 
-// 1,874 live pods, and a level of 2,000 in git, sampled with the rights of a tick and
-// without any state.
+// A cluster with 1,874 live pods and a level of 2,000 in git is in sync. diff uses the
+// rights of a tick and no state.
 func TestDiffOnARealControlPlane(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.Start(t, controlplane.Options{})

@@ -18,7 +18,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 )
 
-// A checkup is what doctor was asked for.
+// A checkup contains the flags of doctor.
 type checkup struct {
 	flags
 	paths         []string
@@ -76,7 +76,7 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 		return err
 	}
 	if c.Cluster.EKS != (config.EKS{}) {
-		c.Cluster = config.Cluster{} // a person looks by their own rights
+		c.Cluster = config.Cluster{} // users have their own rights
 	}
 	if d.hub != "" {
 		c.GitOps.Context, c.GitOps.EKS = d.hub, config.EKS{}
@@ -106,7 +106,7 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 	return unless(len(report.Findings)+len(report.Unread) == 0)
 }
 
-// look reads all that is examined.
+// look reads the input of doctor.
 func (d *checkup) look(ctx context.Context, env Env, of *site.Opener, r repo.Repository) (seen doctor.Case, err error) {
 	c := of.Config
 	sampler, err := of.Cluster(ctx)
@@ -138,7 +138,7 @@ func (d *checkup) look(ctx context.Context, env Env, of *site.Opener, r repo.Rep
 	return seen, err
 }
 
-// record commits the evidence, where it is not what git has.
+// record commits protection.yaml if the rules differ from the file in git.
 func (d *checkup) record(ctx context.Context, env Env, r repo.Repository, found doctor.Report, seen doctor.Case) error {
 	path, before := checkpoint.EvidencePath(found.Site), seen.Tree.Evidence
 	switch {

@@ -161,7 +161,7 @@ func TestDoctorWritesTheEvidenceThatATickAsksFor(t *testing.T) {
 		t.Fatalf("it is not withheld: %+v", got)
 	}
 	tip := w.origin.Tip("main")
-	// batch runs in shop as well, and no tool applies it: no rule covers all of shop.
+	// shop also has batch, which no tool applies: no rule covers all of shop.
 	if got := w.run("doctor", "--write", "--dry-run"); got.status != 0 || w.origin.Tip("main") != tip ||
 		!strings.Contains(got.err, "would commit checkpoints/prod-eu/protection.yaml:") ||
 		!strings.Contains(got.err, `"shop/deployment/web": "flux: Kustomization flux-system/shop ignores /spec/replicas"`) {
@@ -180,13 +180,13 @@ func TestDoctorWritesTheEvidenceThatATickAsksFor(t *testing.T) {
 	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "latch(prod-eu): shop/web 100 -> 200") {
 		t.Errorf("the tick after: %+v", got)
 	}
-	// The ignore rule is removed: the next --write removes the rule from inert.yaml,
+	// The ignore rule is removed. The next --write removes the line from protection.yaml,
 	// and every level is blocked.
 	w.api.objects["kustomizations"] = strings.Replace(kustomizations, "/spec/replicas", "/spec/paused", 1)
 	if got := w.run("doctor", "--write"); got.status != 1 || w.origin.Tip("main") == tip {
 		t.Errorf("without the rule: %+v", got)
 	}
-	if got := w.files(t)["checkpoints/prod-eu/protection.yaml"]; !strings.HasSuffix(got, "evidence: {}\n") {
+	if got := w.files(t)["checkpoints/prod-eu/protection.yaml"]; !strings.HasSuffix(got, "rules: {}\n") {
 		t.Errorf("protection.yaml says\n%s", got)
 	}
 }
@@ -290,7 +290,7 @@ func TestDoctorAcceptsALineThatAUserWrote(t *testing.T) {
 	if got := w.run(look...); got.status != 1 || !strings.Contains(got.out, "no-applier: shop/api, shop/cart, shop/web") {
 		t.Fatalf("without a line: %+v", got)
 	}
-	w.origin.Push(t, "main", map[string]string{"checkpoints/prod-eu/protection.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Evidence\nevidence:\n  \"shop/deployment/*\": \"kapp: its rebase rule keeps the live replicas\"\n"}, "kapp")
+	w.origin.Push(t, "main", map[string]string{"checkpoints/prod-eu/protection.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Protection\nrules:\n  \"shop/deployment/*\": \"kapp: its rebase rule keeps the live replicas\"\n"}, "kapp")
 	for range 3 {
 		w.tick()
 	}

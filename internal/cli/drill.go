@@ -21,12 +21,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// A drilling is what a drill is asked for.
+// A drilling contains the flags of drill.
 type drilling struct {
 	flags
 	minCoverage   float64
 	flush, dryRun bool
-	exact, tag    bool // of a flush
+	exact         bool // only with flush
 	all           bool
 	paths         []string
 	url           string
@@ -72,7 +72,6 @@ Exit status:
 	c.Flags().BoolVar(&d.flush, "flush", false, "commit the present need of each workload first")
 	c.Flags().BoolVar(&d.exact, "exact", false, "with --flush, also lower levels to the present need")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --flush, print the new levels and write nothing")
-	c.Flags().BoolVar(&d.tag, "tag", false, "with --flush, tag the scored commit drill/<date> (not on CodeCommit)")
 	c.Flags().BoolVar(&d.all, "all", false, "also list the workloads that start with all needed pods")
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder of the repository to build (repeatable)")
 	c.Flags().StringVar(&d.url, "url", "", "repository URL that the cluster uses (default from the configuration)")
@@ -83,13 +82,13 @@ Exit status:
 	return c
 }
 
-// reads reports whether nothing is written.
+// reads reports whether the drill writes no levels.
 func (d *drilling) reads() bool { return d.dryRun || !d.flush }
 
-// check says all that is wrong with the flags.
+// check returns the errors in the flags.
 func (d *drilling) check() error {
 	var wrong wrongs
-	wrong.unless(d.flush || !d.exact && !d.tag, "--exact and --tag require --flush")
+	wrong.unless(d.flush || !d.exact, "--exact requires --flush")
 	if d.url != "" {
 		wrong = append(wrong, wrongURL(d.url))
 	}
@@ -118,7 +117,6 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 	r.Here.Repository = cmp.Or(d.url, r.Here.Repository)
 	r.Tick.DryRun = d.reads()
 	r.Paths = d.paths
-	r.Tag = d.tag
 	r.Exact = d.exact
 	r.MinCoverage = d.minCoverage
 	r.LeaseWithin = d.wait
@@ -139,7 +137,7 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 	return unless(document.Passed)
 }
 
-// openWaiting opens the parts of the site, and waits while another process has
+// openWaiting opens the parts of the site. It waits up to d.wait if another process has
 // the state file open.
 func (d *drilling) openWaiting(ctx context.Context, env Env, from *site.Opener) (site.Parts, error) {
 	for start := env.Clock(); ; {

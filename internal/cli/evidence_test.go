@@ -30,9 +30,9 @@ const (
 	resources = "resources: [{group: apps, kind: Deployment, namespace: shop, name: api}, {group: apps, kind: Deployment, namespace: shop, name: cart}, {group: apps, kind: Deployment, namespace: shop, name: web}]"
 )
 
-// Some objects are rules for this site, and some belong to another cluster or
-// repository. doctor --write writes only the former. Then two ticks that accept no risk
-// latch, or do not.
+// Some objects have rules that are valid for this site. Others belong to another cluster
+// or repository. doctor --write writes only the valid rules. Without acceptRisk, two
+// ticks then write levels only if a rule is valid.
 func TestEvidenceIsOfThisClusterAndThisRepository(t *testing.T) {
 	t.Parallel()
 	argo := func(edits ...string) map[string]string {
@@ -64,7 +64,7 @@ func TestEvidenceIsOfThisClusterAndThisRepository(t *testing.T) {
 	for name, c := range map[string]struct {
 		objects    map[string]string
 		annotation string // of the workloads
-		trap       string // "" is that it counts
+		trap       string // "" means that the rule is valid
 	}{
 		"by the URL of its own cluster":  {argo(), "", ""},
 		"by the name of its own cluster": {argo(server, "name: in-cluster"), "", ""},

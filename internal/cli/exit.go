@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// The exit statuses of all commands; 0 is that all is as it should be.
+// The exit statuses of all commands. 0 means success.
 const (
-	statusFound = 1 // the command gave its answer, and found something for a person
-	statusNot   = 2 // the command could not do what it was asked for
+	statusFound = 1 // the command succeeded and found something that a user should check
+	statusNot   = 2 // the command could not do its work
 )
 
-// A finding is what a command found, beside the answer that it gave. Without a
-// cause there is nothing more to say than the answer did.
+// A finding is the error of a command that succeeded and found something. Its cause is
+// nil if the output already contains everything.
 type finding struct{ cause error }
 
-// Error is the cause's.
+// Error returns the text of the cause.
 func (f finding) Error() string {
 	if f.cause == nil {
 		return ""
@@ -26,8 +26,8 @@ func (f finding) Error() string {
 // Unwrap returns the cause.
 func (f finding) Unwrap() error { return f.cause }
 
-// found returns what was found as a finding, unless the command failed; then both
-// are one failure.
+// found returns what as a finding if the command did not fail. If it failed, found
+// returns both errors joined.
 func found(failed, what error) error {
 	if failed != nil || what == nil {
 		return errors.Join(failed, what)
@@ -35,7 +35,7 @@ func found(failed, what error) error {
 	return finding{what}
 }
 
-// unless is a finding of which the answer says all, unless all is well.
+// unless returns nil if well is true, and otherwise a finding without a cause.
 func unless(well bool) error {
 	if well {
 		return nil
@@ -43,7 +43,7 @@ func unless(well bool) error {
 	return finding{}
 }
 
-// end says what a command ended in, and returns its exit status.
+// end prints the error of a command with its hints, and returns the exit status.
 func end(env Env, err error) int {
 	var f finding
 	status := statusNot

@@ -40,7 +40,6 @@ func TestAnEmptyFlagIsRefused(t *testing.T) {
 		{"restore", "release", "--kubeconfig", ""},
 		{"doctor", "--path", "", "--path", "apps"},
 		{"drill", "--path", ""},
-		{"diff", "--ref", ""},
 		{"diff", "--tree", ""},
 		{"log", "shop/web", "--since", ""},
 		{"tick", "--metrics-file", ""},

@@ -47,26 +47,26 @@ Exit status:
 	return c
 }
 
-// explaining is what explain was asked for.
+// explaining contains the flags of explain.
 type explaining struct {
 	flags
 	targets
 	output output[explanation]
 }
 
-// An explanation is what is decided of one workload.
+// An explanation describes the decision about one workload.
 type explanation struct {
 	term.Document
 	Site     string          `json:"site"`
 	At       time.Time       `json:"at"`
 	Workload report.Workload `json:"workload"`
-	// RaiseAbove and LowerAt are the counts, in pods, at which the level is left; null
-	// where it is not declared, or is never left.
+	// RaiseAbove and LowerAt are the thresholds of the level, in replicas. null means
+	// that the workload has no level or never crosses the threshold.
 	RaiseAbove  *int32    `json:"raiseAbove"`
 	LowerAt     *int32    `json:"lowerAt"`
-	FrozenFor   string    `json:"frozenFor,omitempty"`  // why its timers stand still
-	PausedUntil time.Time `json:"pausedUntil,omitzero"` // the end of a user's pause of the workload
-	GraceUntil  time.Time `json:"graceUntil,omitzero"`  // the end of its edit grace period
+	FrozenFor   string    `json:"frozenFor,omitempty"`  // the reason for its freeze
+	PausedUntil time.Time `json:"pausedUntil,omitzero"` // end of the user's pause of the workload
+	GraceUntil  time.Time `json:"graceUntil,omitzero"`  // end of its edit grace period
 
 	id     workload.ID
 	of     tick.Report
@@ -74,7 +74,7 @@ type explanation struct {
 	latch  latch.Latch
 }
 
-// newExplanation returns what a report says of one workload.
+// newExplanation returns the explanation of one workload in a report.
 func newExplanation(r tick.Report, id workload.ID) explanation {
 	e := explanation{Document: term.DocumentOf("Explanation"), Site: r.Site, At: r.At, id: id, of: r, latch: r.Latches.Get(id)}
 	for _, w := range report.New(r).Workloads {
@@ -94,7 +94,7 @@ func newExplanation(r tick.Report, id workload.ID) explanation {
 	return e
 }
 
-// count is a threshold; nil is one that is never passed.
+// count returns a threshold, or nil if no number of replicas crosses it.
 func count(n int32) *int32 {
 	if n == 0 || n == math.MaxInt32 {
 		return nil
@@ -125,7 +125,7 @@ func (e *explaining) run(ctx context.Context, env Env, text string) (err error) 
 	return found(e.output.write(env, newExplanation(r, id)), r.Err())
 }
 
-// Table is a line a topic, folded below itself.
+// Table prints one line for each topic, wrapped.
 func (e explanation) Table(out io.Writer, s term.Style) error {
 	var lines term.Topics
 	lines.Add("workload", "%s at %s", e.id, e.At.Format(time.RFC3339))
@@ -147,6 +147,7 @@ func (e explanation) Table(out io.Writer, s term.Style) error {
 	}
 	if e.of.Stop.Reason != policy.ReasonNone {
 		lines.Add("site", "%s", e.of.Stop.Text)
+		lines.Add("", "Fix: %s", e.of.Stop.Fix)
 	}
 	if e.of.Observe {
 		lines.Add("site", "mode is observe: nothing is written to git")
@@ -207,8 +208,7 @@ func (e explanation) explainSample(lines *term.Topics) {
 	}
 }
 
-// explainEvidence adds the rule that protects a workload, if it has a level or
-// would get one.
+// explainEvidence adds the rule that protects a workload, if a tick writes its level.
 func (e explanation) explainEvidence(lines *term.Topics) {
 	p, _, latched := e.of.Set.Choose(e.sample)
 	if !latched || e.sample.Scale == nil || p.Scale != policy.ModeLatch {
@@ -226,7 +226,7 @@ func (e explanation) explainEvidence(lines *term.Topics) {
 	}
 }
 
-// held says how many samples beyond a threshold it takes.
+// held returns the number of samples beyond a threshold that change the level, in words.
 func held(samples int) string {
 	if samples == 1 {
 		return "at once"
@@ -254,7 +254,7 @@ func (e explanation) explainLatch(lines *term.Topics) {
 	}
 }
 
-// explainRollout says what is declared of a rollout, and which stopwatches run.
+// explainRollout adds the rollout in git and the running timers.
 func (e explanation) explainRollout(lines *term.Topics) {
 	p := e.of.Set.ChooseRollout(e.sample)
 	r := e.latch.Declared.Rollout
@@ -278,7 +278,7 @@ func (e explanation) explainRollout(lines *term.Topics) {
 	lines.Add("", "git selects %s from the second healthy sample in a row at %d %% or above, and %s if the rollout fails or goes back. When it is over, gitlatch removes the entry", r.To.Hash, p.Cut, r.From.Hash)
 }
 
-// template is a template as a person tells it from another.
+// template formats a template so that users can distinguish two of them.
 func template(t checkpoint.Template) string {
 	if t.Images == "" {
 		return t.Hash

@@ -14,8 +14,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// explain shows the running stopwatches of a rollout with their durations, and its
-// entry. It makes no prediction.
+// explain shows the running timers of a rollout with their durations, and its entry. It
+// makes no prediction.
 func TestExplainSaysWhatIsKnownOfARollout(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

@@ -14,33 +14,33 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// targets are what a person names of a site.
+// targets contain the flag that selects workloads of a site.
 type targets struct{ namespace string }
 
-// targetWords say what a target is.
+// targetWords describe targets in the help.
 const targetWords = `
 
 A TARGET is NAMESPACE, NAMESPACE/NAME or NAMESPACE/KIND/NAME. With the flag -n,
 leave out the namespace: "-n shop web" selects shop/web, and "-n shop" selects
 every workload in shop.`
 
-// workloadWords describe the target of a command of one workload.
+// workloadWords describe the target of a command for one workload.
 const workloadWords = `
 
 TARGET is NAMESPACE/NAME or NAMESPACE/KIND/NAME. With the flag -n, leave out the
 namespace: "-n shop web" selects shop/web.`
 
-// registerTargets adds the flag -n, for a command of any targets.
+// registerTargets adds the flag -n to a command with any targets.
 func (t *targets) registerTargets(c *cobra.Command, f *flags) {
 	t.registerNames(c, f, "namespace to select, or namespace of the targets", t.offered)
 }
 
-// registerWorkload adds the flag -n, for a command of one workload.
+// registerWorkload adds the flag -n to a command for one workload.
 func (t *targets) registerWorkload(c *cobra.Command, f *flags) {
 	t.registerNames(c, f, "namespace of the workload", t.workloads)
 }
 
-// registerNames adds the flag -n, and completes targets by the words of offered.
+// registerNames adds the flag -n, and completes targets with the words of offered.
 func (t *targets) registerNames(c *cobra.Command, f *flags, usage string, offered func(known []workload.ID) []string) {
 	c.Flags().StringVarP(&t.namespace, "namespace", "n", "", usage)
 	names := func(of func(known []workload.ID) []string) cobra.CompletionFunc {
@@ -56,8 +56,8 @@ func (t *targets) registerNames(c *cobra.Command, f *flags, usage string, offere
 	c.ValidArgsFunction = names(offered)
 }
 
-// offered are the words that complete a target, of what git declares: a namespace, a
-// workload, or with -n what is in the namespace.
+// offered returns the words that complete a target: the namespaces and the workloads.
+// With -n, it returns only the names of workloads in the namespace.
 func (t *targets) offered(known []workload.ID) []string {
 	if t.namespace == "" {
 		return slices.Concat(namespaces(known), t.workloads(known))
@@ -65,7 +65,7 @@ func (t *targets) offered(known []workload.ID) []string {
 	return t.workloads(known)
 }
 
-// workloads are the words that complete a workload, of what git declares.
+// workloads returns the words that complete a workload.
 func (t *targets) workloads(known []workload.ID) []string {
 	if t.namespace == "" {
 		return slices.Compact(each.Of(known, workload.ID.Short))
@@ -73,12 +73,12 @@ func (t *targets) workloads(known []workload.ID) []string {
 	return slices.Compact(each.Of(inside(t.namespace, known), func(id workload.ID) string { return id.Name }))
 }
 
-// read reads the targets that a command line names.
+// read parses the targets in the arguments.
 func (t *targets) read(args []string) ([]grammar.Target, error) {
 	return grammar.ParseTargets(t.namespace, args)
 }
 
-// namespaces reads targets that are whole namespaces, sorted.
+// namespaces parses targets that must be namespaces. It returns them sorted.
 func (t *targets) namespaces(args []string) ([]string, error) {
 	all, err := t.read(args)
 	for _, one := range all {
@@ -90,7 +90,7 @@ func (t *targets) namespaces(args []string) ([]string, error) {
 	return slices.Compact(slices.Sorted(slices.Values(names))), err
 }
 
-// one reads the target of a command that takes a single workload.
+// one parses the target of a command for one workload.
 func (t *targets) one(arg string) (grammar.Target, error) {
 	all, err := t.read([]string{arg})
 	if err != nil {
@@ -99,8 +99,8 @@ func (t *targets) one(arg string) (grammar.Target, error) {
 	return all[0], nil
 }
 
-// find returns the workloads that a target means, among those of a place: "the site has",
-// "the files have".
+// find returns the workloads that match a target. place starts an error text, for example
+// "the site has" or "the files have".
 func find(place string, t grammar.Target, among []workload.ID) ([]workload.ID, error) {
 	var meant []workload.ID
 	for _, id := range among {
@@ -120,7 +120,7 @@ func find(place string, t grammar.Target, among []workload.ID) ([]workload.ID, e
 	return meant, nil
 }
 
-// findAll returns the workloads of the site that several targets mean.
+// findAll returns the workloads of the site that match the targets.
 func findAll(all []grammar.Target, among []workload.ID) (meant []workload.ID, err error) {
 	for _, t := range all {
 		ids, err := find("the site has", t, among)
@@ -132,7 +132,7 @@ func findAll(all []grammar.Target, among []workload.ID) (meant []workload.ID, er
 	return meant, nil
 }
 
-// findOne is find for a single workload.
+// findOne returns the one workload that matches a target.
 func findOne(place string, t grammar.Target, among []workload.ID) (workload.ID, error) {
 	meant, err := find(place, t, among)
 	switch {
@@ -144,7 +144,7 @@ func findOne(place string, t grammar.Target, among []workload.ID) (workload.ID, 
 	return meant[0], nil
 }
 
-// namespaces are those of some workloads, sorted.
+// namespaces returns the namespaces of workloads, sorted.
 func namespaces(of []workload.ID) []string {
 	known := map[string]bool{}
 	for _, id := range of {
@@ -153,18 +153,19 @@ func namespaces(of []workload.ID) []string {
 	return slices.Sorted(maps.Keys(known))
 }
 
-// inside are the workloads in a namespace.
+// inside returns the workloads in a namespace.
 func inside(namespace string, among []workload.ID) []workload.ID {
 	return each.Where(among, func(id workload.ID) bool { return id.Namespace == namespace })
 }
 
-// nearest lists what else is in the namespace, for the misspelt.
+// nearest returns the end of an error about an unknown name: the other workloads in the
+// namespace.
 func nearest(t grammar.Target, among []workload.ID) string {
 	names := each.Of(inside(t.Namespace, among), workload.ID.Short)
 	return cmp.Or(listed("; there are ", names), ", or any other in namespace "+t.Namespace)
 }
 
-// listed is a list of at most ten, behind what leads to it; "" is an empty one.
+// listed returns lead and at most ten names, or "" without names.
 func listed(lead string, names []string) string {
 	names = slices.Compact(names)
 	if len(names) == 0 {

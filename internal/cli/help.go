@@ -14,8 +14,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term/tty"
 )
 
-// Commands is the tree of all commands, for who describes it or checks what others
-// say of it.
+// Commands returns the tree of all commands, for generators and checks of the
+// documentation.
 func Commands(env Env) *cobra.Command {
 	root := newRoot(env)
 	root.InitDefaultHelpCmd()
@@ -23,7 +23,7 @@ func Commands(env Env) *cobra.Command {
 	return root
 }
 
-// topics is the name under which the handbook lists itself.
+// topics is the argument of help that lists the topics.
 const topics = "topics"
 
 func newHelp(env Env) *cobra.Command {
@@ -73,7 +73,7 @@ help of the command with this name. "gitlatch help topics" lists all topics.
 	}
 }
 
-// helpful are the names that help knows: topics and commands.
+// helpful returns the arguments of help: topics and commands.
 func helpful(root *cobra.Command) []string {
 	names := []string{topics}
 	for _, t := range docs.Topics() {
@@ -88,8 +88,8 @@ func helpful(root *cobra.Command) []string {
 	return slices.Compact(names)
 }
 
-// near returns a question with the names that are similar to name, or "" if no name is.
-// A short name may differ in one letter, and a longer one in two.
+// near returns a question with the names that are similar to name, or "" if no name is. A
+// short name may differ in one letter, and a longer one in two.
 func near(name string, names []string) string {
 	asked := &cobra.Command{SuggestionsMinimumDistance: min(2, len(name)/2)}
 	for _, n := range names {
@@ -101,7 +101,7 @@ func near(name string, names []string) string {
 	return ""
 }
 
-// index lists the topics of the handbook.
+// index prints the topics of the handbook.
 func index(p *term.Page) {
 	p.Line("%s", p.Style.Heading("Topics of the handbook"))
 	p.Say("", "gitlatch help TOPIC prints one.")

@@ -9,7 +9,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// hints say what to do about errors that say only what is wrong.
+// hints are solutions for errors whose text contains only the problem.
 var hints = []struct {
 	about func(error) bool
 	text  string
@@ -41,7 +41,7 @@ func refused(how func(*repo.RefusedError) bool) func(error) bool {
 	}
 }
 
-// hintsFor returns what there is to do about an error and those joined in it.
+// hintsFor returns the hints for an error and the errors joined in it.
 func hintsFor(err error) []string {
 	var found []string
 	for _, h := range hints {

@@ -54,7 +54,7 @@ init changes no existing file. To add missing files, run it again.`,
 	return c
 }
 
-// beginning is what init was asked for.
+// beginning contains the flags of init.
 type beginning struct {
 	flags
 	dryRun bool
@@ -62,17 +62,17 @@ type beginning struct {
 	output output[begun]
 }
 
-// A begun site is what init committed, or in a dry run would have.
+// A begun is the result of init. In a dry run, the files are not committed.
 type begun struct {
 	term.Document
 	Site   string            `json:"site"`
 	DryRun bool              `json:"dryRun"`
-	Commit string            `json:"commit,omitempty"` // "" where nothing was to be added
+	Commit string            `json:"commit,omitempty"` // "" if no file is missing
 	Files  map[string]string `json:"files"`            // by path from the root of the repository
-	next   string            // what to do then
+	next   string            // the next steps
 }
 
-// Table is the files of a dry run, or what was committed and what to do then.
+// Table prints the files of a dry run, or the commit and the next steps.
 func (b begun) Table(out io.Writer, _ term.Style) error {
 	if len(b.Files) == 0 {
 		fmt.Fprintf(out, "site %s has all of its first files: nothing to do\n", b.Site)
@@ -144,7 +144,7 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 	return i.output.write(env, b)
 }
 
-// latchable are the namespaces with workloads that a policy latches.
+// latchable returns the namespaces with workloads that the policy latches.
 func latchable(set policy.Set, fleet workload.Fleet) []string {
 	found := map[string]bool{}
 	for _, s := range fleet.Samples {
@@ -160,8 +160,8 @@ func firstMessage(site string, files map[string][]byte) string {
 		site, strings.Join(slices.Sorted(maps.Keys(files)), "\n"), site)
 }
 
-// next lists the commit, its files and the next steps. latches is true if the site's
-// policy writes levels.
+// next returns the text about the commit, its files and the next steps. latches is true
+// if the site's policy writes levels.
 func (f *flags) next(id string, c config.Config, files map[string][]byte, namespaces []string, latches bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "commit %s\n", id)

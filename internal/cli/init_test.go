@@ -33,7 +33,7 @@ func TestInitCommitsWhatASiteBeginsWith(t *testing.T) {
 	}
 	golden(t, "init.txt", strings.NewReplacer(w.origin.Tip("main"), "<commit>", w.dir, "<dir>").Replace(got.out))
 
-	// The Component's path leads there from the example's folder.
+	// The path is correct from the folder in the example.
 	shown := regexp.MustCompile(`components: \[(\S+)\]\n.*\n.* (\S+)/kustomization.yaml`).FindStringSubmatch(got.out)
 	if shown == nil || path.Join(shown[2], shown[1]) != "checkpoints/prod-eu/pay" {
 		t.Errorf("the path of the Component is %q", shown)

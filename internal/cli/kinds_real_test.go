@@ -20,7 +20,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// definition defines a kind whose count is deep in its spec.
+// definition defines a kind whose replicas are deep in its spec.
 const definition = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -109,7 +109,7 @@ func operate(t *testing.T, cp *controlplane.ControlPlane) {
 				}
 				request.Header.Set("Content-Type", "application/merge-patch+json")
 				if answer, err := client.Do(request); err == nil {
-					answer.Body.Close() // one that failed is made again
+					answer.Body.Close() // a failed request is repeated
 				}
 			}
 			select {
@@ -121,8 +121,8 @@ func operate(t *testing.T, cp *controlplane.ControlPlane) {
 	t.Cleanup(func() { stop(); <-done })
 }
 
-// A kind that the policy names, from its rights to its restore: a custom
-// resource with a scale subresource, and an autoscaler on it.
+// A custom kind in the policy has a scale subresource and an autoscaler. The test covers
+// its rights, its levels and its restore.
 func TestANamedKindOnARealControlPlane(t *testing.T) {
 	t.Parallel()
 	log := audit.New(t, "gitlatch:restorers")

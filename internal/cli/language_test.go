@@ -201,7 +201,7 @@ func TestAllAnswersHaveThreeForms(t *testing.T) {
 	for _, args := range [][]string{
 		{"tick", "--dry-run"}, {"explain", "shop/web"}, {"diff", "shop"}, {"doctor"}, {"drill"}, {"log", "shop/web"},
 		{"backtest", w.path("past.csv")}, {"restore"}, {"restore", "release"}, {"pause", "--until", "3h", "--dry-run"}, {"adopt", "--dry-run"},
-		{"status"}, {"validate", w.path("config.yaml")}, {"version"}, {"init", "--dry-run"},
+		{"status"}, {"validate", w.path("config.yaml")}, {"init", "--dry-run"},
 	} {
 		table, lines, text := w.run(args...), w.run(append(args, "-o", "json")...), w.run(append(args, "-o", "yaml")...)
 		var fromJSON, fromYAML map[string]any

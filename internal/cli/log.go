@@ -19,10 +19,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// logCommits is how many commits are looked through where nobody says.
+// logCommits is the default of --commits.
 const logCommits = 1000
 
-// A lookBack is what log was asked for.
+// A lookBack contains the flags of log.
 type lookBack struct {
 	flags
 	targets
@@ -109,12 +109,12 @@ func (l *lookBack) run(ctx context.Context, env Env, text string) (err error) {
 	return l.output.write(env, found)
 }
 
-// declares are the workloads that git declares something of.
+// declares returns the workloads with an entry in git.
 func declares(tree checkpoint.Tree) []workload.ID {
 	return slices.SortedFunc(maps.Keys(tree.Entries()), workload.Compare)
 }
 
-// meant is the workload that a person means among those that git declares.
+// meant returns the workload with an entry in git that matches a target.
 func meant(named grammar.Target, tree checkpoint.Tree) (workload.ID, error) {
 	id, err := findOne("git has", named, declares(tree))
 	switch broken := tree.Broken[named.Namespace]; {

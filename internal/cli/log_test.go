@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// lived is a world whose web was raised, set by hand, rolled and merged.
+// lived returns a world in which the level of web was raised and edited, and which had a
+// rollout and a merge.
 func lived(t *testing.T) *world {
 	t.Helper()
 	w := settled(t)
@@ -30,7 +31,7 @@ func lived(t *testing.T) *world {
 	edit("half of it", `milestone: "25"`, `milestone: "50"`, `returns: "from"`, `returns: "to"`)
 	edit("it failed", `milestone: "50"`, `milestone: "0"`, `"progressing"`, `"failed"`, `returns: "to"`, `returns: "from"`)
 	edit("another", `cart: "20"`, `cart: "50"`)
-	w.api.Close() // only git is read
+	w.api.Close() // log reads only git
 	return w
 }
 
@@ -124,7 +125,7 @@ func TestLogSaysWhatIsWrong(t *testing.T) {
 			}
 		}
 	}
-	// The unread part of the history may contain it.
+	// The part of the history that was not read may contain the workload.
 	if got := w.run("log", "shop/deployment/gone", "--commits", "1"); got.status != 0 || !strings.Contains(got.out, "no change in 0 commits\nolder commits were not read") {
 		t.Errorf("%+v", got)
 	}

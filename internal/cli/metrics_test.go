@@ -53,7 +53,7 @@ func TestATickWritesItsMetrics(t *testing.T) {
 	}
 	must(t, os.Rename(w.origin.Dir+".away", w.origin.Dir))
 
-	// A completed tick counts, even if parts could not be listed.
+	// A tick is complete even if parts of the cluster could not be listed.
 	w.api.refuse["statefulsets"] = 403
 	if got := w.run("tick", "--metrics-file", file); got.status != 1 {
 		t.Errorf("unread: %+v", got)

@@ -21,7 +21,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// flags are those by which every command that works on a site finds it.
+// flags are the flags of every command that works on a site.
 type flags struct {
 	env        Env
 	file       string
@@ -39,8 +39,8 @@ func (f *flags) register(c *cobra.Command, env Env) {
 	common.StringVar(&f.context, "context", "", "context `name`, instead of the configured one")
 }
 
-// registerSite adds the flags that select the site, for a command that reads no
-// cluster. Help lists persistent flags apart, as the flags that commands share.
+// registerSite adds the flags that select the site, for a command that reads no cluster.
+// They are persistent flags, which help lists separately as common flags.
 func (f *flags) registerSite(c *cobra.Command, env Env) {
 	f.env = env
 	common := c.PersistentFlags()
@@ -49,7 +49,8 @@ func (f *flags) registerSite(c *cobra.Command, env Env) {
 	common.StringVar(&f.site, "site", "", "site `name`, with --repository or with a fleet")
 }
 
-// config is what the flags say: the file with their overrides, or the defaults.
+// config returns the configuration that the flags select, with the changes by other
+// flags.
 func (f *flags) config() (config.Config, error) {
 	c, err := f.base()
 	if err == nil && f.site != "" && f.repository == "" {
@@ -86,7 +87,7 @@ func (f *flags) base() (config.Config, error) {
 	return config.Config{}, fmt.Errorf("no site given. Use --config FILE, set %s, or use --repository URL with the defaults", config.Variable)
 }
 
-// member is how the site of a fleet is run that --site names.
+// member returns the configuration of the fleet's site that --site names.
 func (f *flags) member(of config.Config) (c config.Config, err error) {
 	if of.Fleet == "" {
 		return c, errors.New("--site requires --repository or the configuration of a fleet. This configuration names its own site")
@@ -116,7 +117,7 @@ func (f *flags) byDefaults() (config.Config, error) {
 	return c, err
 }
 
-// read reads a file, - being the standard input, and returns what errors call it.
+// read reads a file, and returns its name for errors. The file "-" is the standard input.
 func (e Env) read(file string) (name string, data []byte, err error) {
 	if file != "-" {
 		data, err = os.ReadFile(file)
@@ -126,7 +127,7 @@ func (e Env) read(file string) (name string, data []byte, err error) {
 	return "standard input", data, err
 }
 
-// open opens all parts of the site that the flags name.
+// open opens all parts of the site that the flags select.
 func (f *flags) open(ctx context.Context, env Env, reading bool) (c config.Config, parts site.Parts, err error) {
 	c, err = f.config()
 	if err != nil {
@@ -136,15 +137,15 @@ func (f *flags) open(ctx context.Context, env Env, reading bool) (c config.Confi
 	return c, parts, err
 }
 
-// openBy opens all parts of a site for this run.
+// openBy opens all parts of a site, with this run as the owner of the lease.
 func openBy(ctx context.Context, env Env, from *site.Opener) (site.Parts, error) {
 	parts, err := from.Open(ctx)
 	parts.Owner = owner(env)
 	return parts, err
 }
 
-// opener returns what opens the parts of a site. With reading a state file is
-// not made where it is not there yet, and the repository is not written.
+// opener returns an opener of the parts of a site. If reading is true, it creates no
+// state file and does not write to the repository.
 func opener(env Env, c config.Config, reading bool) *site.Opener {
 	return &site.Opener{Config: c, Getenv: env.Getenv, Clock: env.Clock, ReadOnly: reading, Bolt: func(path string) (latch.Store, error) {
 		return openFile(path, reading)

@@ -14,18 +14,18 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term/tty"
 )
 
-// A form is a way in which a command says what it found.
+// A form prints the result of a command in one format.
 type form[T any] func(T, io.Writer, term.Style) error
 
-// An output is the form that a person chose, as the value of a flag.
+// An output is the value of the flag -o.
 type output[T any] struct {
 	forms  map[string]form[T]
 	names  []string // the first is the default
 	chosen string
 }
 
-// register adds the flag -o: table, json, yaml, and forms that only some commands
-// have.
+// register adds the flag -o with the formats table, json and yaml, and more formats of
+// this command.
 func (o *output[T]) register(c *cobra.Command, table form[T], more map[string]form[T]) {
 	o.forms = map[string]form[T]{"table": table, "json": inJSON[T], "yaml": inYAML[T]}
 	maps.Copy(o.forms, more)
@@ -35,7 +35,7 @@ func (o *output[T]) register(c *cobra.Command, table form[T], more map[string]fo
 	offer(c, "output", o.names)
 }
 
-// offer completes a flag by some words.
+// offer completes a flag with words.
 func offer(c *cobra.Command, flag string, words []string) {
 	complete(c, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -46,7 +46,7 @@ func complete(c *cobra.Command, flag string, by cobra.CompletionFunc) {
 	}
 }
 
-// Set chooses a form.
+// Set chooses a format by its name.
 func (o *output[T]) Set(name string) error {
 	if o.forms[name] == nil {
 		return fmt.Errorf("must be one of %s", strings.Join(o.names, ", "))
@@ -55,13 +55,13 @@ func (o *output[T]) Set(name string) error {
 	return nil
 }
 
-// String is the form that was chosen.
+// String returns the name of the chosen format.
 func (o *output[T]) String() string { return o.chosen }
 
-// Type is what help calls the value.
+// Type returns the name of the value in help.
 func (o *output[T]) Type() string { return "form" }
 
-// write writes a document in the form chosen.
+// write prints a document in the chosen format.
 func (o *output[T]) write(env Env, document T) error {
 	return o.forms[o.chosen](document, env.Out, tty.StyleFor(env.Out, env.Getenv))
 }
@@ -72,12 +72,12 @@ func inYAML[T any](document T, out io.Writer, _ term.Style) error {
 	return written(yaml.Marshal(document))(out)
 }
 
-// inHTML is a form that is a page for a browser.
+// inHTML returns a format that prints an HTML page.
 func inHTML[T any](page func(T) ([]byte, error)) form[T] {
 	return func(document T, out io.Writer, _ term.Style) error { return written(page(document))(out) }
 }
 
-// written writes what was made, where that did not fail.
+// written returns a function that writes text, or returns err if err is not nil.
 func written(text []byte, err error) func(io.Writer) error {
 	return func(out io.Writer) error {
 		if err == nil {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// In a container every run may have the same host and process, and a clock that
-// was put back the same instant.
+// In a container, every run may have the same host name and process id. If the clock is
+// set back, it may also have the same time.
 func TestEachRunIsAnOwnerOfItsOwn(t *testing.T) {
 	t.Parallel()
 	env := Env{Clock: func() time.Time { return time.Unix(0, 0) }}

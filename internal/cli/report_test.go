@@ -92,8 +92,8 @@ func TestReportsOfRolloutsHaveTheirForm(t *testing.T) {
 	for name, args := range map[string][]string{
 		"rollouts.txt":  {"tick"},
 		"rollouts.json": {"tick", "--dry-run", "-o", "json"},
-		// During a rollout: its entry in git, the template that returns, and the events
-		// that would change that.
+		// During a rollout, explain shows its entry in git, the template that a rebuild
+		// returns to, and the events that would change this.
 		"explain-rollout.txt":       {"explain", "shop/advances"},
 		"explain-rollout-fails.txt": {"explain", "shop/fails"},
 		"explain-rollout-first.txt": {"explain", "shop/first"},
@@ -196,20 +196,20 @@ func TestExplainSaysWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// unfolded returns a text in which each folded line is one line again.
+// unfolded joins wrapped lines.
 func unfolded(text string) string { return folds.ReplaceAllString(text, " ") }
 
 var folds = regexp.MustCompile(`\n {2,}`)
 
-// explain shows the rule in inert.yaml that covers the workload and lets gitlatch write
-// its level.
+// explain shows the line of protection.yaml that covers the workload and lets gitlatch
+// write its level.
 func TestExplainSaysWhichLineKeepsItInert(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.tick()
 	const file = "checkpoints/prod-eu/protection.yaml"
 	evidence := func(covered string) map[string]string {
-		return map[string]string{file: "apiVersion: gitlatch.dev/v1alpha1\nkind: Evidence\nevidence:\n  \"" + covered + "\": \"by hand, Ana\"\n"}
+		return map[string]string{file: "apiVersion: gitlatch.dev/v1alpha1\nkind: Protection\nrules:\n  \"" + covered + "\": \"by hand, Ana\"\n"}
 	}
 	says := func(want string) {
 		t.Helper()
@@ -233,8 +233,9 @@ func TestExplainSaysWhichLineKeepsItInert(t *testing.T) {
 	}
 }
 
-// A count of 1 that no manifest states may be a default: explain reports why it is not
-// latched, and the change that would latch it. Someone has set any other count.
+// Replicas of 1 that no manifest states may be a default. explain prints the reason why
+// the workload is not latched, and the change that would latch it. A user or a tool has
+// set any other number.
 func TestExplainSaysWhoseACountIsThatNobodyStates(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 )
 
-// restoring is what a restore is asked for.
+// restoring contains the flags of restore and release.
 type restoring struct {
 	flags
 	targets
@@ -111,14 +111,14 @@ Exit status:
 	return c
 }
 
-// every adds the flags that a restore and a release share.
+// every adds the flags that restore and release share.
 func (r *restoring) every(c *cobra.Command, env Env) {
 	r.register(c, env)
 	c.Flags().BoolVar(&r.yes, "yes", false, "write to the cluster (default print the plan)")
 	r.output.register(c, restore.Report.Table, nil)
 }
 
-// check says all that is wrong with the flags.
+// check returns the errors in the flags.
 func (r *restoring) check() error {
 	var wrong wrongs
 	wrong.unless(plan.ValidFactor(r.options.Factor), "--factor: must be above 0 and at most 1, got %v. For more pods, raise the level in the checkpoint file", r.options.Factor)
@@ -132,7 +132,7 @@ func (r *restoring) check() error {
 	return errors.Join(wrong...)
 }
 
-// run opens the site, calls do, and writes its report.
+// run opens the site, calls do, and prints its report.
 func (r *restoring) run(ctx context.Context, env Env, do func(context.Context, *open.Site) (restore.Report, error)) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
@@ -153,7 +153,7 @@ func (r *restoring) run(ctx context.Context, env Env, do func(context.Context, *
 	return found(errors.Join(r.output.write(env, report), err), report.Err())
 }
 
-// raise restores what git declares of what a person names, or all.
+// raise restores the levels in git of the targets, or of all workloads without targets.
 func (r *restoring) raise(ctx context.Context, env Env, s *open.Site, targets []grammar.Target) (report restore.Report, err error) {
 	tree, err := s.Declared(ctx)
 	if err != nil {
@@ -165,8 +165,8 @@ func (r *restoring) raise(ctx context.Context, env Env, s *open.Site, targets []
 	return r.restoring(env, s).Run(ctx, tree)
 }
 
-// narrow has the options name what a person does: namespaces, or where a workload is
-// among them, workloads.
+// narrow limits the options to the targets. If every target is a namespace, it selects
+// namespaces, and otherwise workloads.
 func (r *restoring) narrow(targets []grammar.Target, tree checkpoint.Tree) (err error) {
 	if slices.ContainsFunc(targets, func(t grammar.Target) bool { return !t.All() }) {
 		r.options.Workloads, err = findAll(targets, declares(tree))
@@ -176,7 +176,7 @@ func (r *restoring) narrow(targets []grammar.Target, tree checkpoint.Tree) (err 
 	return nil
 }
 
-// restoring is a run as the flags have it.
+// restoring returns a Restore with the options from the flags.
 func (r *restoring) restoring(env Env, s *open.Site) *restore.Restore {
 	one := s.Restore()
 	one.Options = r.options
@@ -188,8 +188,8 @@ func (r *restoring) restoring(env Env, s *open.Site) *restore.Restore {
 	return one
 }
 
-// which says which cluster it is, how it was chosen, and whether it is the one
-// that the record is of.
+// which prints the cluster, the context of the flags, and whether the cluster is the
+// site's cluster in git.
 func (r *restoring) which(env Env, s *open.Site, of restore.Report) {
 	text := ""
 	if r.context != "" {

@@ -9,7 +9,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/restore"
 )
 
-// small returns a world whose cluster came up small, with the earlier scales in git.
+// small returns a world whose cluster started with few replicas, with the earlier levels
+// in git.
 func small(t *testing.T) *world {
 	t.Helper()
 	w := settled(t)

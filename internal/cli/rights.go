@@ -15,7 +15,7 @@ import (
 func newRights(env Env, f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "rights",
-		Short: "Print RBAC rights for custom kinds",
+		Short: "Print RBAC roles for custom kinds",
 		Long: `rights prints ClusterRoles for the custom kinds in the policy on the branch. It
 also prints ClusterRoleBindings to the groups that infra/rbac uses. Ticks, users
 and drills may then list these kinds, and a restore may also change their scale.
@@ -41,13 +41,14 @@ A group without members grants no access.`,
 	}
 }
 
-// A role is what the groups of one of infra/rbac's roles may do with a kind.
+// A role contains the rights of groups to custom kinds. There is one for each role in
+// infra/rbac.
 type role struct {
 	name    string
 	purpose string
 	groups  []string
-	scales  bool // reads and writes scales, too
-	defines bool // reads what defines the kind, too
+	scales  bool // also reads and writes the scale subresource
+	defines bool // also reads the CustomResourceDefinitions
 }
 
 var roles = []role{

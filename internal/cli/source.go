@@ -15,8 +15,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/gitops/ways"
 )
 
-// A source is where a tool in the cluster finds the site's kustomization, as the
-// flags have it.
+// A source contains the flags that describe the site's kustomization for a tool in the
+// cluster.
 type source struct{ name, path, url string }
 
 func (s *source) register(c *cobra.Command) {
@@ -25,8 +25,8 @@ func (s *source) register(c *cobra.Command) {
 	c.Flags().StringVar(&s.url, "url", "", "repository URL that the cluster uses (default from the configuration)")
 }
 
-// fill names the source in what is to be printed. Errors say all that is wrong
-// with the flags, and never show the URL, which may hold a password.
+// fill sets the source in place. The error lists every problem of the flags. It never
+// contains the URL, which may have a password.
 func (s *source) fill(place *ways.Place, c config.Config) error {
 	place.Branch = c.Repository.Branch
 	place.Name = cmp.Or(s.name, c.Site)
@@ -35,15 +35,15 @@ func (s *source) fill(place *ways.Place, c config.Config) error {
 	if s.url == "" && strings.HasPrefix(c.Repository.Address(), "https://") {
 		place.Repository = c.Repository.Address()
 	}
-	name, bare := place.Name, strings.TrimSuffix(strings.TrimPrefix(place.Path, "./"), "/") // people write ./ and /, as both tools take them
+	name, bare := place.Name, strings.TrimSuffix(strings.TrimPrefix(place.Path, "./"), "/") // users write ./ and /, and both tools accept them
 	wrong := wrongs{wrongURL(place.Repository)}
-	wrong.unless(len(validation.IsDNS1123Subdomain(name)) == 0 && len(name) <= validation.LabelValueMaxLength, // both tools make a label of it
+	wrong.unless(len(validation.IsDNS1123Subdomain(name)) == 0 && len(name) <= validation.LabelValueMaxLength, // both tools use it as a label
 		"--name: must be a DNS name: lower case letters, digits, dashes and dots, at most %d; got %q", validation.LabelValueMaxLength, name)
 	wrong.unless(place.Path == "./" || fs.ValidPath(bare), "--path: must be a folder from the root of the repository, such as clusters/prod, got %q", place.Path)
 	return errors.Join(wrong...)
 }
 
-// wrongURL says what is wrong with a URL that people will commit.
+// wrongURL returns the problem of a URL that users will commit.
 func wrongURL(text string) error {
 	if text == "" {
 		return errors.New("--url is required, because the configuration has no URL at which the cluster reads the repository")
@@ -54,7 +54,7 @@ func wrongURL(text string) error {
 	}
 	_, password := u.User.Password()
 	switch {
-	case u.User != nil && (u.Scheme != "ssh" || password): // the user of an ssh URL is no secret
+	case u.User != nil && (u.Scheme != "ssh" || password): // the user of an ssh URL is not a secret
 		return errors.New("--url: must not contain a password or token, because you commit the output. Give the GitOps tool a Secret in the cluster")
 	case u.RawQuery != "" || u.Fragment != "":
 		return errors.New("--url: must not have a query or a fragment, which may contain a token, because you commit the output")

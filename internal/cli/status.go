@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -20,7 +21,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// asking is what status was asked for.
+// asking contains the flags of status.
 type asking struct {
 	flags
 	output output[status]
@@ -57,38 +58,41 @@ Exit status:
 	return c
 }
 
-// A status is how the sites of a configuration stand.
+// A status contains the status of each site in a configuration.
 type status struct {
 	term.Document
 	Build build.Info   `json:"build"`
-	Fleet string       `json:"fleet,omitempty"` // its name; "" is a single site
+	Fleet string       `json:"fleet,omitempty"` // name of the fleet; "" for a single site
 	Sites []siteStatus `json:"sites"`
 }
 
-// A siteStatus is how one site stands, as its state says.
+// A siteStatus is the status of one site in its state.
 type siteStatus struct {
 	Site     string    `json:"site"`
 	Mode     string    `json:"mode,omitempty"`    // latch or observe; "" before the first tick
 	Cluster  string    `json:"cluster,omitempty"` // UID of its kube-system namespace
-	LastTick time.Time `json:"lastTick,omitzero"` // zero is none yet
-	Late     bool      `json:"late"`              // no tick came for three periods
+	LastTick time.Time `json:"lastTick,omitzero"` // zero before the first tick
+	Late     bool      `json:"late"`              // true if no tick ran for three periods
 
-	Workloads int `json:"workloads"` // that have a latch
-	Entries   int `json:"entries"`   // workloads that have an entry in git; no tick updates them if Mode is observe
-	Frozen    int `json:"frozen"`    // of those not opted out, whose timers stand still
+	Workloads int `json:"workloads"` // number of workloads with a latch
+	Entries   int `json:"entries"`   // number of workloads with an entry in git; no tick updates them if Mode is observe
+	Frozen    int `json:"frozen"`    // number of frozen workloads that are not opted out
 	OptedOut  int `json:"optedOut"`
 
-	CommitsLeft   int `json:"commitsLeft"` // of the budget, now
+	CommitsLeft   int `json:"commitsLeft"` // remaining commits of the budget
 	CommitsPerDay int `json:"commitsPerDay"`
 
-	PausedUntil time.Time   `json:"pausedUntil,omitzero"` // the site
+	PausedUntil time.Time   `json:"pausedUntil,omitzero"` // end of a pause of the site
 	Paused      []leftAlone `json:"paused,omitempty"`     // workloads that a user paused
 	EditGrace   []leftAlone `json:"editGrace,omitempty"`  // workloads in their edit grace period
 
 	Proposal    *proposed    `json:"proposal,omitempty"`
-	Unpublished time.Time    `json:"unpublishedSince,omitzero"` // since when a level change waits
+	Unpublished time.Time    `json:"unpublishedSince,omitzero"` // since when a level change waits for a commit
 	Alerts      []alert.Open `json:"alerts"`
-	Unsent      int          `json:"unsent,omitempty"` // messages that are not known to have been sent
+	Unsent      int          `json:"unsent,omitempty"` // messages that may not have been sent
+
+	now   time.Time
+	named string // the name of the cluster in the configuration; "" is unknown
 }
 
 // A leftAlone is a workload that gitlatch does not change until an instant.
@@ -97,7 +101,7 @@ type leftAlone struct {
 	Until    time.Time   `json:"until"`
 }
 
-// A proposed change waits for people.
+// A proposed is an open proposal, which waits for a review.
 type proposed struct {
 	Branch string    `json:"branch"`
 	URL    string    `json:"url,omitempty"`
@@ -149,6 +153,7 @@ func newStatusOf(c config.Config, head latch.Head, latches map[workload.ID]latch
 	s := siteStatus{
 		Site: c.Site, Cluster: head.Cluster.UID, LastTick: head.At, Workloads: len(latches),
 		Unpublished: head.UnpublishedSince, Unsent: len(head.Outbox), Alerts: append([]alert.Open{}, head.Open...),
+		now: now, named: cmp.Or(c.Cluster.EKS.Name, c.Cluster.Context),
 	}
 	s.Late = !head.At.IsZero() && now.Sub(head.At) > 3*c.Period
 	if head.PausedUntil.After(now) {

@@ -1,16 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/duration"
+
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// finding is what a person should look at; nil is nothing.
+// finding returns the problems that a user should check, or nil.
 func (s status) finding() error {
 	var all []error
 	for _, one := range s.Sites {
@@ -21,7 +24,7 @@ func (s status) finding() error {
 	return errors.Join(all...)
 }
 
-// troubles are what is not well with a site, a phrase each.
+// troubles returns the problems of a site, as phrases.
 func (s siteStatus) troubles() []string {
 	var all []string
 	if s.Late {
@@ -36,7 +39,7 @@ func (s siteStatus) troubles() []string {
 	return all
 }
 
-// Table is a page for a single site, and a line each for the sites of a fleet.
+// Table prints a page for a single site, or one line for each site of a fleet.
 func (s status) Table(out io.Writer, style term.Style) error {
 	p := term.NewPage(style)
 	if s.Fleet == "" {
@@ -44,29 +47,28 @@ func (s status) Table(out io.Writer, style term.Style) error {
 			topics := one.topics()
 			topics.Add("gitlatch", "%s", s.Build)
 			p.Topics(topics)
+			troubles := one.troubles()
+			p.Verdict(len(troubles) == 0, cmp.Or(strings.Join(troubles, "; "), "healthy"))
 		}
 		return p.Print(out)
 	}
 	rows := [][]string{{"SITE", "MODE", "LAST TICK", "WORKLOADS", "COMMITS LEFT", "PROBLEMS"}}
 	for _, one := range s.Sites {
-		rows = append(rows, []string{one.Site, one.mode(), instantOf(one.LastTick), fmt.Sprint(one.Workloads), fmt.Sprint(one.CommitsLeft), strings.Join(one.troubles(), "; ")})
+		rows = append(rows, []string{one.Site, one.mode(), one.ago(one.LastTick), fmt.Sprint(one.Workloads), fmt.Sprint(one.CommitsLeft), strings.Join(one.troubles(), "; ")})
 	}
 	p.Rows(rows)
-	p.Say("", "fleet %s: %s; gitlatch %s", s.Fleet, term.Count(len(s.Sites), "site"), s.Build)
+	p.Verdict(s.finding() == nil, fmt.Sprintf("fleet %s: %s; gitlatch %s", s.Fleet, term.Count(len(s.Sites), "site"), s.Build))
 	return p.Print(out)
 }
 
-// topics are what is said of a single site.
+// topics returns the lines about a single site.
 func (s siteStatus) topics() (all term.Topics) {
 	if s.LastTick.IsZero() {
 		return term.Topics{{"site", s.Site}, {"last tick", "none yet: run gitlatch tick"}}
 	}
 	all.Add("site", "%s, mode %s", s.Site, s.mode())
-	all.Add("cluster", "%s", s.Cluster)
-	all.Add("last tick", "%s", instantOf(s.LastTick))
-	if s.Late {
-		all.Add("", "no tick ran for three periods")
-	}
+	all.Add("cluster", "%s", strings.TrimSpace(s.named+" "+s.Cluster))
+	all.Add("last tick", "%s", s.ago(s.LastTick))
 	verb := "latched"
 	if s.Mode == "observe" {
 		verb = "observed"
@@ -83,13 +85,11 @@ func (s siteStatus) topics() (all term.Topics) {
 		all.Add("edit grace", "%s until %s", one.Workload, instantOf(one.Until))
 	}
 	if p := s.Proposal; p != nil {
-		all.Add("proposal", "%s, open since %s", strings.TrimSpace(p.URL+" branch "+p.Branch), instantOf(p.Opened))
-	}
-	if !s.Unpublished.IsZero() {
-		all.Add("waiting", "a level change since %s", instantOf(s.Unpublished))
+		all.Add("proposal", "%s, opened %s", strings.TrimSpace(p.URL+" branch "+p.Branch), s.ago(p.Opened))
 	}
 	for _, a := range s.Alerts {
-		all.Add("alert", "%s %s since %s: %s", a.Kind, a.Subject, instantOf(a.Since), a.Text)
+		all.Add("alert", "%s %s, %s: %s", a.Kind, a.Subject, s.ago(a.Since), a.Text)
+		all.Add("", "Fix: %s", a.Fix)
 	}
 	if s.Unsent > 0 {
 		all.Add("unsent", "%s may not have been sent", term.Count(s.Unsent, "message"))
@@ -97,8 +97,8 @@ func (s siteStatus) topics() (all term.Topics) {
 	return all
 }
 
-// mode is the mode for people. A site that observes updates no entry in git, so they
-// should see how many there are.
+// mode returns the text of the mode. For a site that observes, it includes the number of
+// entries in git, because no tick updates them.
 func (s siteStatus) mode() string {
 	if s.Mode != "observe" || s.Entries == 0 {
 		return s.Mode
@@ -106,10 +106,13 @@ func (s siteStatus) mode() string {
 	return fmt.Sprintf("observe (entries in git that are not updated: %d)", s.Entries)
 }
 
-// instantOf is an instant as reports have it; "never" is the zero one.
-func instantOf(at time.Time) string {
+// ago returns the age of an instant, such as "3m ago". The zero instant is "never".
+func (s siteStatus) ago(at time.Time) string {
 	if at.IsZero() {
 		return "never"
 	}
-	return at.UTC().Format(time.RFC3339)
+	return duration.HumanDuration(max(0, s.now.Sub(at))) + " ago"
 }
+
+// instantOf formats an instant.
+func instantOf(at time.Time) string { return at.UTC().Format(time.RFC3339) }

@@ -41,7 +41,7 @@ func terminal(t *testing.T) (out *os.File, written func() string) {
 	read := make(chan string)
 	go func() {
 		var all bytes.Buffer
-		_, _ = io.Copy(&all, master) // ends in an error where the other end is closed
+		_, _ = io.Copy(&all, master) // it returns an error after the other end is closed
 		read <- strings.ReplaceAll(all.String(), "\r\n", "\n")
 	}()
 	return out, func() string {
@@ -64,7 +64,8 @@ type session struct {
 type wide string
 
 const (
-	// Rows are folded on a terminal only: for a search, one line is one workload.
+	// Rows wrap only on a terminal. In a pipe, one line is one workload, so that a search
+	// finds it.
 	piped wide = "in a pipe"
 	// YAML is for programs, and line breaks affect its meaning.
 	always wide = "always"
@@ -124,7 +125,7 @@ var sessions = []session{
 	{"render admission --help", nil, ""},
 }
 
-// unscaled is small, without an autoscaler on web.
+// unscaled returns the small world without an autoscaler on web.
 func unscaled(t *testing.T) *world {
 	w := small(t)
 	w.api.workloads["shop/deployment/web"].most = 0
@@ -180,7 +181,7 @@ func TestAllIsReadAtEightyColumnsWithoutColour(t *testing.T) {
 				narrow(t, "terminal", w, shown)
 			}
 			if s.args == "demo" {
-				return // for a pipe the same style writes the same
+				return // a pipe has the same style and output
 			}
 			w = inWorld()
 			var pipe bytes.Buffer
@@ -217,11 +218,18 @@ func TestThereIsColourOnATerminal(t *testing.T) {
 		if shown := written(); strings.Contains(shown, "\x1b") != c.colour || !strings.Contains(shown, "shop/api") {
 			t.Errorf("%v: %q, and beside it %q", c.environment, shown, said)
 		}
+		for args, verdict := range map[string]string{"doctor": "\x1b[31mprod-eu: 2 to fix", "status": "\x1b[32mhealthy\x1b[0m", "tick": "\x1b[32mno commit"} {
+			out, written = terminal(t)
+			said = session{args: args, world: strayed}.on(t, w, out, c.environment)
+			if shown := written(); strings.Contains(shown, verdict) != c.colour || strings.Contains(shown, "\x1b") != c.colour {
+				t.Errorf("%s, %v: no %q in %q, and beside it %q", args, c.environment, verdict, shown, said)
+			}
+		}
 	}
 }
 
-// narrow fails the test where text is wider than the terminal, or is not plain.
-// A word is not broken: URLs, and paths in this test's own folder, may be wider.
+// narrow fails the test if the text is wider than the terminal. Long words do not wrap:
+// lines with URLs, and with paths in this test's folder, may be wider.
 func narrow(t *testing.T, where string, w *world, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {

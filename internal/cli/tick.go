@@ -86,21 +86,20 @@ func (f *flags) tick(ctx context.Context, env Env, c config.Config,
 	d := report.New(r)
 	d.Build = env.Build.String()
 	err = form.write(env, d)
-	if metrics != "" && r.NotRun == "" { // the tick that holds it writes its own
+	if metrics != "" && r.NotRun == "" { // the running tick writes its own metrics
 		err = errors.Join(err, report.WriteTextfile(metrics, r, env.Clock()))
 	}
 	return found(err, r.Err())
 }
 
-// heldBy is the report of a tick that found the state file open in another
-// process. To overlap is no failure, whatever it is that is held: what this tick
-// was to do is done by that one, or by the next.
+// heldBy returns the report of a tick that found the state file open in another process.
+// This is not a failure: the other tick, or the next one, does the work.
 func heldBy(busy *bolt.BusyError, site string, now time.Time) tick.Report {
 	return tick.Report{Site: site, Fleet: workload.Fleet{At: now.UTC()}, NotRun: fmt.Sprintf("site %s: state %s is open in another gitlatch", site, busy.Path)}
 }
 
-// hangs is an error where whoever has the state file open has not written it for
-// three periods: each tick writes it, so that this one is stuck.
+// hangs returns an error if the process with the open state file has not written the file
+// for three periods. Each tick writes the file, so that process hangs.
 func hangs(busy *bolt.BusyError, period time.Duration, now time.Time) error {
 	info, err := os.Stat(busy.Path)
 	if err != nil {

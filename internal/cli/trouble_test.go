@@ -90,17 +90,17 @@ func TestNothingIsDoneWhereNothingCanBe(t *testing.T) {
 	}
 }
 
-// TestTheRestGoesOn meets what stops a part: that part keeps its levels, and
-// the rest is done.
+// TestTheRestGoesOn covers problems of a part of the site. That part keeps its levels,
+// and the other parts are updated.
 func TestTheRestGoesOn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		spoil func(*testing.T, *world)
-		want  []string // in the words of the command
+		want  []string // in the error
 		shown []string // in the table
 		made  string   // the commit of the second tick, "" for none
-		facts []string // in the records afterwards
+		facts []string // in the checkpoint files afterwards
 	}{
 		{"a kind is forbidden", func(_ *testing.T, w *world) { w.api.refuse["statefulsets"] = http.StatusForbidden },
 			[]string{"not read: statefulsets: forbidden: ", "hint: gitlatch lowers no level until then", "infra/rbac"},
@@ -121,14 +121,14 @@ func TestTheRestGoesOn(t *testing.T) {
 			[]string{"not read: deployments: internal server error: "}, []string{"(partial)"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "100"`}},
 		{"a record edited into nonsense", func(t *testing.T, w *world) { w.replace(t, shop, `deployment.web: "100"`, `deployment.web: "lots"`) },
-			[]string{shop + `:17: data["deployment.web"]: must be an integer of at least 1, got "lots"`, "fix " + shop + " on the branch; until then gitlatch uses the last agreed version"},
+			[]string{shop + `:18: data["deployment.web"]: must be an integer of at least 1, got "lots"`, "correct " + shop + " on the branch; until then gitlatch uses the last agreed version"},
 			[]string{"shop/web                175       100     freeze", "the checkpoint file of its namespace is broken"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "lots"`}},
 		{"a record with a conflict in it", func(t *testing.T, w *world) { w.replace(t, shop, "data:\n", "<<<<<<< HEAD\ndata:\n=======\n") },
-			[]string{shop + ":7: is not YAML: ", "fix " + shop + " on the branch"}, nil,
+			[]string{shop + ":8: is not YAML: ", "correct " + shop + " on the branch"}, nil,
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{"<<<<<<< HEAD"}},
 		{"a record that is a symlink", func(t *testing.T, w *world) { w.link(t, shop, "../../../apps/web.yaml") },
-			[]string{shop + " is a symlink", "hint: commit a regular file", "fix " + shop + " on the branch"}, nil,
+			[]string{shop + " is a symlink", "hint: commit a regular file", "correct " + shop + " on the branch"}, nil,
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`}},
 		{"a namespace's folder that is a symlink", func(t *testing.T, w *world) { w.link(t, siteDir+"/shop", "../../apps") },
 			[]string{siteDir + "/shop is a symlink", "hint: commit a regular file or folder"}, nil,
@@ -138,7 +138,7 @@ func TestTheRestGoesOn(t *testing.T) {
 			"", []string{`deployment.web: "100"`}},
 		{"a site file that is none", func(t *testing.T, w *world) {
 			w.origin.Push(t, "main", map[string]string{checkpoint.SitePath("prod-eu"): "moved"}, "by hand")
-		}, []string{checkpoint.SitePath("prod-eu") + ":1: must be a mapping", "fix " + checkpoint.SitePath("prod-eu") + " on the branch"}, nil,
+		}, []string{checkpoint.SitePath("prod-eu") + ":1: must be a mapping", "correct " + checkpoint.SitePath("prod-eu") + " on the branch"}, nil,
 			"", []string{`deployment.web: "100"`}},
 		{"a site file of another site", func(t *testing.T, w *world) {
 			w.replace(t, checkpoint.SitePath("prod-eu"), `name: "prod-eu"`, `name: "prod-us"`)
@@ -201,8 +201,8 @@ func TestWhatIsUnreadIsSaidInFullOnce(t *testing.T) {
 	}
 }
 
-// A branch that takes no push keeps its levels, and so do the latches: the raise
-// is made as soon as the branch takes it.
+// If a branch refuses pushes, its levels and the latches stay unchanged. The raise is
+// committed once the branch accepts a push.
 func TestAProtectedBranch(t *testing.T) {
 	t.Parallel()
 	w := grown(t)
@@ -250,8 +250,8 @@ func TestABranchThatIsCheckedOut(t *testing.T) {
 	}
 }
 
-// A state file that cannot be read stops the tick before it does anything, and
-// is rebuilt from git once it is moved away.
+// A state file that cannot be read stops the tick before it does anything. After a user
+// moves the file away, the tick rebuilds the state from git.
 func TestACorruptStateFile(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func([]byte) []byte{

@@ -50,35 +50,35 @@ Exit status:
 	return c
 }
 
-// A verdict is what is wrong with some files.
+// A verdict contains the problems of files.
 type verdict struct {
 	term.Document
-	Valid bool        `json:"valid"` // all are
+	Valid bool        `json:"valid"` // true if every file is valid
 	Files []validated `json:"files"`
 }
 
-// A validated is one of the files.
+// A validated contains the problems of one file.
 type validated struct {
 	File     string   `json:"file"`
-	Kind     string   `json:"kind,omitempty"` // "" is none that gitlatch knows
-	Problems []string `json:"problems"`       // with file, line and field; none is valid
+	Kind     string   `json:"kind,omitempty"` // "" if unknown to gitlatch
+	Problems []string `json:"problems"`       // with file, line and field; empty if the file is valid
 }
 
-// Table is a line for each valid file and for each problem.
-func (v verdict) Table(out io.Writer, _ term.Style) error {
+// Table prints one line for each valid file and for each problem.
+func (v verdict) Table(out io.Writer, s term.Style) error {
 	for _, f := range v.Files {
 		if len(f.Problems) == 0 {
-			fmt.Fprintf(out, "%s: valid, of kind %s\n", f.File, f.Kind)
+			fmt.Fprintln(out, s.Verdict(true, f.File+": valid, of kind "+f.Kind))
 		}
 		for _, problem := range f.Problems {
-			fmt.Fprintln(out, problem)
+			fmt.Fprintln(out, s.Verdict(false, problem))
 		}
 	}
 	return nil
 }
 
-// validate reads the files. A Policy needs what a Config says, so that those are
-// read first. An error is what could not be read.
+// validate checks the files. It reads every Config before it checks a Policy, because the
+// policy depends on the Config. The error contains the files that could not be read.
 func validate(env Env, files []string) (verdict, error) {
 	v := verdict{Document: term.DocumentOf("Validation"), Valid: true, Files: []validated{}}
 	period, noReview := defaultPeriod, false
@@ -90,7 +90,7 @@ func validate(env Env, files []string) (verdict, error) {
 			unread = append(unread, err)
 			continue
 		}
-		kind, _ := config.ParseKind(name, text) // problems repeats the error
+		kind, _ := config.ParseKind(name, text) // problems reports the error again
 		v.Files = append(v.Files, validated{File: name, Kind: kind})
 		texts[name] = text
 		if c, err := config.ParseConfig(name, text); err == nil {
@@ -105,7 +105,7 @@ func validate(env Env, files []string) (verdict, error) {
 	return v, errors.Join(unread...)
 }
 
-// problems returns the problems of one file, a line each. noReview is true if the
+// problems returns the problems of one file, one in each line. noReview is true if the
 // host of the site's repository has no pull requests.
 func problems(f validated, text []byte, period time.Duration, noReview bool) []string {
 	var err error

@@ -28,8 +28,8 @@ live workload. For an existing Kustomization, --patch prints the field to add.
 The rule requires Flux 2.9 or later.`, ways.Flux, ways.FluxFields)
 }
 
-// newTool is the command that prints what one GitOps tool needs: an object, or the
-// fields for one that exists.
+// newTool returns a command that prints the manifests for one GitOps tool: an object, or
+// the fields for an existing object.
 func newTool(env Env, f *flags, tool, short, long string, object, fields func(ways.Place) []byte) *cobra.Command {
 	var s source
 	var t targets
@@ -55,7 +55,7 @@ func newTool(env Env, f *flags, tool, short, long string, object, fields func(wa
 	c.Flags().BoolVar(&patch, "patch", false, "print only the fields to add to an existing object")
 	s.register(c)
 	t.registerTargets(c, f)
-	for _, of := range []string{"name", "path", "url"} { // an object that exists has its own
+	for _, of := range []string{"name", "path", "url"} { // an existing object has its own values
 		c.MarkFlagsMutuallyExclusive("patch", of)
 	}
 	return c
@@ -114,9 +114,9 @@ these users write checkpoint files. Give the user that applies them, such as
 	return c
 }
 
-// place is what the manifests of a site name, with the kinds of its policy. It is
-// narrowed to namespaces of which git has at least the Component that init begins.
-// from says where the cluster finds the repository; nil leaves that out.
+// place returns the input of the site's manifests, with the kinds of its policy. It
+// returns an error if git has no Component of a namespace in args. from has the
+// repository in the cluster; nil leaves it out.
 func (f *flags) place(env Env, t targets, args []string, from *source) (place ways.Place, err error) {
 	if place.Namespaces, err = t.namespaces(args); err != nil {
 		return place, err
@@ -142,8 +142,8 @@ func (f *flags) place(env Env, t targets, args []string, from *source) (place wa
 	return place, nil
 }
 
-// undeclared is the error for a namespace without checkpoint files. It lists the namespaces
-// that have some.
+// undeclared returns the error for a namespace without checkpoint files. It lists the
+// namespaces that have them.
 func undeclared(namespace string, namespaces []string) error {
 	elsewhere := ", or in any other namespace yet"
 	if len(namespaces) > 0 {

@@ -51,10 +51,10 @@ func TestRenderPrintsWhatKeepsASiteInert(t *testing.T) {
 func TestRenderNarrowsToNamespacesThatGitKnows(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
-	begun := checkpoint.Record{Namespace: "new"}.Component(nil) // by init, and without entries
+	begun := checkpoint.Record{Namespace: "new"}.Component(nil) // created by init, without entries
 	w.origin.Push(t, "main", map[string]string{checkpoint.ComponentPath("prod-eu", "new"): string(begun)}, "begun")
 	before := w.hash(t)
-	w.api.Close() // only git is read
+	w.api.Close() // render reads only git
 	for args, c := range map[string]struct {
 		says string
 		n    int

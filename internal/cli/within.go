@@ -11,18 +11,20 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// longest is how long a command may take that asks a cluster, a repository or the
-// state, as long as the longest Lambda.
+// longest is the time limit of a command that reads a cluster, a repository or the state.
+// It equals the maximum run time of a Lambda function.
 const longest = 15 * time.Minute
 
-// wrapUp is what a command has, once it is to end, to give back what it holds.
+// wrapUp is the time that a command has to release its resources after its end is
+// requested.
 const wrapUp = 5 * time.Second
 
 var errTime = errors.New("the time limit is over: check the system that did not answer")
 
-// within runs what a command does, until it ends, its time is over or a signal
-// comes. What does not end by itself then is left: the process ends with the
-// command, and gives back what it holds, such as the lock of a state file.
+// within runs a function until it returns, the limit has passed or a signal arrives.
+// After the limit or a signal, it waits for wrapUp, and then returns although the
+// function may still run. The process then ends and releases resources such as the lock
+// of a state file.
 func within(ctx context.Context, limit time.Duration, run func(context.Context) error) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
@@ -46,12 +48,12 @@ func within(ctx context.Context, limit time.Duration, run func(context.Context) 
 	return err
 }
 
-// interruptible is a context that a signal ends, too.
+// interruptible returns a context that SIGINT and SIGTERM cancel.
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 }
 
-// timed is within as a command runs it.
+// timed returns the RunE function of a command with a time limit. See within.
 func timed(limit time.Duration, run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		return within(c.Context(), limit, func(ctx context.Context) error { return run(ctx, args) })

@@ -61,8 +61,8 @@ func TestATickEndsThatIsNotAnswered(t *testing.T) {
 	}
 }
 
-// Where another process has had the state open for longer than ticks go without
-// writing it, that one hangs: every tick from then on would end quietly.
+// If another process keeps the state open without writing it for three periods, it hangs,
+// and the tick fails. Otherwise, every later tick would end without a notice.
 func TestAStateThatStaysOpenIsAnErrorInTheEnd(t *testing.T) {
 	t.Parallel()
 	w := settled(t)

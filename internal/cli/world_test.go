@@ -88,7 +88,8 @@ func settled(t *testing.T) *world {
 
 func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
 
-// kubeconfig makes a server the cluster's, and how to log in to it.
+// kubeconfig writes a kubeconfig with the server of the cluster and the login of its
+// user.
 func (w *world) kubeconfig(t *testing.T, server, user string) {
 	t.Helper()
 	w.write(t, "kubeconfig", fmt.Sprintf(`apiVersion: v1
@@ -118,7 +119,7 @@ type outcome struct {
 	out, err string
 }
 
-// run runs the command; --config is added where the command works on a site.
+// run runs a command. It adds --config if the command works on a site.
 func (w *world) run(args ...string) outcome {
 	if slices.Contains([]string{"tick", "explain", "render", "adopt", "pause", "init", "doctor", "restore", "diff", "log", "drill", "status"}, args[0]) && !slices.Contains(args, "--repository") {
 		args = append(args, "--config", w.path("config.yaml"))
@@ -139,7 +140,7 @@ func run(now time.Time, args ...string) outcome {
 	return outcome{status, out.String(), err.String()}
 }
 
-// tick runs one tick; the clock then moves one period ahead.
+// tick runs one tick, and then moves the clock one period ahead.
 func (w *world) tick(args ...string) outcome {
 	defer func() { w.now = w.now.Add(5 * time.Minute) }()
 	return w.run(append([]string{"tick"}, args...)...)
@@ -182,7 +183,7 @@ func (w *world) state(t *testing.T) string {
 	return string(text)
 }
 
-// lease takes the site's lease for another.
+// lease acquires the site's lease for another owner.
 func (w *world) lease(t *testing.T, owner string, until time.Time) {
 	t.Helper()
 	store, err := bolt.Open(w.path("state/latch.db"))

@@ -12,27 +12,27 @@ import (
 	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
-// Auth is how gitlatch shows itself to the git server, and how it knows the
-// server over SSH. The zero value does neither.
+// Auth has the login of gitlatch to the git server, and the keys of the server over SSH.
+// The zero value has neither.
 type Auth struct {
 	Token Secret // an access token, or the password of the user
-	// The user name that goes with the token, itself or the name of an
-	// environment variable; without either, what the server takes with tokens.
+	// The user name for the token: its value, or the name of an environment variable. If
+	// both are empty, gitlatch uses a name that servers accept with tokens.
 	Username, UsernameEnv string
 
-	SSHKey   Secret   // the private half of a deploy key
-	HostKeys []string // that the host may show over SSH, each as "ssh-ed25519 AAAA..."
+	SSHKey   Secret   // the private key of a deploy key
+	HostKeys []string // accepted keys of the SSH host, each in the form "ssh-ed25519 AAAA..."
 }
 
-// A Secret is where a secret is found: never the secret. The zero value is
-// nowhere.
+// A Secret is the location of a secret, never the secret itself. The zero value has no
+// location.
 type Secret struct {
 	Env  string // an environment variable
-	File string // a file; white space at its end does not count
+	File string // a file; white space at its end is ignored
 }
 
-// Read returns the secret, "" where it is nowhere. The field is that of the
-// configuration, less its Env or File.
+// Read returns the secret, or "" for the zero value. field is the configuration field for
+// errors, without its suffix Env or File.
 func (s Secret) Read(field string, getenv func(string) string) (string, error) {
 	switch {
 	case s.Env != "":
@@ -54,7 +54,7 @@ func (s Secret) Read(field string, getenv func(string) string) (string, error) {
 	return "", nil
 }
 
-// Read returns the user name and the token, "" for what is not configured.
+// Read returns the user name and the token, each "" if it is not configured.
 func (a Auth) Read(getenv func(string) string) (username, token string, err error) {
 	if username, err = (Secret{Env: a.UsernameEnv}).Read("repository.auth.username", getenv); err != nil {
 		return "", "", err
@@ -69,13 +69,13 @@ func authFields(auth *Auth) strict.Object {
 		useless = "gitlatch identifies an SSH host by its keys"
 	)
 	return strict.Fields(
-		strict.Optional("tokenEnv", "environment variable with the access token or password for the git server", strict.Into(&auth.Token.Env, variable)),
-		strict.Optional("tokenFile", "path of the file with the access token or password for the git server", file(&auth.Token.File)),
-		strict.Optional("username", "user name for the login, if the git server requires a certain one", strict.Into(&auth.Username, anyText)),
-		strict.Optional("usernameEnv", "environment variable with the user name for the login", strict.Into(&auth.UsernameEnv, variable)),
-		strict.Optional("sshKeyEnv", "environment variable with the private deploy key, for an ssh URL", strict.Into(&auth.SSHKey.Env, variable)),
-		strict.Optional("sshKeyFile", "path of the file with the private deploy key, for an ssh URL", file(&auth.SSHKey.File)),
-		strict.Optional("hostKeys", "SSH host keys that gitlatch accepts, each as ssh-ed25519 AAAA...", texts(&auth.HostKeys, "pin a key", hostKey, wholeKey)),
+		strict.Optional("tokenEnv", "environment variable that contains the access token or password for the git server", strict.Into(&auth.Token.Env, variable)),
+		strict.Optional("tokenFile", "path of the file that contains the access token or password for the git server", file(&auth.Token.File)),
+		strict.Optional("username", "user name for the login, if the git server requires a specific user name", strict.Into(&auth.Username, anyText)),
+		strict.Optional("usernameEnv", "environment variable that contains the user name for the login", strict.Into(&auth.UsernameEnv, variable)),
+		strict.Optional("sshKeyEnv", "environment variable that contains the private deploy key, for an ssh URL", strict.Into(&auth.SSHKey.Env, variable)),
+		strict.Optional("sshKeyFile", "path of the file that contains the private deploy key, for an ssh URL", file(&auth.SSHKey.File)),
+		strict.Optional("hostKeys", "list of SSH host keys that gitlatch accepts, each in the form ssh-ed25519 AAAA...", texts(&auth.HostKeys, "pin a key", hostKey, wholeKey)),
 	).With(
 		strict.OneOf("tokenEnv", "tokenFile", "sshKeyEnv", "sshKeyFile"),
 		strict.AtMostOne(userNames...),
@@ -87,12 +87,12 @@ func authFields(auth *Auth) strict.Object {
 
 func webhookFields(s *Secret) strict.Object {
 	return strict.Fields(
-		strict.Optional("urlEnv", "environment variable with the URL of the webhook", strict.Into(&s.Env, variable)),
-		strict.Optional("urlFile", "path of the file with the URL of the webhook", file(&s.File)),
+		strict.Optional("urlEnv", "environment variable that contains the URL of the webhook", strict.Into(&s.Env, variable)),
+		strict.Optional("urlFile", "path of the file that contains the URL of the webhook", file(&s.File)),
 	).With(strict.OneOf("urlEnv", "urlFile"))
 }
 
-// hostKey is one line of ssh-keyscan, less the host in front of it.
+// hostKey is the form of a line of ssh-keyscan, without the host before the key.
 var hostKey = strict.Text(`^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)) AAAA[A-Za-z0-9+/]+=*( .*)?$`,
 	"a host key such as ssh-ed25519 AAAA..., without the host name that ssh-keyscan prints")
 
@@ -108,7 +108,8 @@ var (
 	userNames  = []string{"username", "usernameEnv"}
 )
 
-// sameWay is the rule that what logs in goes the way that the URL does.
+// sameWay is the rule that the login fits the URL. An SSH URL needs a deploy key and
+// allows no user name. Other URLs do not allow a deploy key.
 func sameWay(url *string) strict.Rule {
 	key := schema{"anyOf": strict.Each(deployKeys)}
 	keyAlone := schema{"anyOf": strict.Each(deployKeys), "not": schema{"anyOf": strict.Each(userNames)}}

@@ -8,7 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
-// wrongPattern says what is wrong with a pattern of path.Match.
+// wrongPattern returns an error if s is not a pattern of path.Match.
 func wrongPattern(s string) error {
 	if _, err := path.Match(s, ""); err != nil {
 		return fmt.Errorf("must be a pattern, got %s: a [ has no ]", strict.Quote(s))
@@ -16,8 +16,8 @@ func wrongPattern(s string) error {
 	return nil
 }
 
-// check judges what was read as a whole. A field that could not be read has its
-// preset's value, so that it draws no second problem.
+// check reports the problems between fields, after all fields were read. A field that
+// could not be read has its preset's value, and so causes no second problem.
 func (d *policyDocument) check(r *strict.Reader, _ string) {
 	for i, rule := range d.rules {
 		checkPolicy(r, strict.Index("policies", i), rule.Policy)
@@ -33,8 +33,8 @@ func (d *policyDocument) check(r *strict.Reader, _ string) {
 
 func checkPolicy(r *strict.Reader, at string, p policy.Policy) {
 	for _, problem := range p.Problems() {
-		// A margin is judged by the series. Where that could not be read, it is the
-		// preset's, which a margin that nobody wrote fits by itself.
+		// The check of a margin depends on the series. If the series could not be read
+		// and the document sets no margin, the problem is only a consequence of that.
 		margin := at + ".margin"
 		if problem.Field == "margin" && r.Failed(at+".series") && r.Line(margin) == 0 {
 			continue

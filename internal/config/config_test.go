@@ -111,7 +111,7 @@ func TestBadDocumentsAreRefusedWithAllThatIsWrong(t *testing.T) {
 	}
 }
 
-// A file on the branch must not cost a tick its memory.
+// A large file on the branch must not exhaust the memory of a tick.
 func TestALargeDocumentIsNotParsed(t *testing.T) {
 	t.Parallel()
 	_, err := ParsePolicy("gitlatch.yaml", []byte("["+strings.Repeat("0,", 1<<19)+"]"), 5*time.Minute)
@@ -120,7 +120,7 @@ func TestALargeDocumentIsNotParsed(t *testing.T) {
 	}
 }
 
-// Nor its log: a file of a megabyte can hold hundreds of thousands of problems.
+// The error is short: a file of one megabyte can have hundreds of thousands of problems.
 func TestTheFirstProblemsAreKept(t *testing.T) {
 	t.Parallel()
 	_, err := ParsePolicy("gitlatch.yaml", []byte(strings.Repeat("a: 1\n", 60_000)), 5*time.Minute)

@@ -12,26 +12,25 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Demand is where it is measured how much is asked of one workload, from
-// outside of it: requests, users, orders. One of Prometheus and CloudWatch is
-// set.
+// A Demand is the source of a measurement of the demand on one workload from outside:
+// requests, users, orders. One of Prometheus and CloudWatch is set.
 type Demand struct {
 	Workload   workload.ID
 	Prometheus Prometheus
 	CloudWatch CloudWatch
 }
 
-// Prometheus is an instant query to a server that speaks its HTTP API; without a
-// Query it is none.
+// Prometheus is an instant query to a server with the HTTP API of Prometheus. It is not
+// set if Query is empty.
 type Prometheus struct {
 	URL   string // without /api/v1/query
-	Query string // which gives one number
+	Query string // with one number as its result
 	Token Secret // a bearer token
 }
 
-// CloudWatch is a metric of Amazon CloudWatch; without a Metric it is none.
+// CloudWatch is a metric of Amazon CloudWatch. It is not set if Metric is empty.
 type CloudWatch struct {
-	Region     string // "" is the region that the program runs in
+	Region     string // "" is the region in which the program runs
 	Namespace  string
 	Metric     string
 	Dimensions map[string]string
@@ -41,22 +40,22 @@ type CloudWatch struct {
 
 func demandFields(d *Demand) strict.Object {
 	return strict.Fields(
-		strict.Required("workload", "workload whose demand is measured, as namespace/name of a Deployment or namespace/kind/name", workloadName(&d.Workload)),
-		strict.Optional("prometheus", "instant query to Prometheus, or to a server with the same API", prometheusFields(&d.Prometheus)),
-		strict.Optional("cloudwatch", "metric in Amazon CloudWatch", cloudwatchFields(&d.CloudWatch)),
+		strict.Required("workload", "workload that the source measures; use namespace/name for a Deployment, and namespace/kind/name for any other kind", workloadName(&d.Workload)),
+		strict.Optional("prometheus", "instant query to Prometheus, or to a server that has the same API", prometheusFields(&d.Prometheus)),
+		strict.Optional("cloudwatch", "metric in Amazon CloudWatch that measures the demand", cloudwatchFields(&d.CloudWatch)),
 	).With(strict.OneOf("prometheus", "cloudwatch"))
 }
 
 func prometheusFields(p *Prometheus) strict.Object {
 	return strict.Fields(
 		strict.Required("url", "URL of the Prometheus server, without /api/v1/query", strict.Into(&p.URL, strict.Text(`^https?://`, "an http or https URL"), wrongPrometheus)),
-		strict.Required("query", "PromQL query with one number as its result, such as sum(rate(http_requests_total[5m]))", strict.Into(&p.Query, anyText)),
-		strict.Optional("tokenEnv", "environment variable with the bearer token for Prometheus", strict.Into(&p.Token.Env, variable)),
-		strict.Optional("tokenFile", "path of the file with the bearer token for Prometheus", file(&p.Token.File)),
+		strict.Required("query", "PromQL query that returns one number, such as sum(rate(http_requests_total[5m]))", strict.Into(&p.Query, anyText)),
+		strict.Optional("tokenEnv", "environment variable that contains the bearer token for Prometheus", strict.Into(&p.Token.Env, variable)),
+		strict.Optional("tokenFile", "path of the file that contains the bearer token for Prometheus", file(&p.Token.File)),
 	).With(strict.AtMostOne("tokenEnv", "tokenFile"), strict.Rule{Check: p.encrypted})
 }
 
-// statistics are those of CloudWatch that measure how much is asked.
+// statistics are the CloudWatch statistics that can measure demand.
 var statistics = []string{"Sum", "Average", "Maximum", "Minimum", "SampleCount"}
 
 func cloudwatchFields(c *CloudWatch) strict.Object {
@@ -64,15 +63,15 @@ func cloudwatchFields(c *CloudWatch) strict.Object {
 	return strict.Fields(
 		strict.Required("namespace", "namespace of the CloudWatch metric, such as AWS/ApplicationELB", strict.Into(&c.Namespace, strict.Text(`^[^:][ -~]{0,254}$`, "a namespace such as AWS/ApplicationELB"))),
 		strict.Required("metric", "name of the CloudWatch metric, such as RequestCount", strict.Into(&c.Metric, strict.Text(`^[ -~]{1,255}$`, "the name of a metric such as RequestCount"))),
-		strict.Optional("dimensions", "all dimensions of the CloudWatch metric, as a mapping of names to values", pairs(&c.Dimensions, anyText)),
-		strict.Optional("statistic", "CloudWatch statistic over each period", strict.Into(&c.Statistic, strict.Word(statistics...))),
-		strict.Optional("period", "length of a CloudWatch period, a multiple of 1m", span(&c.Period, time.Minute)),
+		strict.Optional("dimensions", "mapping of all dimension names of the CloudWatch metric to their values", pairs(&c.Dimensions, anyText)),
+		strict.Optional("statistic", "CloudWatch statistic that gitlatch reads for each period", strict.Into(&c.Statistic, strict.Word(statistics...))),
+		strict.Optional("period", "length of one CloudWatch period, which must be a multiple of 1m", span(&c.Period, time.Minute)),
 		regionField(&c.Region),
 	).With(strict.Rule{Check: c.minutes})
 }
 
-// wrongPrometheus says what is wrong with a server's URL, which may hold a
-// password and so is not shown.
+// wrongPrometheus returns an error if s is not the URL of a server. The error does not
+// show the URL, which may contain a password.
 func wrongPrometheus(s string) error {
 	u, err := url.Parse(s)
 	switch {
@@ -88,7 +87,7 @@ func wrongPrometheus(s string) error {
 	return nil
 }
 
-// encrypted reports a token that would be sent in clear.
+// encrypted reports a token that would be sent without encryption.
 func (p *Prometheus) encrypted(r *strict.Reader, path string) {
 	tokens := r.Standing(path, []string{"tokenEnv", "tokenFile"})
 	if u, err := url.Parse(p.URL); err == nil && u.Scheme == "http" && !repo.Loopback(u.Hostname()) && len(tokens) > 0 {
@@ -96,7 +95,7 @@ func (p *Prometheus) encrypted(r *strict.Reader, path string) {
 	}
 }
 
-// minutes reports a period that CloudWatch does not have.
+// minutes reports a period that is not a multiple of one minute.
 func (c *CloudWatch) minutes(r *strict.Reader, path string) {
 	if c.Period%time.Minute != 0 {
 		r.Report(strict.Child(path, "period"), "must be a multiple of 1m, got %s", c.Period)
@@ -105,7 +104,7 @@ func (c *CloudWatch) minutes(r *strict.Reader, path string) {
 
 var workloadForm = strict.Text(`^[-a-z0-9]+(/[-a-z0-9]+)?/[-a-z0-9.]+$`, "namespace/name of a Deployment, or namespace/kind/name, such as shop/web")
 
-// workloadName binds the ID of a workload; one without a kind is a Deployment.
+// workloadName binds the ID of a workload. Without a kind, it is a Deployment.
 func workloadName(into *workload.ID) strict.Scalar {
 	return strict.Parsed(into, workloadForm, "", func(text string) (workload.ID, error) {
 		if namespace, name, _ := strings.Cut(text, "/"); !strings.Contains(name, "/") {
@@ -119,8 +118,8 @@ func workloadName(into *workload.ID) strict.Scalar {
 	})
 }
 
-// measurable reports workloads whose demand is measured twice, and those of a kind
-// that has no scale.
+// measurable reports workloads with two sources of demand, and workloads whose kind has
+// no scale.
 func (c *Config) measurable(r *strict.Reader, _ string) {
 	measured := firsts{}
 	for i, d := range c.Demand {

@@ -14,7 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
-// The example that users get is made of the table of fields.
+// The example for users is generated from the table of fields.
 func TestTheExampleIsThatOfTheTable(t *testing.T) {
 	t.Parallel()
 	want := exampleOf(newPolicyDocument("", 5*time.Minute).fields().Fields)
@@ -109,13 +109,13 @@ apiVersion: %s
 kind: %s
 `
 
-// samples are values to show of fields that have no default.
+// samples are example values for fields without a default.
 var samples = map[string]string{
 	"name": "worker", "namespaces": "[batch]", "names": `["worker-*"]`, "kinds": "[deployment]", "labels": "{tier: worker}",
 	"inPlace": "[apps/shop/values.yaml]", "apiVersion": "example.com/v1", "kind": "Worker", "resource": "workers",
 }
 
-// exampleOf makes the example of the table of a Policy.
+// exampleOf generates the example from the table of a Policy.
 func exampleOf(fields []strict.Field) []byte {
 	var b bytes.Buffer
 	b.WriteString(Modeline(KindPolicy))
@@ -131,8 +131,8 @@ func exampleOf(fields []strict.Field) []byte {
 	return b.Bytes()
 }
 
-// example writes a field, each line behind the mark, its own line with the lead
-// in place of the end of its indent.
+// example writes a field. Each line starts with the mark. In the first line, lead
+// replaces the end of the indent.
 func example(b *bytes.Buffer, f strict.Field, mark, indent, lead string) {
 	at := indent[:len(indent)-len(lead)] + lead
 	value, choices, inner, lead := usual(f.Value)
@@ -149,8 +149,9 @@ func example(b *bytes.Buffer, f strict.Field, mark, indent, lead string) {
 	}
 }
 
-// usual returns the default of a value, and its possible words, in the form for a user;
-// or the fields inside it, with the prefix of the first of them.
+// usual returns the default and the possible words of a value, in the form for a user.
+// For an object or a list of objects, it returns the inner fields, and the prefix of the
+// first one.
 func usual(v strict.Value) (value, choices string, inner []strict.Field, lead string) {
 	var words []string
 	switch v := v.(type) {

@@ -21,12 +21,12 @@ var (
 	aFile   = strict.Text("", "the path of a file")
 	truth   = strict.Form{Must: "true or false", Tags: []string{"!!bool"}, Pattern: strict.Like("(?i)^(true|false)$"), Schema: schema{"type": "boolean"}}
 
-	// Upper case only, so that few secrets written in place of a name could pass.
+	// Upper case only: few secrets that are written here by mistake match this.
 	variable = strict.Text(`^[A-Z_][A-Z0-9_]*$`, "the name of an environment variable, in upper case, not the secret itself").Hide()
 )
 
-// file binds the path of a file on the machine that gitlatch runs on. Relative is
-// to the folder of the document; ~/ is the user's home.
+// file binds the path of a file on the machine on which gitlatch runs. A relative path is
+// relative to the folder of the document. ~/ is the user's home.
 func file(into *string) strict.Scalar {
 	s := strict.Parsed(into, aFile, "", func(text string) (string, error) {
 		if !strings.HasPrefix(text, "~") {
@@ -46,8 +46,8 @@ func yes(into *bool) strict.Scalar {
 	return strict.Parsed(into, truth, strconv.FormatBool(*into), strconv.ParseBool)
 }
 
-// whole binds a whole number. That it is at least 1 is for editors to say; whoever
-// owns the number judges it.
+// whole binds a whole number. The schema requires at least 1. The reader does not: the
+// package that uses the number checks it.
 func whole(into *int) strict.Scalar {
 	return integer(into, "an integer", math.MinInt64, math.MaxInt64, schema{"minimum": 1})
 }
@@ -74,7 +74,7 @@ func integer[I int | int32](into *I, must string, least, most int64, bounds sche
 	})
 }
 
-// ratio binds a finite number. Its least is for editors, as with whole.
+// ratio binds a finite number. As for whole, only the schema requires at least 1.
 func ratio(into *float64) strict.Scalar {
 	form := strict.Form{Must: "a number", Tags: []string{"!!int", "!!float"}, Schema: schema{"type": "number", "minimum": 1}}
 	return strict.Parsed(into, form, strconv.FormatFloat(*into, 'f', -1, 64), func(text string) (float64, error) {
@@ -91,7 +91,7 @@ var part = strict.Form{Must: grammar.MustShare, Tags: []string{"!!int", "!!float
 	schema{"type": "number", "minimum": 0, "maximum": 1},
 }}}
 
-// share binds a part of a whole, from 0 to 1: 10% or 0.1.
+// share binds a share from 0 to 1: 10% or 0.1.
 func share(into *float64) strict.Scalar {
 	return strict.Parsed(into, part, grammar.FormatShare(*into), grammar.ParseShare)
 }
@@ -101,7 +101,7 @@ var aSpan = strict.Form{
 	Schema: schema{"anyOf": []any{schema{"type": "string", "minLength": 1, "pattern": grammar.SpanShape}, schema{"const": 0}}},
 }
 
-// span binds a duration. Without a least, whoever owns the duration judges it.
+// span binds a duration. If least is 0, the package that uses it checks it.
 func span(into *time.Duration, least time.Duration) strict.Scalar {
 	return strict.Parsed(into, aSpan, policy.Span(*into), func(text string) (time.Duration, error) {
 		read, err := grammar.ParseSpan(text)

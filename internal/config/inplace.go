@@ -11,8 +11,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
-// inPlace binds the files that are edited in place, each once. The policy's own
-// file is none of them.
+// inPlace binds the list of files that gitlatch edits in place. It reports duplicates,
+// and the policy file itself.
 func inPlace(into *[]string, policyFile string) strict.List {
 	list := texts(into, "leave the field out to edit no file", anyText, wrongInPlace)
 	list.Rules = []strict.Rule{{

@@ -9,7 +9,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A namedKind is one kind of the list. What could not be read is "".
+// A namedKind is one item of the list of kinds. Fields that could not be read are "".
 type namedKind struct {
 	name string
 	workload.Object
@@ -21,15 +21,15 @@ func (e *namedKind) fields() strict.Object {
 	return strict.Fields(
 		strict.Required("apiVersion", "API group and version of the kind, such as example.com/v1",
 			strict.Taken(api, func(text string) { e.Group, e.Version, _ = strings.Cut(text, "/") })),
-		strict.Required("kind", "kind as in a manifest, such as Worker",
+		strict.Required("kind", "kind of the objects, as in their manifests, such as Worker",
 			strict.Into(&e.Kind, strict.Text(workload.ObjectShape, "a kind as manifests state it, such as Worker"))),
 		strict.Required("resource", "plural name of the kind in URLs and roles, such as workers",
 			strict.Into(&e.Resource, strict.Text(workload.ResourceShape, "a plural in lower case, such as workers"))),
-		strict.Optional("name", "name of the kind in checkpoint files, policies and reports (default: the kind in lower case)",
+		strict.Optional("name", "name of the kind in checkpoint files, policies and reports; the default is the kind in lower case",
 			strict.Into(&e.name, strict.Label)),
-		strict.Optional("replicas", "path of the desired replicas in an object, as in specReplicasPath of the scale subresource",
+		strict.Optional("replicas", "path of the field that contains the desired replicas, as in specReplicasPath of the scale subresource",
 			strict.Into(&e.Replicas, strict.Text(workload.ReplicasShape, "a field of the spec, such as .spec.replicas"))),
-		strict.Optional("ready", "path of the number of ready pods in an object's status",
+		strict.Optional("ready", "path of the status field that contains the number of ready pods",
 			strict.Into(&e.Ready, strict.Text(workload.ReadyShape, "a field of the status, such as .status.readyReplicas"))),
 	)
 }
@@ -38,8 +38,7 @@ func (e *namedKind) called() workload.Kind {
 	return workload.Kind(cmp.Or(e.name, strings.ToLower(e.Kind)))
 }
 
-// kindList binds the list of the kinds that a site has beside those that gitlatch
-// knows by itself.
+// kindList binds the list of a site's own kinds, in addition to the built-in kinds.
 func kindList(into *workload.Kinds) strict.List {
 	var all []*namedKind
 	return items(&all, (*namedKind).fields, strict.Rule{Check: func(r *strict.Reader, path string) {
@@ -52,8 +51,8 @@ func kindList(into *workload.Kinds) strict.List {
 	}})
 }
 
-// check reports what a kind has in common with one that there is already: those
-// that gitlatch knows, and what before tells of the entries before.
+// check reports a kind with the name, the API or the resource of a built-in kind or of an
+// earlier item. before returns the index of the earlier item.
 func (e *namedKind) check(r *strict.Reader, path string, before func(...string) (int, bool)) {
 	name := strict.Child(path, "kind")
 	if e.name != "" {

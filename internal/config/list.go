@@ -2,8 +2,7 @@ package config
 
 import "github.com/gitlatch/gitlatch/internal/strict"
 
-// texts binds a list of texts of a form. None says what to do where there is
-// nothing to list.
+// texts binds a list of texts of a form. The advice none is for an empty list.
 func texts[S ~string](into *[]S, none string, form strict.Form, checks ...func(string) error) strict.List {
 	return strict.List{Must: "a list such as [a, b]", None: none, Item: func() strict.Value {
 		return strict.Taken(form, func(text string) { *into = append(*into, S(text)) }, checks...)
@@ -22,7 +21,7 @@ func pairs(into *map[string]string, form strict.Form) strict.Map {
 	}}
 }
 
-// items binds a list of objects, each by its fields.
+// items binds a list of objects. fields returns the fields of one object.
 func items[T any](into *[]*T, fields func(*T) strict.Object, rules ...strict.Rule) strict.List {
 	return strict.List{Must: "a list", Rules: rules, Item: func() strict.Value {
 		*into = append(*into, new(T))
@@ -30,7 +29,7 @@ func items[T any](into *[]*T, fields func(*T) strict.Object, rules ...strict.Rul
 	}}
 }
 
-// A firsts knows, of what only one item of a list may have, which had it first.
+// A firsts maps a value that must be unique in a list to the index of its first item.
 type firsts map[any]int
 
 func (f firsts) before(i int, what any) (before int, twice bool) {
@@ -41,8 +40,8 @@ func (f firsts) before(i int, what any) (before int, twice bool) {
 	return before, twice
 }
 
-// numbers binds a list of numbers that is taken as a whole, once all of it was
-// read. Holds is the list as it is.
+// numbers binds a list of numbers. It calls take with the complete list. holds is the
+// present list.
 func numbers(holds string, one func(*int32) strict.Scalar, take func([]int32) error) strict.List {
 	var read []int32
 	return strict.List{Must: "a list of numbers", Holds: holds,

@@ -11,22 +11,22 @@ import (
 	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
-// Repository is the git repository and branch that a site writes. One of URL,
-// CodeCommit and GitHub is set.
+// Repository is the git repository and branch that a site writes. One of URL, CodeCommit
+// and GitHub is set.
 type Repository struct {
-	URL        string // https, ssh, file, http to this machine itself, user@host:path or a local path
+	URL        string // https, ssh, file, http to this machine, user@host:path or a local path
 	CodeCommit CodeCommit
 	GitHub     GitHub
 	Mode       Mode
 	Branch     string
 	PolicyFile string // from the root of the repository
-	Auth       Auth   // to the URL
-	CAFile     string // PEM, trusted instead of the system's; "" is the system's
-	MaxBytes   int    // that one read of the repository may take; 0 is the adapter's own limit
+	Auth       Auth   // for URL
+	CAFile     string // PEM file with trusted certificates; "" uses the system's
+	MaxBytes   int    // maximum size of one read; 0 is the adapter's default
 }
 
-// Address is the URL by which others than this machine reach the repository, as
-// https, ssh or user@host:path; "" where the configuration does not say.
+// Address returns the URL for access from other machines, as https, ssh or
+// user@host:path. It returns "" if the configuration does not have one.
 func (r Repository) Address() string {
 	switch {
 	case r.GitHub.Repository != "":
@@ -45,29 +45,29 @@ func (r Repository) HasProposals() bool {
 	return r.CodeCommit != (CodeCommit{}) || r.GitHub != (GitHub{})
 }
 
-// A Mode is how crossings reach the branch.
+// A Mode is the way in which level changes reach the branch.
 type Mode string
 
 const (
-	// Direct commits them to the branch.
+	// Direct commits level changes to the branch.
 	Direct Mode = "direct"
-	// Propose puts them into the site's pull request, for people to merge.
+	// Propose puts level changes into the site's pull request, which users merge.
 	Propose Mode = "proposal"
 )
 
 func repositoryFields(r *Repository) strict.Object {
 	return strict.Fields(
-		strict.Optional("url", "https or ssh URL of the repository, or the path of a local repository", address(&r.URL)),
+		strict.Optional("url", "URL of the repository (https or ssh), or the path of a local repository", address(&r.URL)),
 		strict.Optional("codecommit", "AWS CodeCommit repository", codecommitFields(&r.CodeCommit)),
 		strict.Optional("github", "repository on GitHub, or on a GitHub Enterprise server", githubFields(&r.GitHub)),
-		strict.Optional("mode", "publication of level changes: direct commits to the branch, or one open pull request (proposal)",
+		strict.Optional("mode", "publication of level changes; with direct, gitlatch commits to the branch; with proposal, gitlatch opens one pull request",
 			strict.Into(&r.Mode, strict.Word(Direct, Propose))),
-		strict.Optional("branch", "branch that gitlatch reads and writes",
+		strict.Optional("branch", "branch that gitlatch reads from and commits to",
 			strict.Into(&r.Branch, strict.Text(branchShape, "the name of a branch"), wrongBranch)),
 		strict.Optional("policyFile", "path of the policy file on the branch, from the root of the repository", strict.Into(&r.PolicyFile, anyText, wrongPolicyFile)),
 		strict.Optional("auth", "login to the git server in repository.url", authFields(&r.Auth)),
-		strict.Optional("caFile", "path of a PEM file with the trusted certificates, instead of the system's", file(&r.CAFile)),
-		strict.Optional("maxBytes", "maximum number of bytes in one read of the repository (default: 256 MiB)", whole(&r.MaxBytes)),
+		strict.Optional("caFile", "path of a PEM file that contains the trusted certificates; these certificates replace the certificates of the system", file(&r.CAFile)),
+		strict.Optional("maxBytes", "maximum number of bytes that gitlatch reads from the repository at once; the default is 256 MiB", whole(&r.MaxBytes)),
 	).With(
 		strict.OneOf("url", "codecommit", "github"),
 		proposable(r),
@@ -107,7 +107,7 @@ func wrongPolicyFile(s string) error {
 	return nil
 }
 
-// proposable is the rule that what has no pull requests is not proposed to.
+// proposable is the rule that mode proposal requires a host with pull requests.
 func proposable(repo *Repository) strict.Rule {
 	return strict.Rule{
 		Check: func(r *strict.Reader, path string) {
@@ -121,5 +121,5 @@ func proposable(repo *Repository) strict.Rule {
 	}
 }
 
-// hosted are the fields of repositories that have pull requests.
+// hosted are the fields of repositories with pull requests.
 var hosted = []string{"codecommit", "github"}

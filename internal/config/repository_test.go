@@ -54,7 +54,7 @@ func TestSecretsAreReadFromWhereTheyAreSaidToBe(t *testing.T) {
 	}
 }
 
-// Wherever a command is run, it finds what its Config names.
+// Paths in a Config do not depend on the folder in which a command runs.
 func TestPathsAreFromTheFolderOfTheConfig(t *testing.T) {
 	t.Parallel()
 	const document = `apiVersion: gitlatch.dev/v1alpha1

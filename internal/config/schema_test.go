@@ -40,7 +40,7 @@ func TestTheSchemasAreThoseOfTheTables(t *testing.T) {
 	}
 }
 
-// generateSchema makes the schema of a kind from its table of fields.
+// generateSchema generates the schema of a kind from its table of fields.
 func generateSchema(kind string) ([]byte, error) {
 	c := start()
 	s := schemaOf(map[string]strict.Document{
@@ -64,7 +64,7 @@ func generateSchema(kind string) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// undefault takes all defaults from a schema of fields.
+// undefault removes all defaults from a schema of fields.
 func undefault(v any) {
 	s, _ := v.(schema)
 	delete(s, "default")
@@ -220,9 +220,9 @@ func loosen(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// A document that has every field of the schema, each with a value of the wrong
-// type, draws one problem from each of them: the loader knows all, and none
-// hides another.
+// A document with every field of the schema, each with a value of the wrong type, causes
+// one problem for each field: the loader supports all fields, and no problem hides
+// another.
 func TestTheLoaderKnowsEachFieldOfTheSchema(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{KindConfig, KindPolicy} {

@@ -2,13 +2,13 @@ package config
 
 import "github.com/gitlatch/gitlatch/internal/strict"
 
-// Signing is the SSH key that signs commits. The zero value signs none.
+// Signing is the SSH key that signs commits. The zero value does not sign.
 type Signing struct {
 	Key           Secret // the private key
-	PassphraseEnv string // the environment variable that holds the key's passphrase; "" where it has none
+	PassphraseEnv string // environment variable with the passphrase of the key; "" if the key has no passphrase
 }
 
-// Read returns the private key and its passphrase, "" for what is not configured.
+// Read returns the private key and its passphrase, each "" if it is not configured.
 func (s Signing) Read(getenv func(string) string) (key, passphrase string, err error) {
 	if key, err = s.Key.Read("commit.signing.key", getenv); err != nil {
 		return "", "", err
@@ -19,13 +19,13 @@ func (s Signing) Read(getenv func(string) string) (key, passphrase string, err e
 
 func signingFields(s *Signing) strict.Object {
 	return strict.Fields(
-		strict.Optional("keyEnv", "environment variable with the private SSH key that signs commits", strict.Into(&s.Key.Env, variable)),
-		strict.Optional("keyFile", "path of the file with the private SSH key that signs commits", file(&s.Key.File)),
-		strict.Optional("passphraseEnv", "environment variable with the passphrase of the signing key, if the key has one", strict.Into(&s.PassphraseEnv, variable)),
+		strict.Optional("keyEnv", "environment variable that contains the private SSH key for signing commits", strict.Into(&s.Key.Env, variable)),
+		strict.Optional("keyFile", "path of the file that contains the private SSH key for signing commits", file(&s.Key.File)),
+		strict.Optional("passphraseEnv", "environment variable that contains the passphrase of the signing key, if the key has a passphrase", strict.Into(&s.PassphraseEnv, variable)),
 	).With(strict.OneOf("keyEnv", "keyFile"))
 }
 
-// signable is the rule that whoever makes the commits can sign them.
+// signable is the rule that commits to CodeCommit cannot be signed.
 func signable() strict.Rule {
 	within := func(name, inner string) schema {
 		return schema{"required": []string{name}, "properties": schema{name: schema{"required": []string{inner}}}}

@@ -18,7 +18,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// CloudWatch takes 500 queries a request.
+// queriesAtMost is CloudWatch's limit of queries per request.
 const queriesAtMost = 500
 
 // A Metric is one metric of CloudWatch.
@@ -29,23 +29,23 @@ type Metric struct {
 	Period          time.Duration // whole minutes
 }
 
-// MetricReader is what is needed of the SDK's client.
+// MetricReader is the part of the SDK's client that this package uses.
 type MetricReader interface {
 	GetMetricData(context.Context, *cloudwatch.GetMetricDataInput, ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricDataOutput, error)
 }
 
-// A CloudWatch is the CloudWatch of one region.
+// A CloudWatch is the CloudWatch service of one region.
 type CloudWatch struct {
 	Region  string
 	Client  MetricReader
 	Metrics map[workload.ID]Metric
 }
 
-// Name names the region.
+// Name returns the name with the region.
 func (c CloudWatch) Name() string { return "CloudWatch " + c.Region }
 
-// Measure asks for all metrics together. Each is as of the latest period that is
-// over: one that is not would read as less demand. See Source.
+// Measure queries all metrics. Each value is of the latest completed period, because a
+// period that is not over would show less demand. See Source.
 func (c CloudWatch) Measure(ctx context.Context, at time.Time) (map[workload.ID]float64, error) {
 	found := map[workload.ID]float64{}
 	var missing []error
@@ -62,10 +62,10 @@ func (c CloudWatch) Measure(ctx context.Context, at time.Time) (map[workload.ID]
 	return found, errors.Join(missing...)
 }
 
-// periods is how many periods are looked back: a metric is late by some minutes.
+// periods is the number of periods that a query covers. Metrics arrive some minutes late.
 const periods = 3
 
-// ask asks for some metrics, and adds what it finds.
+// ask queries some metrics and adds their values to found.
 func (c CloudWatch) ask(ctx context.Context, at time.Time, ids []workload.ID, found map[workload.ID]float64) error {
 	in := &cloudwatch.GetMetricDataInput{ScanBy: types.ScanByTimestampDescending, EndTime: aws.Time(at)}
 	by := map[string]workload.ID{} // by their queries
@@ -95,7 +95,7 @@ func (c CloudWatch) ask(ctx context.Context, at time.Time, ids []workload.ID, fo
 	return nil
 }
 
-// latest takes the value of the latest period that is over.
+// latest adds the value of the latest completed period to found.
 func latest(found map[workload.ID]float64, id workload.ID, r types.MetricDataResult, at time.Time, period time.Duration) {
 	var of time.Time
 	for i, began := range r.Timestamps {
@@ -119,7 +119,7 @@ func (m Metric) query(id string) types.MetricDataQuery {
 	}
 }
 
-// explain says what to do about what CloudWatch says.
+// explain adds the missing permission to an error of CloudWatch.
 func explain(err error) error {
 	said, ok := errors.AsType[smithy.APIError](err)
 	if ok && strings.HasPrefix(said.ErrorCode(), "AccessDenied") {
@@ -128,7 +128,7 @@ func explain(err error) error {
 	return err
 }
 
-// sorted are the workloads of a map, in order.
+// sorted returns the workloads of a map, in the order of workload.Compare.
 func sorted[T any](of map[workload.ID]T) []workload.ID {
 	return slices.SortedFunc(maps.Keys(of), workload.Compare)
 }

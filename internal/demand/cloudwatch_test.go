@@ -21,7 +21,7 @@ var requests = demand.Metric{
 	Namespace: "Shop", Name: "requests", Dimensions: map[string]string{"app": "web", "zone": "a"}, Statistic: "Sum", Period: 5 * time.Minute,
 }
 
-// A reader answers what CloudWatch might.
+// A reader returns prepared answers of CloudWatch.
 type reader struct {
 	asked   []*cloudwatch.GetMetricDataInput
 	answers []*cloudwatch.GetMetricDataOutput

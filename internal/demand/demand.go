@@ -1,6 +1,6 @@
-// Package demand asks outside measures how much is asked of workloads. What they
-// say goes into the samples; what they do not say leaves demand unknown, and
-// fails no look.
+// Package demand measures the load of workloads with external sources. The samples get
+// the measured demand. If a source fails, the demand of its workloads is unknown, and the
+// sample of the cluster succeeds.
 package demand
 
 import (
@@ -16,33 +16,33 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Sampler looks at a cluster.
+// A Sampler samples a cluster.
 type Sampler interface {
 	Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error)
 }
 
 // A Source measures the demand of some workloads.
 type Source interface {
-	// Name says for a person what is asked, the same each time: "Prometheus
+	// Name returns the name of the source for users, the same each time: "Prometheus
 	// prometheus.example.com".
 	Name() string
-	// Measure returns the demand of each workload as of an instant, in units of its
-	// own. What is not known is left out, and the error says why.
+	// Measure returns the demand of each workload as of an instant, in a unit of the
+	// source's choice. The map omits unknown demand, and the error gives the reason.
 	Measure(ctx context.Context, at time.Time) (map[workload.ID]float64, error)
 }
 
-// answerWithin is how long all sources together may take: an answer that comes
-// later is worth less than the tick that waits for it.
+// answerWithin is the timeout of all sources together. A later answer is worth less than
+// the tick that waits for it.
 const answerWithin = 10 * time.Second
 
-// measured is a sampler that knows demand.
+// measured is a sampler that also measures demand.
 type measured struct {
 	Sampler
 	sources []Source
 }
 
-// Measured returns a sampler whose samples have the demand that the sources
-// measure; without sources it is the sampler itself.
+// Measured returns a sampler that adds the demand from the sources to the samples of s;
+// without sources it returns s.
 func Measured(s Sampler, sources ...Source) Sampler {
 	if len(sources) == 0 {
 		return s
@@ -50,7 +50,7 @@ func Measured(s Sampler, sources ...Source) Sampler {
 	return measured{s, sources}
 }
 
-// Sample looks at the cluster, and then asks all sources at once. See Sampler.
+// Sample samples the cluster, then queries all sources concurrently. See Sampler.
 func (m measured) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
 	fleet, err := m.Sampler.Sample(ctx, kinds)
 	if err != nil {
@@ -83,7 +83,7 @@ func (m measured) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fl
 	return fleet, ctx.Err()
 }
 
-// Closed is a source that could not be opened, and says so whenever it is asked.
+// Closed returns a source that could not be opened. Its Measure returns why.
 func Closed(name string, why error) Source { return closed{name, why} }
 
 type closed struct {
@@ -97,7 +97,7 @@ func (c closed) Measure(context.Context, time.Time) (map[workload.ID]float64, er
 	return nil, c.why
 }
 
-// fill writes demand into the samples, each of which gets a scale of its own.
+// fill adds demand to the samples. It copies the scale of each changed sample.
 func fill(samples []workload.Sample, demand map[workload.ID]float64) {
 	for i, s := range samples {
 		of, known := demand[s.ID]
@@ -110,7 +110,7 @@ func fill(samples []workload.Sample, demand map[workload.ID]float64) {
 	}
 }
 
-// none is why a source that answered gives no number.
+// none returns the error of a source that answered without a number for a workload.
 func none(id workload.ID, format string, args ...any) error {
 	return fmt.Errorf("of %s: %s", id.Short(), fmt.Sprintf(format, args...))
 }

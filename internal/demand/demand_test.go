@@ -21,7 +21,7 @@ var (
 	api  = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "api"}
 )
 
-// A prometheus answers queries by their text.
+// prometheus starts a server that answers queries by their text.
 func prometheus(t *testing.T, answers map[string]string) (url string, asked *[]string) {
 	t.Helper()
 	asked = new([]string)
@@ -91,8 +91,8 @@ func TestPrometheusGivesOneNumber(t *testing.T) {
 	}
 }
 
-// One query that is refused leaves the others, and one server that does not
-// answer is not asked again.
+// If one query is refused, the others are still sent. If a server does not answer, it
+// gets no further query.
 func TestWhatIsMissingIsSaid(t *testing.T) {
 	t.Parallel()
 	url, asked := prometheus(t, map[string]string{"good": vector("3")})

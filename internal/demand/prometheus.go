@@ -17,26 +17,26 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// maxAnswer is the most of an answer that is read, in bytes: one number needs
-// some hundred.
+// maxAnswer is the maximum size of an answer in bytes. An answer with one number has some
+// hundred bytes.
 const maxAnswer = 1 << 20
 
-// A Prometheus is a server that speaks Prometheus's HTTP API, asked for one
-// number by an instant query each.
+// A Prometheus is a server with Prometheus's HTTP API. It gets an instant query for each
+// workload, which must return one number.
 type Prometheus struct {
 	URL     string // without /api/v1/query
-	Token   string // a bearer token; "" is none
+	Token   string // a bearer token; "" if there is none
 	Queries map[workload.ID]string
 }
 
-// patient follows no redirect, so that no token goes where it was not meant to.
+// patient does not follow redirects, so that no other server receives the token.
 var patient = &http.Client{
 	Timeout:       answerWithin,
 	Transport:     redact.Transport(http.DefaultTransport),
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// Name names the server.
+// Name returns the name with the server.
 func (p Prometheus) Name() string {
 	if u, err := url.Parse(p.URL); err == nil {
 		return "Prometheus " + u.Host + strings.TrimSuffix(u.Path, "/")
@@ -44,7 +44,7 @@ func (p Prometheus) Name() string {
 	return "Prometheus"
 }
 
-// Measure asks one query after the other. See Source.
+// Measure sends one query after the other. See Source.
 func (p Prometheus) Measure(ctx context.Context, at time.Time) (map[workload.ID]float64, error) {
 	found := map[workload.ID]float64{}
 	var missing []error
@@ -52,7 +52,7 @@ func (p Prometheus) Measure(ctx context.Context, at time.Time) (map[workload.ID]
 		n, err := p.ask(ctx, p.Queries[id], at)
 		var gone *unanswered
 		switch {
-		case errors.As(err, &gone): // the others would be asked in vain
+		case errors.As(err, &gone): // the other queries would fail as well
 			return found, errors.Join(append(missing, err)...)
 		case err != nil:
 			missing = append(missing, none(id, "%s", err))
@@ -63,12 +63,12 @@ func (p Prometheus) Measure(ctx context.Context, at time.Time) (map[workload.ID]
 	return found, errors.Join(missing...)
 }
 
-// An unanswered request had no answer of Prometheus's.
+// An unanswered error is a request without an answer from Prometheus.
 type unanswered struct{ error }
 
 func (u *unanswered) Unwrap() error { return u.error }
 
-// answer is what Prometheus says.
+// answer is the answer of Prometheus.
 type answer struct {
 	Status string `json:"status"`
 	Error  string `json:"error"`
@@ -78,7 +78,7 @@ type answer struct {
 	} `json:"data"`
 }
 
-// ask returns the one number that a query gives at an instant.
+// ask returns the number that a query returns at an instant.
 func (p Prometheus) ask(ctx context.Context, query string, at time.Time) (float64, error) {
 	form := url.Values{"query": {query}, "time": {strconv.FormatInt(at.Unix(), 10)}}
 	to := strings.TrimSuffix(p.URL, "/") + "/api/v1/query?" + form.Encode()
@@ -92,7 +92,7 @@ func (p Prometheus) ask(ctx context.Context, query string, at time.Time) (float6
 	}
 	response, err := patient.Do(r)
 	if err != nil {
-		if failed, ok := errors.AsType[*url.Error](err); ok { // whose text repeats the query
+		if failed, ok := errors.AsType[*url.Error](err); ok { // its text repeats the query
 			err = failed.Err
 		}
 		return 0, &unanswered{fmt.Errorf("it did not answer: %w", err)}
@@ -117,8 +117,8 @@ func (p Prometheus) ask(ctx context.Context, query string, at time.Time) (float6
 	return said.number()
 }
 
-// number is the one number of an answer: of a scalar, or of the one series of a
-// vector.
+// number returns the one number of an answer: the scalar, or the value of the only series
+// of a vector.
 func (a answer) number() (float64, error) {
 	var point [2]any
 	switch a.Data.ResultType {

@@ -8,49 +8,19 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// figures writes the figures that the project is held to, and those that the
-// report shows, each as a line "figure <name> <value>".
-func (d *day) figures(out io.Writer) error {
-	span := dayOf(d.trace)
-	worst := WorstCoverage(d.trace, d.history, holdUp, span)
-	r := WorstMoment(d.trace, d.history, span)
-	rollouts, lasted := d.rollouts()
-	var text strings.Builder
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{
-		{"changes_per_commit", ChangesPerCommit(d.trace, d.commits, span)},
-		{"coverage_worst", worst.Share},
-		{"changes", float64(d.trace.ScaleChanges(span.From, span.To))},
-		{"commits", float64(d.commitsIn(span))},
-		{"commits_warmup", float64(d.commitsIn(Span{0, span.From}))},
-		{"rollouts", float64(len(rollouts))},
-		{"rollouts_lasting", float64(len(lasted))},
-		{"rebuild_met_manifests", share(r.Manifests.Met, r.Needed)},
-		{"rebuild_met_checkpoint", share(r.Checkpoint.Met, r.Needed)},
-		{"rebuild_declared_checkpoint", share(r.Checkpoint.Created, r.Needed)},
-		{"rebuild_rounds_manifests", float64(r.Manifests.Rounds)},
-		{"rebuild_rounds_checkpoint", float64(r.Checkpoint.Rounds)},
-	} {
-		fmt.Fprintf(&text, "figure %s %.4g\n", f.name, f.value)
-	}
-	_, err := io.WriteString(out, text.String())
-	return err
-}
-
 func (d *day) commitsIn(s Span) int { return each.Count(d.commits, s.Holds) }
 
 func share(of, all int64) float64 { return float64(of) / float64(max(1, all)) }
 
-// report writes what a person wants to see of the day.
+// report writes the report of the day for users.
 func (d *day) report(out io.Writer, s term.Style) error {
-	parts := []string{d.opening(), d.gitLog(s), d.charts(s), d.commitTable(s), d.rolloutTable(s), d.rebuildTable(s), d.lookAround(s)}
+	parts := []string{d.opening(), d.gitLog(s), d.charts(s), d.commitTable(s), d.rebuildTable(s), d.lookAround(s)}
 	_, err := io.WriteString(out, strings.Join(parts, "\n"))
 	return err
 }
@@ -90,7 +60,7 @@ func (d *day) gitLog(s term.Style) string {
 	return text + s.Faint(fmt.Sprintf("  and %d earlier commits, with the first commit of the team", before)) + "\n"
 }
 
-// charts shows three workloads of the shipped day.
+// charts draws three workloads of the shipped day.
 func (d *day) charts(s term.Style) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s     %s\n", s.Heading("Desired replicas and levels"), s.Legend("desired replicas", "level in git"))
@@ -108,7 +78,7 @@ func (d *day) charts(s term.Style) string {
 	return text.String()
 }
 
-// plot is the chart of the i-th workload over the day.
+// plot returns the chart of the i-th workload over the day.
 func (d *day) plot(i int, title string) term.Plot {
 	since := d.trace.WarmUp // midnight
 	return term.Plot{
@@ -134,7 +104,7 @@ func (d *day) rebuildTable(s term.Style) string {
 	row := func(name string, o Outcome) []string {
 		wait := "none"
 		if o.Rounds > 0 {
-			wait = fmt.Sprintf("%d round%s, %.0f to %.0f min", o.Rounds, strings.Repeat("s", min(1, o.Rounds-1)), (time.Duration(o.Rounds) * quickRound).Minutes(), (time.Duration(o.Rounds) * slowRound).Minutes())
+			wait = fmt.Sprintf("%s, %s", term.Count(o.Rounds, "round"), drill.Span(o.Seconds))
 		}
 		return []string{name, term.Number(o.Created), fmt.Sprintf("%.0f %%", 100*share(o.Met, r.Needed)), fmt.Sprint(o.Short), wait}
 	}

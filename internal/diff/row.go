@@ -8,7 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
-// stateOf is the state of a workload by the decision about it.
+// stateOf returns the state of a workload for a decision.
 func stateOf(d policy.Decision) State {
 	switch {
 	case d.Reason == policy.ReasonAbsent:
@@ -25,7 +25,7 @@ func stateOf(d policy.Decision) State {
 	return Pending
 }
 
-// lastingScale adds to a row what comes of the scale if it lasts.
+// lastingScale adds to a row the result if the scale lasts.
 func (r Report) lastingScale(row Row) Row {
 	if row.Policy == "" {
 		return row // left out: no policy decided
@@ -52,7 +52,8 @@ func (r Report) lastingScale(row Row) Row {
 	return row
 }
 
-// crossing says which threshold is passed, and what would come of it.
+// crossing returns a sentence with the threshold that the replicas passed, and the
+// resulting level.
 func crossing(row Row, chosen policy.Policy) string {
 	s := *row.Sample.Scale
 	from := row.Declared.Replicas
@@ -89,8 +90,9 @@ func crossing(row Row, chosen policy.Policy) string {
 	return text
 }
 
-// lastingRollout marks a change of a rollout entry that waits: one sample shows neither
-// for how long the rollout has been in flight nor what the samples before it were.
+// lastingRollout sets the state Waiting for a change of a rollout entry that waits. One
+// sample does not show how long the rollout has been in flight, or what earlier samples
+// were.
 func lastingRollout(row Row) Row {
 	if row.Rides || row.Verdict == policy.Pending && row.Reason == policy.ReasonNone {
 		row.State = Waiting
@@ -98,7 +100,7 @@ func lastingRollout(row Row) Row {
 	return row
 }
 
-// absent adds to the row of an absent workload what comes of its entry.
+// absent adds to the row of an absent workload what happens to its entry.
 func (r Report) absent(row Row) Row {
 	if row.Declared.Replicas == 0 && row.Declared.Rollout != (checkpoint.Rollout{}) {
 		row.Reading = policy.ReadingRollout

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// longestDelay is the most that SQS delays a message by.
+// longestDelay is the longest delay of a message in SQS.
 const longestDelay = 15 * time.Minute
 
-// Spread is the time over which the turns of a period are spread: the period, or
-// what SQS can delay by where that is shorter.
+// Spread returns the time that the turns of a period are distributed over: the period, or
+// the longest delay of SQS if it is shorter.
 func Spread(period time.Duration) time.Duration { return min(period, longestDelay) }
 
-// Delay is how long after the begin of a period the turn of a site comes, in
-// whole seconds, less than the spread, which is a second or more. It follows from
-// the site's name alone, so that it is the same in each period whichever other
-// sites there are, and the turns of many sites are spread evenly.
+// Delay returns the time from the start of a period to the turn of a site. It is in whole
+// seconds and below spread, which must be at least one second. It depends only on the
+// name of the site, so it is the same in each period and for any list of sites. The turns
+// of many sites are distributed evenly.
 func Delay(site string, spread time.Duration) time.Duration {
 	sum := sha256.Sum256([]byte(site))
 	seconds := uint64(max(1, spread/time.Second))

@@ -1,8 +1,8 @@
-// Package dispatch gives the sites of a fleet their turns: when in a period each
-// has its own, and how that is said in a message. It reads no clock. The package
-// below it sends the messages.
+// Package dispatch gives the sites of a fleet their turns: the time of each site in a
+// period, and the message about it. The package does not read the clock. Package queue
+// sends the messages.
 //
-// A turn may be given twice, late, or by two dispatchers: the site's lease keeps
-// two ticks apart, a tick that finds its turn taken ends, and a turn that is a
-// period old is none any more, since the next has come.
+// A turn may be delivered twice, late, or by two dispatchers. The site's lease excludes
+// two ticks at the same time, and a tick ends if another tick has already used its turn.
+// A turn that is one period old has expired, because the next one is due.
 package dispatch

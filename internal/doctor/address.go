@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// address is that of an API server, so that two of the same server are equal.
+// address normalizes the address of an API server. Two addresses of the same server are
+// equal after it.
 func address(server string) string {
 	u, err := url.Parse(server)
 	if err != nil || u.Host == "" {
@@ -15,18 +16,17 @@ func address(server string) string {
 	return strings.ToLower(u.Scheme+"://"+strings.TrimSuffix(u.Host, ":443")) + strings.TrimRight(u.Path, "/")
 }
 
-// shapes are the ways to write where a repository is, each with its host and path.
-// A port of HTTP is part of the host, unless it is the default one; a port of SSH
-// says nothing, since a server has another one for each way.
+// shapes are the forms of a repository's URL. Each captures a host and a path. An HTTP
+// port is part of the host unless it is the default port. An SSH port is ignored, because
+// a server can listen on different ports for HTTP and SSH.
 var shapes = []*regexp.Regexp{
 	regexp.MustCompile(`^(?i:http)://(?:[^/]*@)?([^/]+?)(?::80)?(?:/+(.*))?$`),
 	regexp.MustCompile(`^(?i:https)://(?:[^/]*@)?([^/]+?)(?::443)?(?:/+(.*))?$`),
 	regexp.MustCompile(`^[A-Za-z][A-Za-z+]*://(?:[^/]*@)?([^/:]+)(?::\d*)?/*(.*)$`),
-	regexp.MustCompile(`^(?:[^/@]*@)?([^/@:]+):(.*)$`), // as scp has it
+	regexp.MustCompile(`^(?:[^/@]*@)?([^/@:]+):(.*)$`), // scp syntax
 }
 
-// second are names that a host has over SSH alone, and what it is called over
-// HTTPS.
+// second maps the hosts that a provider uses only for SSH to its hosts for HTTPS.
 var second = []struct {
 	over *regexp.Regexp
 	as   string
@@ -35,8 +35,8 @@ var second = []struct {
 	{regexp.MustCompile(`^ssh\.dev\.azure\.com/v3/([^/]+)/([^/]+)/`), "dev.azure.com/$1/$2/_git/"},
 }
 
-// place is the host and the path of a repository, so that two of the same one are
-// equal whichever way it is reached. It holds no user, password or default port.
+// place returns the host and path of a repository, without user, password or default
+// port. Two URLs of the same repository return the same place, for any protocol.
 func place(repository string) string {
 	for _, shape := range shapes {
 		part := shape.FindStringSubmatch(repository)

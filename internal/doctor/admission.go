@@ -14,15 +14,16 @@ import (
 )
 
 const (
-	// recordName is the ConfigMap that a record is, by which policies are known:
-	// their own names are anybody's.
+	// recordName is the name of the ConfigMap in a checkpoint file. doctor recognizes a
+	// gitlatch policy by this parameter, because users can rename the policy.
 	recordName = "gitlatch-checkpoint"
-	// since is the minor version of Kubernetes 1 from which on such policies act
-	// without being switched on.
+	// since is the first minor version of Kubernetes 1 in which MutatingAdmissionPolicies
+	// are active by default.
 	since = 36
 )
 
-// A way is a policy with a binding of it that takes records as parameter.
+// A way is an admission policy and a binding that gives it checkpoint files as
+// parameters.
 type way struct {
 	policy  admission.MutatingAdmissionPolicy
 	binding admission.MutatingAdmissionPolicyBinding
@@ -30,7 +31,7 @@ type way struct {
 
 func (w way) name() string { return "MutatingAdmissionPolicy " + w.policy.Name }
 
-// ways are the policies that take records.
+// ways returns the policies that read checkpoint files, once for each binding.
 func (c Cluster) ways() []way {
 	var found []way
 	for _, p := range c.policies {
@@ -46,7 +47,7 @@ func (c Cluster) ways() []way {
 	return found
 }
 
-// changes reports whether the policy's mutations speak of a field.
+// changes reports whether a mutation of the policy mentions a field.
 func (w way) changes(field string) bool {
 	return slices.ContainsFunc(w.policy.Spec.Mutations, func(m admission.Mutation) bool {
 		return m.ApplyConfiguration != nil && strings.Contains(m.ApplyConfiguration.Expression, field) ||
@@ -54,15 +55,15 @@ func (w way) changes(field string) bool {
 	})
 }
 
-// finds reports whether the policy can find a workload in its record. A policy that
-// does not say the record's word for the kind makes it of the API's, in lower case.
+// finds reports whether the policy can find a workload in its checkpoint file. A policy
+// without gitlatch's word for the kind uses the API's kind in lower case.
 func (w way) finds(s subject) bool {
 	word := string(s.ID.Kind)
 	return strings.EqualFold(s.object.Kind, word) || w.changes(word) ||
 		slices.ContainsFunc(w.policy.Spec.Variables, func(v admission.Variable) bool { return strings.Contains(v.Expression, word) })
 }
 
-// onlyCreation reports whether nothing but a creation is looked at.
+// onlyCreation reports whether the policy acts only on CREATE.
 func (w way) onlyCreation() bool {
 	return w.policy.Spec.MatchConstraints != nil &&
 		!slices.ContainsFunc(w.policy.Spec.MatchConstraints.ResourceRules, func(r admission.NamedRuleWithOperations) bool {
@@ -70,16 +71,16 @@ func (w way) onlyCreation() bool {
 		})
 }
 
-// covers reports whether the policy looks at the creation of a workload, and finds
-// it in the record.
+// covers reports whether the policy matches the creation of a workload and can find the
+// workload in its checkpoint file.
 func (w way) covers(s subject, namespace map[string]string) bool {
 	all, narrowed := w.policy.Spec.MatchConstraints, w.binding.Spec.MatchResources
 	return all != nil && w.finds(s) && len(all.ResourceRules) > 0 && matches(all, s, namespace) &&
 		(narrowed == nil || matches(narrowed, s, namespace))
 }
 
-// matches reports whether the creation of a workload is among what is matched. No
-// rules are any, as in a binding.
+// matches reports whether m matches the creation of a workload. An empty list of rules
+// matches everything, as in a binding.
 func matches(m *admission.MatchResources, s subject, namespace map[string]string) bool {
 	return selects(m.NamespaceSelector, namespace) && selects(m.ObjectSelector, s.labels) &&
 		(len(m.ResourceRules) == 0 || slices.ContainsFunc(m.ResourceRules,
@@ -101,8 +102,9 @@ func selects(s *metav1.LabelSelector, of map[string]string) bool {
 	return err == nil && selector.Matches(labels.Set(of))
 }
 
-// changes returns the policy that changes a field of a workload, at its creation
-// alone or of what runs, too.
+// changes returns the first policy that changes a field of a workload. created selects
+// the policies that act only on CREATE; otherwise changes considers only the policies
+// that also act on live workloads.
 func (e *examination) changes(s subject, field string, created bool) (way, bool) {
 	for _, w := range e.Cluster.ways() {
 		if w.changes(field) && w.onlyCreation() == created && !(created && e.old()) && w.covers(s, e.Cluster.labels(s.ID.Namespace)) {
@@ -112,27 +114,33 @@ func (e *examination) changes(s subject, field string, created bool) (way, bool)
 	return way{}, false
 }
 
-// admits returns the policy that brings a workload back at its checkpoint.
+// admits returns the policy that sets the replicas of a workload to its level on
+// creation.
 func (e *examination) admits(s subject) (way, bool) { return e.changes(s, "replicas", true) }
 
 func (e *examination) old() bool { return e.Cluster.Minor > 0 && e.Cluster.Minor < since }
 
-// ways judges the policies themselves.
+// ways reports problems of the policies themselves, independent of workloads.
 func (e *examination) ways() {
 	for _, w := range e.Cluster.ways() {
 		for _, f := range []struct {
 			found bool
 			trap  Trap
 			text  string
+			fix   string
 		}{
-			{e.old(), ServerTooOld, fmt.Sprintf("The API server is Kubernetes 1.%d, and such a policy is active by default from 1.%d on. Upgrade the cluster, or use the ignore rule of your GitOps tool.", e.Cluster.Minor, since)},
-			{w.changes("replicas") && !w.onlyCreation(), PolicyOnUpdate, "The policy acts on other operations than CREATE, so it changes live workloads. Set operations: [CREATE] in its spec.matchConstraints.resourceRules."},
-			{ptr.Deref(w.policy.Spec.FailurePolicy, admission.Fail) != admission.Ignore, FailsClosed, "The policy has failurePolicy: Fail. If it cannot read a checkpoint file, the API server refuses to create workloads, also in a rebuild. Set spec.failurePolicy: Ignore."},
+			{e.old(), ServerTooOld, fmt.Sprintf("The API server is Kubernetes 1.%d, and such a policy is active by default from 1.%d on.", e.Cluster.Minor, since),
+				"use the ignore rule of your GitOps tool, or upgrade the cluster"},
+			{w.changes("replicas") && !w.onlyCreation(), PolicyOnUpdate, "The policy acts on other operations than CREATE, so it changes live workloads.",
+				"set operations: [CREATE] in spec.matchConstraints.resourceRules of the policy"},
+			{ptr.Deref(w.policy.Spec.FailurePolicy, admission.Fail) != admission.Ignore, FailsClosed, "The policy has failurePolicy: Fail. If it cannot read a checkpoint file, the API server refuses to create workloads, also in a rebuild.",
+				"set spec.failurePolicy: Ignore in the policy"},
 			{ptr.Deref(w.binding.Spec.ParamRef.ParameterNotFoundAction, admission.DenyAction) != admission.AllowAction, FailsClosed,
-				fmt.Sprintf("The binding %s has parameterNotFoundAction: Deny. The API server refuses to create workloads in a namespace without a checkpoint file. Set spec.paramRef.parameterNotFoundAction: Allow.", w.binding.Name)},
+				fmt.Sprintf("The binding %s has parameterNotFoundAction: Deny. The API server refuses to create workloads in a namespace without a checkpoint file.", w.binding.Name),
+				"set spec.paramRef.parameterNotFoundAction: Allow in the binding"},
 		} {
 			if f.found {
-				e.find(f.trap, w.name(), f.text)
+				e.find(f.trap, w.name(), f.text, f.fix)
 			}
 		}
 	}

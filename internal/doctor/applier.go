@@ -11,15 +11,15 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Build is a folder of the repository that something builds and applies.
+// A Build is a folder of the repository that a tool, or a user with --path, wants built.
 type Build struct {
-	By    string // "flux: Kustomization flux-system/shop"
+	By    string // for example "flux: Kustomization flux-system/shop"
 	Dir   string
 	Edits gitops.Edits
-	// Namespace is where objects go that state none; "" is as kustomize has it.
+	// Namespace is the namespace of objects that state none. "" uses kustomize's default.
 	Namespace string
-	// Include and Exclude are an Application's own patterns, of files below Dir; ""
-	// is none.
+	// Include and Exclude are the directory patterns of an Application, matched against
+	// files below Dir. "" disables a pattern.
 	Include, Exclude string
 
 	source source
@@ -27,8 +27,8 @@ type Build struct {
 	kinds  workload.Kinds
 }
 
-// Builds are the folders that the cluster's GitOps objects apply, and those that a
-// person names.
+// Builds returns the folders that the cluster's GitOps objects apply, and the folders in
+// paths.
 func (c Cluster) Builds(paths ...string) []Build {
 	var all []Build
 	for _, a := range c.appliers() {
@@ -40,35 +40,37 @@ func (c Cluster) Builds(paths ...string) []Build {
 	return all
 }
 
-// An applier is an object of a GitOps tool that applies git.
+// An applier is an object of a GitOps tool that applies manifests from git.
 type applier struct {
 	tool   Tool
-	name   string // "Application argocd/shop"
+	name   string // for example "Application argocd/shop"
 	builds []Build
-	// chart is true if it renders a Helm chart.
+	// chart is true if the applier renders a Helm chart.
 	chart bool
-	// lists are the workloads that it says it applied.
+	// lists are the workloads in the applier's status.
 	lists map[workload.ID]bool
-	// keeps judges whether the live count of a workload outlives its applying:
-	// nil, or what is wrong.
+	// keeps checks whether the live replicas of a workload survive an apply. It returns
+	// nil if they do, and otherwise the finding.
 	keeps func(subject, map[string]string) *Finding
-	// next reads what git has of an object of its kind: its name, and what it would
-	// keep. stale is true of one whose syncs write to what did not change, too.
+	// next parses the manifest of an applier of the same kind from git. It returns the
+	// object's name and its keeps function. stale is true if each sync also writes to
+	// objects that did not change.
 	next  func(object json.RawMessage, namespace string) (name string, keeps func(subject, map[string]string) *Finding)
 	stale bool
-	// server is the address of the cluster that it applies to, or other words for
-	// that; "" is the one that the tool runs in. remedy is what to do if that is this
+	// server is the address of the destination cluster, or a description of it. "" is the
+	// cluster of the tool itself. remedy is the advice if the destination is this
 	// cluster.
 	server, remedy string
 	origins        []origin
-	stopped        string // why nothing reconciles it; "" where something does
-	// unbound is why what it keeps is no evidence, of no workload yet; nil where it
-	// is. away is true of one that may apply to another cluster.
+	stopped        string // the reason why the applier does not reconcile; "" if it does
+	// unbound is the finding that invalidates the applier's rules for this site, without
+	// a workload. nil means that its rules are valid. away is true if the applier may
+	// apply to another cluster.
 	unbound *Finding
 	away    bool
 }
 
-// by is what its Builds call it.
+// by returns the By of the applier's builds.
 func (a applier) by() string { return a.tool.says(a.name) }
 
 func (c Cluster) appliers() []applier {
@@ -76,7 +78,7 @@ func (c Cluster) appliers() []applier {
 	return append(all, each.Of(c.applications, func(a application) applier { return a.applier(c.Kinds) })...)
 }
 
-// placed is the ID that an object gets where it is applied.
+// placed returns the ID of an object after the overlay's namespace is applied.
 func (o Overlay) placed(w gitops.Object) workload.ID {
 	id := w.ID
 	if w.Unplaced && o.Namespace != "" {
@@ -85,7 +87,7 @@ func (o Overlay) placed(w gitops.Object) workload.ID {
 	return id
 }
 
-// rendered returns what an overlay builds of a workload.
+// rendered returns the manifest of a workload in an overlay.
 func (o Overlay) rendered(id workload.ID) (gitops.Object, bool) {
 	for _, w := range o.Workloads {
 		if o.placed(w) == id {
@@ -95,11 +97,11 @@ func (o Overlay) rendered(id workload.ID) (gitops.Object, bool) {
 	return gitops.Object{}, false
 }
 
-// apart judges the appliers, and takes the overlays out of the case that are known
-// to be namesakes.
+// apart sets unbound and away of the appliers. It moves the overlays of other clusters
+// and of other repositories from the case to namesakes.
 func (e *examination) apart() {
 	for i, a := range e.appliers {
-		e.appliers[i].unbound, e.appliers[i].away = e.Here.unbound(a), e.Here.otherDestination(a) != ""
+		e.appliers[i].unbound, e.appliers[i].away = e.Here.unbound(a), e.Here.otherDestination(a) != nil
 	}
 	namesake := func(o Overlay) bool {
 		return slices.ContainsFunc(e.appliers, func(a applier) bool {
@@ -118,15 +120,18 @@ func (e *examination) apart() {
 	e.Overlays = kept
 }
 
-// An owner is an applier of a workload, with the annotations that it is built with.
+// An owner is an applier of a workload, with the annotations of the workload's manifest.
 type owner struct {
 	applier
 	annotations map[string]string
 }
 
-// owners are the appliers of a workload, and those that would be if they were of
-// this cluster and of the site's repository. One that lists the workload may own it,
-// whatever its destination: that may be this cluster by another name.
+// owners returns the appliers of a workload. others are the appliers whose build includes
+// the workload but that read another repository or apply to another cluster.
+//
+// An applier that lists the workload in its status is an owner for any destination,
+// because the destination may be this cluster under another name. With a hub,
+// destinations are exact, so an applier of another cluster is not an owner.
 func (e *examination) owners(id workload.ID) (owners []owner, others []applier) {
 	for _, a := range e.appliers {
 		w, built := a.built(id, e.Overlays)
@@ -141,14 +146,14 @@ func (e *examination) owners(id workload.ID) (owners []owner, others []applier) 
 	return owners, others
 }
 
-// mayOwn says that an applier would act on a workload if its destination were this
-// cluster; wrong is why, and what to do.
+// mayOwn returns the text of a finding about an applier that owns a workload only if its
+// destination is this cluster. wrong is the problem in that case, and the fix.
 func (a applier) mayOwn(wrong string) string {
 	return fmt.Sprintf("%s lists the workload, and its destination, %s, may be this cluster. If it is another cluster, ignore this finding. %s", a.name, a.server, wrong)
 }
 
-// built is what an applier builds of a workload, by the last of the overlays that
-// give it.
+// built returns the manifest of a workload in the last of the overlays that this applier
+// applies and that include the workload.
 func (a applier) built(id workload.ID, overlays []Overlay) (built gitops.Object, ok bool) {
 	for _, o := range overlays {
 		if w, gives := o.rendered(id); gives && o.By == a.by() {
@@ -158,8 +163,9 @@ func (a applier) built(id workload.ID, overlays []Overlay) (built gitops.Object,
 	return built, ok
 }
 
-// narrowed returns that the rule which keeps the count of a workload is not in git
-// any more: it goes with the next apply of the object, and the count with it.
+// narrowed returns a finding if the manifest in git no longer has the applier's rule for
+// a workload. The next apply of the applier removes the rule, and then the live replicas
+// are overwritten.
 func (e *examination) narrowed(s subject, by owner) *Finding {
 	for _, o := range slices.Concat(e.Overlays, e.namesakes) {
 		for _, object := range o.Appliers {
@@ -168,7 +174,8 @@ func (e *examination) narrowed(s subject, by owner) *Finding {
 				continue
 			}
 			if f := keeps(s, by.annotations); f != nil {
-				return &Finding{RuleNarrowed, s.ID.Short(), fmt.Sprintf("%s protects the live replica count, but its manifest in %s does not. Its next apply sets the replicas to the manifest's (default 1). Correct the manifest first. Finding for the manifest: %s", by.name, o.Dir, f.Text)}
+				return &Finding{RuleNarrowed, s.ID.Short(), fmt.Sprintf("%s protects the live replica count, but its manifest in %s does not. Its next apply sets the replicas to the manifest's (default 1). Finding for the manifest: %s", by.name, o.Dir, f.Text),
+					fmt.Sprintf("in %s, before the next apply: %s", o.Dir, f.Fix)}
 			}
 		}
 	}

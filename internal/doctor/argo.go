@@ -17,7 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// An application is one of Argo CD, as far as it matters here.
+// An application is an Application of Argo CD, reduced to the fields that doctor reads.
 type application struct {
 	Kind     string            `json:"kind"`
 	Metadata metav1.ObjectMeta `json:"metadata"`
@@ -38,7 +38,7 @@ type application struct {
 		Sync struct {
 			Status    string   `json:"status"`
 			Revision  string   `json:"revision"`
-			Revisions []string `json:"revisions"` // of sources
+			Revisions []string `json:"revisions"` // one for each of spec.sources
 		} `json:"sync"`
 		Conditions     []metav1.Condition `json:"conditions"`
 		OperationState struct {
@@ -53,8 +53,8 @@ type application struct {
 		} `json:"resources"`
 		ControllerNamespace string `json:"controllerNamespace"`
 	} `json:"status"`
-	// system are the rules of the Argo CD that reconciles it, which are for all of
-	// its Applications.
+	// system are the rules in the settings of the Argo CD that reconciles the
+	// Application. They apply to all its Applications.
 	system []difference
 }
 
@@ -127,7 +127,7 @@ func (a application) applier(kinds workload.Kinds) applier {
 	return by
 }
 
-// next is an Application as git has it, under the same Argo CD.
+// next parses a manifest from git as an Application of the same Argo CD.
 func (a application) next(object json.RawMessage, namespace string) (string, func(subject, map[string]string) *Finding) {
 	n := application{system: a.system}
 	if json.Unmarshal(object, &n) != nil || n.Kind != "Application" {
@@ -137,21 +137,21 @@ func (a application) next(object json.RawMessage, namespace string) (string, fun
 	return n.name(), n.keeps
 }
 
-// The cluster that Argo CD runs in, as its destinations call it. Another name is
-// whatever a Secret of Argo CD says, and so proves nothing.
+// The destination of an Argo CD's own cluster: its server and its name. A Secret of Argo
+// CD defines every other name, so doctor does not trust those.
 const (
 	ownServer = "https://kubernetes.default.svc"
 	ownName   = "in-cluster"
 )
 
-// origins are what an Application takes from git, by its sources.
+// origins returns the git sources of an Application, in the order of sources.
 func (a application) origins() (all []origin) {
 	seen := a.Status.Sync.Revisions
 	if len(seen) == 0 {
 		seen = []string{a.Status.Sync.Revision}
 	}
 	for i, s := range a.sources() {
-		o := origin{url: s.RepoURL, is: cmp.Or(place(s.RepoURL), "no repository"), revision: cmp.Or(s.TargetRevision, head), option: "targetRevision"}
+		o := origin{url: s.RepoURL, is: cmp.Or(place(s.RepoURL), "no repository"), revision: cmp.Or(s.TargetRevision, head), option: "targetRevision: %s"}
 		if o.revision == head && i < len(seen) {
 			o.resolved = seen[i]
 		}
@@ -160,10 +160,11 @@ func (a application) origins() (all []origin) {
 	return all
 }
 
-// stopped says why nothing reconciles an Application, "" where something does.
+// stopped returns the reason why Argo CD does not reconcile an Application. "" means that
+// it does.
 func (a application) stopped() string {
 	for _, c := range a.Status.Conditions {
-		if strings.HasSuffix(c.Type, "Error") { // the others are warnings
+		if strings.HasSuffix(c.Type, "Error") { // other types are warnings
 			return c.Type + ": " + c.Message
 		}
 	}
@@ -181,7 +182,7 @@ func (a application) stopped() string {
 	)
 }
 
-// skipAnnotation has Argo CD leave an Application alone.
+// skipAnnotation makes Argo CD skip an Application.
 const skipAnnotation = "argocd.argoproj.io/skip-reconcile"
 
 func (s argoSource) edits() gitops.Edits {
@@ -192,8 +193,8 @@ func (s argoSource) edits() gitops.Edits {
 	return e
 }
 
-// syncAnnotation holds options of one object. What is ignored is respected by the
-// Application's own options alone.
+// syncAnnotation contains sync options of one object. Argo CD reads respect only from the
+// options of the Application.
 const (
 	syncAnnotation = "argocd.argoproj.io/sync-options"
 	respect        = "RespectIgnoreDifferences=true"
@@ -201,9 +202,10 @@ const (
 )
 
 func (a application) keeps(s subject, annotations map[string]string) *Finding {
-	own := each.Of(strings.Split(annotations[syncAnnotation], ","), strings.TrimSpace) // of the workload alone
+	own := each.Of(strings.Split(annotations[syncAnnotation], ","), strings.TrimSpace) // options of the workload
 	options, o := a.Spec.SyncPolicy.SyncOptions, s.object
 	rule := fmt.Sprintf("{group: %s, kind: %s, jsonPointers: [%s]}", o.Group, o.Kind, s.pointer())
+	option := fmt.Sprintf("add %s to spec.syncPolicy.syncOptions of %s", respect, a.name())
 	ignores, groupless := false, false
 	for _, d := range slices.Concat(a.Spec.IgnoreDifferences, a.system) {
 		if !d.ignores(s) || !d.matches(s.ID, o) {
@@ -213,19 +215,21 @@ func (a application) keeps(s subject, annotations map[string]string) *Finding {
 	}
 	switch {
 	case !ignores && groupless:
-		return &Finding{RuleWithoutGroup, s.ID.Short(), fmt.Sprintf(unprotected+": the ignoreDifferences rule of %s has no group, so it matches no object. Change the rule to %s.", a.name(), rule)}
+		return &Finding{RuleWithoutGroup, s.ID.Short(), fmt.Sprintf(unprotected+": the ignoreDifferences rule of %s has no group, so it matches no object.", a.name()),
+			fmt.Sprintf("replace the rule in spec.ignoreDifferences of %s with %s", a.name(), rule)}
 	case !ignores:
-		return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+": %s applies the workload and its replicas. Add %s to its spec.ignoreDifferences.", a.name(), rule)}
+		return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+": %s applies the workload and its replicas.", a.name()),
+			fmt.Sprintf("add %s to spec.ignoreDifferences of %s", rule, a.name())}
 	case !slices.Contains(options, respect) && slices.Contains(own, respect):
-		return &Finding{OptionNotRead, s.ID.Short(), fmt.Sprintf(unprotected+": %s is in the annotation %s of the workload, where Argo CD does not read it. Add it to spec.syncPolicy.syncOptions of %s.", respect, syncAnnotation, a.name())}
+		return &Finding{OptionNotRead, s.ID.Short(), fmt.Sprintf(unprotected+": %s is in the annotation %s of the workload, where Argo CD does not read it.", respect, syncAnnotation), option}
 	case !slices.Contains(options, respect):
-		return &Finding{NotRespected, s.ID.Short(), fmt.Sprintf(unprotected+": %s ignores the replicas when it compares, but not when it syncs. Add %s to its spec.syncPolicy.syncOptions.", a.name(), respect)}
+		return &Finding{NotRespected, s.ID.Short(), fmt.Sprintf(unprotected+": %s ignores the replicas when it compares, but not when it syncs.", a.name()), option}
 	}
 	return nil
 }
 
-// ignores reports whether a rule is about the count of a workload: by its field, by
-// one that holds it, or by who wrote it last.
+// ignores reports whether a rule matches the replicas of a workload: by their field, by a
+// parent of the field, or by the manager that last wrote the field.
 func (d difference) ignores(s subject) bool {
 	holds := func(pointer string) bool { return pointer != "" && strings.HasPrefix(s.pointer()+"/", pointer+"/") }
 	return slices.ContainsFunc(d.JSONPointers, holds) ||
@@ -235,10 +239,10 @@ func (d difference) ignores(s subject) bool {
 		s.sample != nil && s.sample.Scale != nil && s.sample.Scale.Writer != "" && slices.Contains(d.ManagedFieldsManagers, s.sample.Scale.Writer)
 }
 
-// plainly finds the names of fields that an expression of jq quotes.
+// plainly matches the quoted field names in a jq expression.
 var plainly = regexp.MustCompile(`\.?\["([A-Za-z0-9_-]+)"\]|\."([A-Za-z0-9_-]+)"`)
 
-// matches reports whether a rule is about a workload, its group aside.
+// matches reports whether a rule matches a workload. It does not compare the group.
 func (d difference) matches(id workload.ID, o workload.Object) bool {
 	return matched(d.Kind, o.Kind) && (d.Name == "" || d.Name == id.Name) && (d.Namespace == "" || d.Namespace == id.Namespace)
 }

@@ -10,39 +10,39 @@ import (
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
-// A Here is what evidence has to be of: the cluster that was read, and what the
-// site writes to.
+// A Here is the cluster that doctor reads and the repository that the site writes to. A
+// rule is valid for a site only if it is from there.
 //
-// An ignore rule proves something if its object is applied to this cluster, takes
-// the site's repository at the site's branch, and is reconciled. Any other object
-// proves nothing.
+// An ignore rule is valid if its object applies to this cluster, reads the site's
+// repository at the site's branch, and is reconciled. A rule of any other object does not
+// protect replicas.
 //
-// A destination that is not known to be this cluster may still be this cluster. An
-// object with such a destination that lists a workload and re-applies its count
-// takes away what another object proves for that workload.
+// A destination that doctor cannot confirm may still be this cluster. If an object with
+// such a destination lists a workload and overwrites its replicas, the rules of other
+// objects do not protect that workload.
 //
-// An Application of several sources has one rule for all that it applies. One source
-// has to be the site's repository, and each that is has to be at the site's branch;
-// the workload may come from any of the sources.
+// The ignore rules of an Application apply to all its sources. At least one source must
+// be the site's repository, and every such source must be at the site's branch. The
+// workload may come from any source.
 //
-// A Repository of "" is one of which only a path or an address of this machine is
-// known: no object can be told to take it, so that no rule proves anything.
+// Repository is "" if doctor has only a local path or address of the repository. An
+// object cannot match this, so no ignore rule is valid.
 type Here struct {
-	// Servers are the addresses, names and ARNs of the cluster, besides the address by
-	// which a tool calls the cluster that it runs in. See Called.
+	// Servers are the addresses, names and ARNs of the cluster. A tool's own address of
+	// its cluster is not included. See Called.
 	Servers    []string
-	Repository string // the URL by which the cluster reaches it
+	Repository string // the URL at which the cluster reads the repository
 	Branch     string
-	// Tip is the commit at the branch, where HEAD has to have led; "" takes HEAD for
-	// the branch.
+	// Tip is the commit at the branch's tip. A source at HEAD must have resolved to it.
+	// If Tip is "", every source at HEAD matches the branch.
 	Tip string
-	// Hub is true where Argo CD runs in another cluster, which is then what it calls
-	// its own. Destinations are known to be this cluster or others.
+	// Hub is true if Argo CD runs in another cluster. Then Argo CD's own cluster is the
+	// hub, and each destination is definitely this cluster or another one.
 	Hub bool
 }
 
-// Called returns the cluster that Argo CD also knows by a destination: a name, the
-// address of an API server, or the ARN of a cluster of EKS. "" adds none.
+// Called adds a destination under which Argo CD also reaches the cluster: a name, the
+// address of an API server, or the ARN of an EKS cluster. "" adds no destination.
 func (h Here) Called(destination string) Here {
 	switch {
 	case destination == "":
@@ -54,92 +54,80 @@ func (h Here) Called(destination string) Here {
 	return h
 }
 
-// ByHub returns the cluster as the Argo CD of another cluster knows it, by a
-// destination as in Called.
+// ByHub marks the cluster as one that the Argo CD of a hub reaches under a destination.
+// See Called.
 func (h Here) ByHub(destination string) Here {
 	h.Hub = true
 	return h.Called(destination)
 }
 
-// named is a destination that is known by its name.
+// named returns the server of a destination that has only a name.
 func named(destination string) string { return "name: " + destination }
 
-// An origin is what a tool takes from git.
+// An origin is a source in git that a tool reads.
 type origin struct {
-	is       string // for people: a URL, or an object
-	url      string // "" where that is not known
-	revision string // the name of a branch, or what is none
-	resolved string // the commit that a revision of HEAD led to; "" is not known
-	option   string // which field names the branch
+	is       string // a URL or an object, as findings show it
+	url      string // "" if unknown
+	revision string // a branch, or another revision such as a tag
+	resolved string // the commit that HEAD resolved to; "" if unknown
+	option   string // the field of the source that sets the branch, as a format
 }
 
-// conditions are what evidence takes, in this order, each with its trap. One that
-// does not hold says what is wrong and what to do.
-var conditions = []struct {
-	trap  Trap
-	wrong func(Here, applier) string
-}{
-	{OtherDestination, Here.otherDestination},
-	{OtherRepository, Here.otherRepository},
-	{OtherRevision, Here.otherRevision},
-	{NotReconciling, Here.notReconciling},
-}
-
-// unbound is the first condition that an applier does not meet, of no workload; nil
-// where it meets them all.
+// unbound returns a finding for the first condition that an applier does not meet,
+// without a workload. It returns nil if the applier meets every condition.
 func (h Here) unbound(a applier) *Finding {
-	for _, condition := range conditions {
-		if wrong := condition.wrong(h, a); wrong != "" {
-			return &Finding{Trap: condition.trap, Text: a.name + " " + wrong}
-		}
+	return cmp.Or(h.otherDestination(a), h.otherRepository(a), h.otherRevision(a), h.notReconciling(a))
+}
+
+func (h Here) otherDestination(a applier) *Finding {
+	own := func(server string) bool { return address(server) == address(a.server) }
+	if a.server == "" || !h.Hub && own(ownServer) || slices.ContainsFunc(h.Servers, own) {
+		return nil
+	}
+	return &Finding{Trap: OtherDestination, Text: fmt.Sprintf("%s applies to %s. doctor cannot confirm that this is the same cluster, so its rules do not count here.", a.name, a.server),
+		Fix: "if it is the same cluster, " + a.remedy}
+}
+
+func (h Here) otherRepository(a applier) *Finding {
+	const fix = "gitlatch doctor --url URL"
+	switch is := names(a.origins, func(o origin) string { return o.is }); {
+	case h.Repository == "":
+		return &Finding{OtherRepository, "", fmt.Sprintf("%s reads %s, and the configuration has no URL at which the cluster reads the site's repository.", a.name, is), fix}
+	case !slices.ContainsFunc(a.origins, h.takes):
+		return &Finding{OtherRepository, "", fmt.Sprintf("%s reads %s, and the site's repository is %s, so its rules do not count for this site.", a.name, is, place(h.Repository)),
+			"if both are the same repository: " + fix}
 	}
 	return nil
 }
 
-func (h Here) otherDestination(a applier) string {
-	own := func(server string) bool { return address(server) == address(a.server) }
-	if a.server == "" || !h.Hub && own(ownServer) || slices.ContainsFunc(h.Servers, own) {
-		return ""
-	}
-	return fmt.Sprintf("applies to %s. doctor cannot confirm that this is the same cluster, so its rules do not count here. If it is the same cluster, %s.", a.server, a.remedy)
-}
-
-func (h Here) otherRepository(a applier) string {
-	switch is := names(a.origins, func(o origin) string { return o.is }); {
-	case h.Repository == "":
-		return fmt.Sprintf("reads %s, and the configuration has no URL at which the cluster reads the site's repository. Run \"gitlatch doctor --url URL\".", is)
-	case !slices.ContainsFunc(a.origins, h.takes):
-		return fmt.Sprintf("reads %s, and the site's repository is %s, so its rules do not count for this site. If both are the same repository, run \"gitlatch doctor --url URL\".", is, place(h.Repository))
-	}
-	return ""
-}
-
-func (h Here) otherRevision(a applier) string {
+func (h Here) otherRevision(a applier) *Finding {
 	others := slices.DeleteFunc(slices.Clone(a.origins), func(o origin) bool { return !h.takes(o) || h.follows(o) })
 	if len(others) == 0 {
-		return ""
+		return nil
 	}
 	at := ""
 	if o := others[0]; o.resolved != "" {
 		at = fmt.Sprintf(" (last resolved to %.12s, which is not the tip of the branch)", o.resolved)
 	}
-	return fmt.Sprintf("reads %s%s, and the site writes to branch %s. Set its %s to %[3]s.", names(others, func(o origin) string { return o.revision }), at, h.Branch, others[0].option)
+	return &Finding{OtherRevision, "", fmt.Sprintf("%s reads %s%s, and the site writes to branch %s.", a.name, names(others, func(o origin) string { return o.revision }), at, h.Branch),
+		fmt.Sprintf("set "+others[0].option+" in the source of %s", h.Branch, a.name)}
 }
 
-func (Here) notReconciling(a applier) string {
+func (Here) notReconciling(a applier) *Finding {
 	if a.stopped == "" {
-		return ""
+		return nil
 	}
-	return "does not reconcile, so its rules do not count: " + sanitize.Line(a.stopped) + ". Correct this first."
+	return &Finding{NotReconciling, "", a.name + " does not reconcile, so its rules do not count: " + sanitize.Line(a.stopped) + ".", "correct the cause, and reconcile " + a.name + " again"}
 }
 
-// A reason is a text, and whether it applies.
+// A reason is a text and whether it applies.
 type reason struct {
 	applies bool
 	text    string
 }
 
-// first is the text of the first reason that applies; "" is none.
+// first returns the text of the first reason that applies. "" means that no reason
+// applies.
 func first(reasons ...reason) string {
 	for _, r := range reasons {
 		if r.applies {
@@ -154,16 +142,16 @@ func (h Here) takes(o origin) bool {
 	return o.url != "" && h.Repository != "" && place(o.url) == place(h.Repository)
 }
 
-// follows reports whether an origin is at the site's branch, by its name or by HEAD.
+// follows reports whether an origin is at the site's branch, by name or through HEAD.
 func (h Here) follows(o origin) bool {
 	return strings.TrimPrefix(o.revision, "refs/heads/") == h.Branch || o.revision == head && (h.Tip == "" || o.resolved == h.Tip)
 }
 
-// head is the revision that is the repository's own branch, whichever that is.
+// head is the revision for the default branch of a repository.
 const head = "HEAD"
 
-// another reports whether an origin is known to be another repository: a folder of
-// this one that it names is a namesake.
+// another reports whether an origin is certainly a repository other than the site's. Its
+// folders only share their names with folders of the site's repository.
 func (h Here) another(o origin) bool {
 	return h.Repository != "" && o.url != "" && !h.takes(o)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/doctor"
 )
 
-// One repository has many names, and its namesakes have other ones.
+// A repository has several URLs. A similar URL can be another repository.
 func TestARepositoryIsKnownByEachOfItsNames(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -60,9 +60,9 @@ func TestAnApplicationOfTwoRepositoriesAppliesWhatItLists(t *testing.T) {
 	}
 }
 
-// A policy on creation needs no object of a tool. An Application for another cluster
-// does not affect it, for any source of the Application. One at another revision may
-// re-apply.
+// A policy on creation works without an object of a GitOps tool. An Application for
+// another cluster does not affect it, for any source of the Application. An Application
+// at another revision may re-apply the replicas.
 func TestAPolicyLosesNothingToAnotherCluster(t *testing.T) {
 	t.Parallel()
 	const spec = "\nkind: Application\nmetadata: {name: staging, namespace: argocd}\nspec: {destination: {DESTINATION}, source: {repoURL: https://git.example.com/platform/fleet.git, targetRevision: v1, path: clusters/shop}}\n"

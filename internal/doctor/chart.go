@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A helmRelease is one of Flux.
+// A helmRelease is a HelmRelease of Flux, reduced to the fields that doctor reads.
 type helmRelease struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     struct {
@@ -29,7 +29,7 @@ const (
 	labelNamespace = "helm.toolkit.fluxcd.io/namespace"
 )
 
-// releases are the names of the HelmReleases that apply a workload.
+// releases returns the names of the HelmReleases that apply a workload.
 func (e *examination) releases(s subject) (names []string) {
 	for _, r := range e.Cluster.releases {
 		if s.labels[labelRelease] == r.Metadata.Name && s.labels[labelNamespace] == r.Metadata.Namespace {
@@ -39,7 +39,7 @@ func (e *examination) releases(s subject) (names []string) {
 	return names
 }
 
-// charts notes counts that a chart drops.
+// charts records the charts whose values may drop the replica count.
 func (e *examination) charts() {
 	for _, r := range e.Cluster.releases {
 		e.guard(r.name(), r.Spec.Values)
@@ -51,23 +51,23 @@ func (e *examination) charts() {
 			}
 			values := map[string]any{}
 			if err := yaml.Unmarshal([]byte(s.Helm.Values), &values); err != nil {
-				e.find(BuildFails, a.name(), "Its Helm values cannot be parsed: "+err.Error())
+				e.find(BuildFails, a.name(), "Its Helm values cannot be parsed: "+err.Error(), "correct helm.values of its source")
 			}
 			maps.Copy(values, s.Helm.ValuesObject)
 			for _, p := range s.Helm.Parameters {
-				_ = unstructured.SetNestedField(values, p.Value, strings.Split(p.Name, ".")...) // below a value there is nothing to set
+				_ = unstructured.SetNestedField(values, p.Value, strings.Split(p.Name, ".")...) // it fails below a scalar, which has no fields to set
 			}
 			e.guard(a.name(), values)
 		}
 	}
 }
 
-// guard notes values that have a chart drop the replica count, by the object that
-// applies the chart.
+// guard records values that can make a chart leave out the replica count. by is the
+// object that applies the chart.
 func (e *examination) guard(by string, values map[string]any) {
 	scaling, _ := values["autoscaling"].(map[string]any)
 	if _, counts := values["replicaCount"]; counts && fmt.Sprint(scaling["enabled"]) == "true" {
-		e.guards[by] = Finding{ChartGuard, by, "Its values set replicaCount and enable autoscaling. If the chart then leaves replicas out, a rebuild ignores replicaCount and starts at 1. Apply the admission policy that \"gitlatch render admission\" prints."}
+		e.guards[by] = Finding{ChartGuard, by, "Its values set replicaCount and enable autoscaling. If the chart then leaves replicas out, a rebuild ignores replicaCount and starts at 1.", renderAdmission}
 	}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if below, ok := values[key].(map[string]any); ok {

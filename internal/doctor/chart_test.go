@@ -8,8 +8,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Helm ignores no field, so a policy on creation does not make the start of a
-// chart's workload known. Its rendered manifests do, unless they state replicas.
+// Helm does not ignore fields. A policy on creation thus leaves the start of a chart's
+// workload unknown. Its rendered manifests make the start known, unless they state
+// replicas.
 func TestTheWorkloadOfAHelmRelease(t *testing.T) {
 	t.Parallel()
 	const (

@@ -12,17 +12,17 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Source is one kind of object that a case holds.
+// A Source is a kind of object that ReadCluster reads.
 type Source struct {
-	Name     string // the resource with its group, as roles and people spell it
-	Path     string // of its API group and version
+	Name     string // the resource with its group, as in RBAC roles
+	Path     string // the path of its API group and version
 	Resource string
-	Kind     string // of one object
+	Kind     string // the kind of one object
 
 	into func(c *Cluster, object []byte) error
 }
 
-// Sources are all kinds that are read. A cluster may do without any of them.
+// Sources returns every kind that doctor reads. A cluster need not have all of them.
 func Sources() []Source {
 	return []Source{
 		{"kustomizations.kustomize.toolkit.fluxcd.io", "/apis/kustomize.toolkit.fluxcd.io/v1", "kustomizations", "Kustomization",
@@ -44,11 +44,11 @@ func Sources() []Source {
 	}
 }
 
-// A Cluster is the objects by which git is applied to a cluster, and those that
-// limit what a rebuild can start.
+// A Cluster contains the objects that apply manifests from git, and the objects that
+// limit a rebuild.
 type Cluster struct {
-	Kinds  workload.Kinds // of workloads
-	Minor  int            // of Kubernetes 1; 0 is not known
+	Kinds  workload.Kinds // the kinds of workloads
+	Minor  int            // the minor version of Kubernetes 1; 0 if unknown
 	Unread []workload.Unread
 
 	kustomizations []kustomization
@@ -59,10 +59,10 @@ type Cluster struct {
 	bindings       []admission.MutatingAdmissionPolicyBinding
 	quotas         []corev1.ResourceQuota
 	namespaces     []metav1.PartialObjectMetadata
-	definitions    map[workload.Kind]definition // those that could be read
+	definitions    map[workload.Kind]definition // only the definitions that could be read
 }
 
-// Add takes an object of one of the Sources, by its kind, as JSON.
+// Add adds an object in JSON. kind must be one of the Sources.
 func (c *Cluster) Add(kind string, data []byte) error {
 	err := errors.New("doctor does not use this kind")
 	for _, s := range Sources() {
@@ -76,7 +76,7 @@ func (c *Cluster) Add(kind string, data []byte) error {
 	return nil
 }
 
-// into adds an object to the list of its kind.
+// into returns a function that adds an object to the list of its kind.
 func into[T any](list func(*Cluster) *[]T) func(*Cluster, []byte) error {
 	return func(c *Cluster, object []byte) error {
 		var one T
@@ -86,7 +86,8 @@ func into[T any](list func(*Cluster) *[]T) func(*Cluster, []byte) error {
 	}
 }
 
-// labels are those of a namespace, as far as they are known.
+// labels returns the labels of a namespace. If the namespace could not be read, they are
+// only the name label that Kubernetes sets.
 func (c Cluster) labels(namespace string) map[string]string {
 	for _, n := range c.namespaces {
 		if n.Name == namespace {

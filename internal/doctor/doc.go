@@ -1,6 +1,6 @@
-// Package doctor says of each workload of a site what keeps its checkpoint
-// inert on the live cluster, what a rebuild would start it at, and what stands
-// in the way of either. Examine judges values: what runs, what git declares and
-// builds, and the objects by which git is applied. ReadCluster and ReadOverlays
-// read the last two, by a Lister and a repository.
+// Package doctor reports, for each workload of a site, which rule protects its live
+// replicas, with how many replicas a rebuild starts it, and which problems affect either.
+//
+// ReadCluster reads the cluster through a Lister, and ReadOverlays builds folders of the
+// repository. Examine takes their results and the other parts of a Case, and does no I/O.
 package doctor

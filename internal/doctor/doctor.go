@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/gitops"
@@ -12,39 +13,37 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Case is all that is looked at.
+// A Case is the input of Examine.
 type Case struct {
 	Site     string
 	Here     Here
 	Fleet    workload.Fleet
 	Set      policy.Set
-	Policy   string // the path of the Set's file on the branch
+	Policy   string // the path of the policy file on the branch
 	Tree     checkpoint.Tree
 	Cluster  Cluster
 	Overlays []Overlay
 	InPlace  []inplace.File
 }
 
-// Kinds are those of the workloads that were looked for, and of those that git
-// declares.
+// Kinds returns the kinds of the live workloads and of the workloads in git.
 func (c Case) Kinds() workload.Kinds { return c.Tree.Site.Kinds.With(c.Fleet.Kinds) }
 
-// An Overlay is a folder of the repository as it was built; Err is why it could
-// not be.
+// An Overlay is the result of a Build. Err is the error of the build.
 type Overlay struct {
 	gitops.Overlay
-	By string // what applies it, as its Build says
-	// Namespace is where objects go that state none; "" is as kustomize has it.
+	By string // the By of its Build
+	// Namespace is the namespace of objects that state none. "" uses kustomize's default.
 	Namespace string
-	// Within is what those of its folders build, by themselves, that include
-	// Components, by folder; the folder of the overlay itself is not among them.
+	// Within contains the objects that each folder with Components builds on its own, by
+	// folder. It does not contain the folder of the overlay itself.
 	Within map[string][]gitops.Object
 	Err    error
 }
 
-// Examine looks at a case.
+// Examine returns the findings of a case.
 func Examine(c Case) Report {
-	e := examination{Case: c, appliers: c.Cluster.appliers(), without: map[string]lost{}, guards: map[string]Finding{}, report: Report{
+	e := examination{Case: c, appliers: c.Cluster.appliers(), without: map[string][]subject{}, guards: map[string]Finding{}, report: Report{
 		Site: c.Site, Unread: slices.Concat(c.Fleet.Unread, c.Cluster.Unread), Evidence: checkpoint.Evidence{}, Room: map[string]int64{},
 	}}
 	e.apart()
@@ -54,7 +53,7 @@ func Examine(c Case) Report {
 	e.charts()
 	for _, w := range e.subjects() {
 		if w.Level > 0 || w.latch {
-			e.inert(&w) // of a rollout alone nothing could act
+			e.inert(&w) // an entry with only a rollout has no level that could act
 		}
 		e.rebuild(&w)
 		_, w.Evident = c.Tree.Evidence.Covers(w.ID)
@@ -66,7 +65,8 @@ func Examine(c Case) Report {
 	e.overlays()
 	e.marks()
 	for _, p := range e.Set.Unreviewed() {
-		e.find(ReviewWithoutHost, e.Policy, p.Field+": "+p.Text)
+		text, fix, _ := strings.Cut(p.Text, ": ")
+		e.find(ReviewWithoutHost, e.Policy, p.Field+": "+text, fix)
 	}
 	e.evidence()
 	slices.SortStableFunc(e.report.Findings, func(a, b Finding) int {
@@ -77,40 +77,41 @@ func Examine(c Case) Report {
 	return e.report
 }
 
-// An examination is an Examine under way.
+// An examination is the state of one call of Examine.
 type examination struct {
 	Case
 	appliers []applier
-	// namesakes are the overlays that are left out of the case, since an object of
-	// another cluster or of another repository names their folders.
+	// namesakes are the overlays that an object of another cluster or another repository
+	// builds. They are not part of the case.
 	namesakes []Overlay
 	report    Report
-	without   map[string]lost    // by namespace, what no build has a Component for
-	guards    map[string]Finding // by the object that applies the chart
+	without   map[string][]subject // workloads without their Component in a build, by namespace
+	guards    map[string]Finding   // by the object that applies the chart
 }
 
-func (e *examination) find(trap Trap, subject, text string) Finding {
-	f := Finding{trap, subject, text}
+func (e *examination) find(trap Trap, subject, text, fix string) Finding {
+	f := Finding{trap, subject, text, fix}
 	e.report.Findings = append(e.report.Findings, f)
 	return f
 }
 
-// lowers notes why a rebuild does not start a workload at what it needs.
-func (e *examination) lowers(s *subject, trap Trap, subject, text string) {
-	s.Lowers = append(s.Lowers, e.find(trap, subject, text))
+// lowers adds a finding that explains why a rebuild does not start a workload at its
+// level.
+func (e *examination) lowers(s *subject, trap Trap, subject, text, fix string) {
+	s.Lowers = append(s.Lowers, e.find(trap, subject, text, fix))
 }
 
-// A subject is a workload that is looked at, with what is known of it.
+// A subject is a workload under examination.
 type subject struct {
 	Workload
-	sample *workload.Sample // nil where it does not run
+	sample *workload.Sample // nil if it is not in the sample
 	entry  checkpoint.Entry
 	object workload.Object
 	labels map[string]string
-	latch  bool // its scale would be declared
+	latch  bool // the policy latches its replicas
 }
 
-// subject is what is known of a workload by its sample, nil where it does not run.
+// subject returns a subject. sample is nil if the workload is not in the sample.
 func (e *examination) subject(id workload.ID, sample *workload.Sample) subject {
 	s := subject{Workload: Workload{ID: id}, sample: sample}
 	s.object, _ = e.Cluster.Kinds.Object(id.Kind)
@@ -123,11 +124,11 @@ func (e *examination) subject(id workload.ID, sample *workload.Sample) subject {
 	return s
 }
 
-// pointer is the field that its checkpoint is.
+// pointer returns the JSON pointer of the workload's replica field.
 func (s subject) pointer() string { return s.object.Replicas.Pointer() }
 
-// subjects are the workloads that the policy latches, and those that git
-// declares.
+// subjects returns the workloads that the policy latches and the workloads in git,
+// sorted.
 func (e *examination) subjects() []subject {
 	entries := e.Tree.Entries()
 	by := map[workload.ID]subject{}

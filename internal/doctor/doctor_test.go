@@ -14,8 +14,8 @@ import (
 
 var web = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 
-// imaging is a policy that puts images back at creation, bound to records; edits
-// are of its text, old and new in turn.
+// imaging returns a cluster with a policy that restores images on creation from
+// checkpoint files. Each pair of edits is a text in the policy and its replacement.
 func imaging(t *testing.T, minor int, edits ...string) doctor.Cluster {
 	t.Helper()
 	c := doctor.Cluster{Minor: minor}
@@ -67,8 +67,7 @@ func TestARolloutSaysWhichTemplateReturns(t *testing.T) {
 	}
 }
 
-// A Rollout of Argo Rollouts that is created paused has its first pods all the
-// same.
+// A Rollout of Argo Rollouts that is created paused still gets its first pods.
 func TestADeploymentAloneHasNoPodsWherePaused(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[workload.Kind]bool{workload.Deployment: true, workload.ArgoRollout: false} {
@@ -125,7 +124,7 @@ func TestOneLineForAllOnlyWhereTheSameKeepsAll(t *testing.T) {
 	}
 }
 
-// A DaemonSet has a record of its rollout, and no count that could act.
+// An entry of a DaemonSet has a rollout but no level that could act.
 func TestADaemonSetNeedsNothingThatKeepsItInert(t *testing.T) {
 	t.Parallel()
 	for _, rule := range []string{"    target: {group: apps, kind: Deployment}", "    target: {group: apps}"} {
@@ -172,7 +171,7 @@ func TestAFolderOfAnotherRepositoryIsPassedOver(t *testing.T) {
 
 func TestWhatAToolSaysItAppliedIsItsOwn(t *testing.T) {
 	t.Parallel()
-	f := read(t, "flux") // built from another repository, but in the inventory
+	f := read(t, "flux") // another repository builds it, but it is in the inventory
 	f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-  path: ./clusters/prod/shop\n+  path: ./elsewhere\n-  sourceRef: {kind: GitRepository, name: fleet}\n+  sourceRef: {kind: GitRepository, name: other}\n") +
 		"---\napiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: shop, namespace: argocd}\nspec: {source: {chart: web, helm: {}}}\nstatus: {resources: [{group: apps, kind: Deployment, namespace: shop, name: web}]}\n"
 	r := f.examine(t)

@@ -94,7 +94,7 @@ func TestBuildsOfOthersAreTheirOwn(t *testing.T) {
 	}
 }
 
-// A name is changed by one folder after the other, the innermost first.
+// Prefixes and suffixes apply from the innermost folder to the outermost.
 func TestAnEntryIsOfWhatAWorkloadWasCalledBefore(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ inner, outer, live string }{

@@ -27,33 +27,34 @@ import (
 
 const folder = "../../testdata/doctor"
 
-// fleetSource is the site's repository as a source of Flux.
+// fleetSource is the GitRepository of the site's repository.
 const fleetSource = `{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: fleet, namespace: flux-system}, spec: {url: "https://git.example.com/platform/fleet.git", ref: {branch: main}}, status: {conditions: [{type: Ready, status: "True"}]}}
 `
 
-// here is the cluster that fixtures are of, and the repository.
+// here is the cluster and the repository of the fixtures.
 var here = doctor.Here{Servers: []string{"https://api.prod.example.com"}, Repository: "https://git.example.com/platform/fleet.git", Branch: "main"}
 
 var update = flag.Bool("update", false, "rewrite what the fixtures want by what is found; read the diff")
 
-// good are the fixtures on which doctor is silent; the others name one of them
-// as their base, and hold only what differs.
+// good are the fixtures without findings. Every other fixture names one of them as its
+// base, and contains only the differences.
 var good = []string{"argocd", "flux", "admission"}
 
-// silent are the good fixtures, and the fixtures of a rollout without a finding: they
-// show doctor's report on the rollout.
+// silent are the good fixtures, and the fixtures of a rollout without a finding. The
+// latter show doctor's report on the rollout.
 var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "flux--merged", "argocd--hub", "argocd--arn", "argocd--own-name", "argocd--hub-arn", "argocd--no-settings", "not-built--ignored", "no-applier--own-line", "not-built--own-line", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
 
 // A fixture is a case: its description, and files by name. Files below repo/ are in the
-// repository; declared is the list of its checkpoint entries. live lists the workloads,
-// each with its scale, its minimum and maximum, and the manager that applies its
-// replicas, or by:WHO for the last writer. in-place lists the files that are edited in
-// place. hub is the name of the cluster in the hub with Argo CD, and destination its
-// name in its own Argo CD. "edit FILE" changes a file of the base: each line after -
-// becomes the lines after + below it.
+// repository. declared lists its checkpoint entries. live lists the workloads, each with
+// its scale, its minimum and maximum, and the manager that applies its replicas, or
+// by:WHO for the last writer. in-place lists the files that are edited in place. hub is
+// the name of the cluster in the hub with Argo CD, and destination its name in its own
+// Argo CD. "edit FILE" changes a file of the base: each line after - becomes the lines
+// after + below it.
 type fixture map[string]string
 
-// read reads a fixture over its base. An empty file takes away the base's.
+// read reads a fixture and merges it over its base. An empty file removes the base's
+// file.
 func read(t *testing.T, name string) fixture {
 	t.Helper()
 	archive, err := txtar.ParseFile(filepath.Join(folder, name+".txtar"))
@@ -80,7 +81,7 @@ func read(t *testing.T, name string) fixture {
 	return f
 }
 
-// edited makes the edits of a fixture.
+// edited applies the edits of a fixture to a text.
 func edited(t *testing.T, text, edits string) string {
 	t.Helper()
 	for edit := range strings.SplitSeq("\n"+edits, "\n-") {
@@ -100,13 +101,13 @@ func edited(t *testing.T, text, edits string) string {
 	return text
 }
 
-// examine has the case of a fixture read and examined, as the command does.
+// examine reads a fixture and examines it, as the command does.
 func (f fixture) examine(t *testing.T) doctor.Report {
 	t.Helper()
 	return doctor.Examine(f.read(t))
 }
 
-// read makes the case of a fixture.
+// read returns the case of a fixture.
 func (f fixture) read(t *testing.T) doctor.Case {
 	t.Helper()
 	files := f.declare(t)
@@ -214,10 +215,10 @@ func (f fixture) declare(t *testing.T) map[string]string {
 	return files
 }
 
-// site is the one that a fixture is of.
+// site returns the name of the fixture's site.
 func (f fixture) site() string { return cmp.Or(strings.TrimSpace(f["site"]), "prod") }
 
-// List and Minor play the cluster.
+// List, Minor and Get implement doctor.Lister.
 func (f fixture) List(_ context.Context, _, _, kind string) ([]json.RawMessage, error) {
 	if why, ok := f["unread "+kind]; ok {
 		return nil, fmt.Errorf("%s", strings.TrimSpace(why))
@@ -239,7 +240,7 @@ func (f fixture) List(_ context.Context, _, _, kind string) ([]json.RawMessage, 
 	return all, nil
 }
 
-// Get is of ConfigMaps alone.
+// Get returns only ConfigMaps.
 func (f fixture) Get(ctx context.Context, at string) (json.RawMessage, error) {
 	all, err := f.List(ctx, "", "", "ConfigMap")
 	for _, data := range all {
@@ -288,7 +289,7 @@ func tell(r doctor.Report) string {
 		fmt.Fprintf(&b, "unread %s\n", unread)
 	}
 	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "%s: %s: %s\n", f.Trap, f.Subject, f.Text)
+		fmt.Fprintf(&b, "%s: %s: %s\n  fix: %s\n", f.Trap, f.Subject, f.Text, f.Fix)
 	}
 	return b.String()
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A kustomization is one of Flux, as far as it matters here.
+// A kustomization is a Kustomization of Flux, reduced to the fields that doctor reads.
 type kustomization struct {
 	Kind     string            `json:"kind"`
 	Metadata metav1.ObjectMeta `json:"metadata"`
@@ -49,7 +49,7 @@ type kustomization struct {
 	} `json:"status"`
 }
 
-// A fluxStatus is what Flux reports on each of its objects.
+// A fluxStatus is the part of the status that all Flux objects share.
 type fluxStatus struct {
 	ObservedGeneration int64              `json:"observedGeneration"`
 	Conditions         []metav1.Condition `json:"conditions"`
@@ -72,14 +72,14 @@ func (k kustomization) name() string {
 	return fmt.Sprintf("Kustomization %s/%s", k.Metadata.Namespace, k.Metadata.Name)
 }
 
-// applier is a Kustomization with its source, nil where that is not there or no
-// GitRepository.
+// applier returns the applier of a Kustomization. from is its source, or nil if the
+// source does not exist or is not a GitRepository.
 func (k kustomization) applier(kinds workload.Kinds, from *gitRepository) applier {
 	s := k.Spec
 	a := applier{tool: Flux, name: k.name(), lists: map[workload.ID]bool{}, keeps: k.keeps, next: k.next,
 		origins: []origin{k.origin(from)}, stopped: k.Status.stopped(k.Metadata, s.Suspend)}
 	if s.KubeConfig != nil {
-		a.server, a.remedy = "the cluster of its spec.kubeConfig", "remove the field"
+		a.server, a.remedy = "the cluster of its spec.kubeConfig", "remove spec.kubeConfig"
 	}
 	leaves := source{files: cmp.Or(s.SourceRef.Kind, "GitRepository") == "GitRepository"}
 	if from != nil {
@@ -103,7 +103,7 @@ func (k kustomization) applier(kinds workload.Kinds, from *gitRepository) applie
 	return a
 }
 
-// next is a Kustomization as git has it.
+// next parses a manifest from git as a Kustomization.
 func (kustomization) next(object json.RawMessage, namespace string) (string, func(subject, map[string]string) *Finding) {
 	var n kustomization
 	if json.Unmarshal(object, &n) != nil || n.Kind != "Kustomization" {
@@ -113,22 +113,22 @@ func (kustomization) next(object json.RawMessage, namespace string) (string, fun
 	return n.name(), n.keeps
 }
 
-// origin is what a Kustomization takes from git. See applier.
+// origin returns the git source of a Kustomization. See applier for from.
 func (k kustomization) origin(from *gitRepository) origin {
 	ref := k.Spec.SourceRef
 	o := origin{is: fmt.Sprintf("%s %s/%s", ref.Kind, cmp.Or(ref.Namespace, k.Metadata.Namespace), ref.Name)}
 	switch {
 	case from != nil:
 		o.is, o.url = place(from.Spec.URL)+" ("+o.is+")", from.Spec.URL
-		o.revision, o.option = from.revision(), "spec.ref.branch (and no other field of spec.ref)"
+		o.revision, o.option = from.revision(), "spec.ref: {branch: %s}"
 	case ref.Kind == "GitRepository":
 		o.is += ", which does not exist"
 	}
 	return o
 }
 
-// revision is the branch that a source follows, or what it takes instead; in the
-// order in which Flux heeds them.
+// revision returns the branch of a source, or the commit, name, semver range or tag that
+// takes precedence. Flux uses the same order.
 func (r gitRepository) revision() string {
 	ref := r.Spec.Ref
 	other := first(
@@ -140,8 +140,8 @@ func (r gitRepository) revision() string {
 	return cmp.Or(other, ref.Branch, "master")
 }
 
-// stopped says why Flux does not reconcile an object, "" where it does. Flux does
-// where the object is ready or about to be.
+// stopped returns the reason why Flux does not reconcile an object. "" means that Flux
+// does: the object is ready or is progressing.
 func (s fluxStatus) stopped(object metav1.ObjectMeta, suspended bool) string {
 	ready := ptr.Deref(apimeta.FindStatusCondition(s.Conditions, "Ready"), metav1.Condition{})
 	stalled := ptr.Deref(apimeta.FindStatusCondition(s.Conditions, "Stalled"), metav1.Condition{})
@@ -155,7 +155,7 @@ func (s fluxStatus) stopped(object metav1.ObjectMeta, suspended bool) string {
 	)
 }
 
-// ssaAnnotation says how Flux applies one object.
+// ssaAnnotation sets how Flux applies one object.
 const ssaAnnotation = "kustomize.toolkit.fluxcd.io/ssa"
 
 var ssaModes = map[string]string{
@@ -165,17 +165,19 @@ var ssaModes = map[string]string{
 
 func (k kustomization) keeps(s subject, annotations map[string]string) *Finding {
 	name := k.name()
+	rule := fmt.Sprintf("{paths: [%s], target: {kind: %s}} to spec.ignore of %s", s.pointer(), s.object.Kind, name)
 	if what, ok := ssaModes[annotations[ssaAnnotation]]; ok {
-		return &Finding{SSA, s.ID.Short(), fmt.Sprintf("The workload has the annotation %s: %s, so %s. Remove the annotation, and add a rule for its replicas to spec.ignore of %s.", ssaAnnotation, annotations[ssaAnnotation], what, name)}
+		return &Finding{SSA, s.ID.Short(), fmt.Sprintf("The workload has the annotation %s: %s, so %s.", ssaAnnotation, annotations[ssaAnnotation], what),
+			"remove the annotation, and add " + rule}
 	}
 	if slices.ContainsFunc(k.Spec.Ignore, func(r ignoreRule) bool { return slices.Contains(r.Paths, s.pointer()) && r.matches(s) }) {
 		return nil
 	}
-	return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+": %s applies the workload and its replicas. Add {paths: [%s], target: {kind: %s}} to its spec.ignore (Flux 2.9).", name, s.pointer(), s.object.Kind)}
+	return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+": %s applies the workload and its replicas.", name), "add " + rule + " (Flux 2.9)"}
 }
 
-// matches reports whether a rule is about a workload. A selector of annotations
-// is taken not to be: they are not known of what runs.
+// matches reports whether a rule matches a workload. A rule with an annotation selector
+// does not match, because samples have no annotations.
 func (r ignoreRule) matches(s subject) bool {
 	if r.Target == nil {
 		return true

@@ -15,12 +15,15 @@ import (
 // unprotected starts the text of a finding about a workload without a rule.
 const unprotected = "No rule protects the live replica count"
 
-// staleCounts is what is wrong with an Application whose syncs write to all of its
-// objects.
-const staleCounts = "Each sync writes all of its workloads with replica counts that are some seconds old. This can undo the last step of an autoscaler. Add " + outOfSync + " to its spec.syncPolicy.syncOptions."
+// renderAdmission is the remedy that works with any tool.
+const renderAdmission = "gitlatch render admission | kubectl apply -f -"
 
-// inert finds what keeps the checkpoint of a workload from acting on the live
-// cluster, and notes what lets it act.
+// staleCounts is the text of a finding about an Application whose syncs write all its
+// objects.
+const staleCounts = "Each sync writes all of its workloads with replica counts that are some seconds old. This can undo the last step of an autoscaler."
+
+// inert sets the rules that protect the live replicas of a workload, and adds the
+// findings about missing rules.
 func (e *examination) inert(s *subject) {
 	keepers, wrong := e.judge(*s)
 	s.Inert = keepers
@@ -33,7 +36,8 @@ func (e *examination) inert(s *subject) {
 	e.report.Findings = append(e.report.Findings, wrong...)
 }
 
-// judge is inert without a note.
+// judge returns the rules that protect a workload's live replicas, and the findings. It
+// changes nothing.
 func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 	owners, others := e.owners(s.ID)
 	var dropped, unbound []Finding
@@ -45,25 +49,25 @@ func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 		dropped = append(dropped, e.dropped(s, owner.applier, f == nil)...)
 		switch {
 		case f != nil && owner.away:
-			wrong = append(wrong, Finding{OtherDestination, s.ID.Short(), owner.mayOwn(f.Text)})
+			wrong = append(wrong, Finding{OtherDestination, s.ID.Short(), owner.mayOwn(f.Text), f.Fix})
 		case f != nil:
 			wrong = append(wrong, *f)
 		case owner.unbound != nil:
-			unbound = append(unbound, Finding{owner.unbound.Trap, s.ID.Short(), owner.unbound.Text})
+			unbound = append(unbound, owner.unbound.about(s))
 		default:
 			if owner.stale {
-				dropped = append(dropped, Finding{StaleCounts, owner.name, staleCounts})
+				dropped = append(dropped, Finding{StaleCounts, owner.name, staleCounts, "add " + outOfSync + " to spec.syncPolicy.syncOptions"})
 			}
 			keepers = append(keepers, Keeper{owner.tool, owner.name, "ignores " + s.pointer()})
 		}
 	}
 	for _, other := range others {
-		unbound = append(unbound, Finding{other.unbound.Trap, s.ID.Short(), other.unbound.Text})
+		unbound = append(unbound, other.unbound.about(s))
 	}
 	if w, ok := e.admits(s); ok && len(e.including(s.ID.Namespace)) == 0 {
 		return Keepers{{Admission, w.name(), "acts on creation alone"}}, dropped
 	}
-	_, live := e.changes(s, "replicas", false) // ways says so
+	_, live := e.changes(s, "replicas", false) // ways reports this policy
 	switch {
 	case len(wrong) > 0 || live:
 		return nil, append(wrong, dropped...)
@@ -74,32 +78,39 @@ func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 	case e.userLine(s.ID) != "" || s.sample == nil || len(e.Cluster.Unread) > 0 || slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return o.Err != nil }):
 		return nil, nil
 	}
-	return nil, []Finding{{NoApplier, s.ID.Short(), e.noApplier(s)}}
+	text, fix := e.noApplier(s)
+	return nil, []Finding{{NoApplier, s.ID.Short(), text, fix}}
 }
 
-// noApplier is why no rule is known to protect the replica count of a workload, and
-// what to do.
-func (e *examination) noApplier(s subject) string {
-	const policy = `Apply the admission policy that "gitlatch render admission" prints`
-	own := "add a line \"namespace/kind/name: REASON\" to " + checkpoint.EvidencePath(e.Site)
+// about returns the finding for a workload.
+func (f Finding) about(s subject) Finding {
+	f.Subject = s.ID.Short()
+	return f
+}
+
+// noApplier returns the text of a finding about a workload without a known applier: why
+// no rule protects its replicas, and the fix.
+func (e *examination) noApplier(s subject) (text, fix string) {
+	own := "add \"NAMESPACE/KIND/NAME: REASON\" to " + checkpoint.EvidencePath(e.Site)
 	if releases := e.releases(s); len(releases) > 0 {
-		return fmt.Sprintf(unprotected+": %s applies the workload, and Helm has no rule that ignores %s. %s. If the chart states no replicas, %s.", strings.Join(releases, ", "), s.pointer(), policy, own)
+		return fmt.Sprintf(unprotected+": %s applies the workload, and Helm has no rule that ignores %s.", strings.Join(releases, ", "), s.pointer()),
+			renderAdmission + ". If the chart states no replicas, " + own
 	}
 	none := "no Kustomization of Flux and no Application of Argo CD in this cluster applies the workload"
-	hub := "If Argo CD in another cluster, a hub, applies the workload, set gitops in the configuration to that cluster. "
+	hub := " If Argo CD in another cluster, a hub, applies the workload, set gitops in the configuration to that cluster."
 	if e.Here.Hub {
 		none = "no Kustomization of Flux in this cluster and no Application of Argo CD in the hub applies the workload"
 		hub = ""
 	}
-	return fmt.Sprintf(unprotected+": %s. %s, and include no Component. This rule works with any tool. %sIf another tool applies the workload and ignores %s, %s. As a last resort, set acceptRisk: true in its policy. A tool may then set the live replicas to the level at any commit.",
-		none, policy, hub, s.pointer(), own)
+	return unprotected + ": " + none + ".",
+		fmt.Sprintf("%s, and include no Component.%s If another tool applies the workload and ignores %s, %s", renderAdmission, hub, s.pointer(), own)
 }
 
-// fluxManager is who Flux applies as.
+// fluxManager is the field manager of Flux.
 const fluxManager = "kustomize-controller"
 
-// dropped returns that a build states no count any more which its applier still
-// owns: by the next apply the count goes with it.
+// dropped returns a finding if Flux still owns the replicas of a workload but the
+// manifest no longer states them. The next apply then removes the field.
 func (e *examination) dropped(s subject, by applier, kept bool) []Finding {
 	if s.sample == nil || s.sample.Scale == nil || s.sample.Scale.Applied != fluxManager || by.tool != Flux {
 		return nil
@@ -110,15 +121,16 @@ func (e *examination) dropped(s subject, by applier, kept bool) []Finding {
 			if kept {
 				next = "The next apply that changes another field fails with \"doc is missing key: " + s.pointer() + "\""
 			}
-			return []Finding{{CountDropped, s.ID.Short(), fmt.Sprintf("Flux owns the replica count of %d, and the manifest in %s no longer states it. %s. Set replicas: %[1]d in the manifest, or set another count with \"kubectl scale\" or an autoscaler, which then owns the field.",
-				s.sample.Scale.Desired, o.Dir, next)}}
+			return []Finding{{CountDropped, s.ID.Short(), fmt.Sprintf("Flux owns the replica count of %d, and the manifest in %s no longer states it. %s.",
+				s.sample.Scale.Desired, o.Dir, next),
+				fmt.Sprintf("set replicas: %d in the manifest, or let \"kubectl scale\" or an autoscaler set another count", s.sample.Scale.Desired)}}
 		}
 	}
 	return nil
 }
 
-// including are the folders that include the Component of a namespace, each
-// with its overlay.
+// including returns the folders that include the Component of a namespace, each with its
+// overlay.
 func (e *examination) including(namespace string) []inclusion {
 	component := path.Dir(checkpoint.ComponentPath(e.Site, namespace))
 	var found []inclusion
@@ -137,13 +149,13 @@ type inclusion struct {
 	folder  gitops.Folder
 }
 
-// probe is the name of a workload that nobody has, by which a rule that is
-// about all names is known.
+// probe is a name that no workload has. A rule that matches it matches every name.
 const probe = "gitlatch-probe"
 
-// evidence puts the lines together: one for all of a kind in a namespace where
-// the same keeps all that run there, and would keep another; else one a
-// workload. What a person wrote in their own words stays.
+// evidence sets the lines of protection.yaml in the report. It writes one line for all
+// workloads of a kind in a namespace if the same rule protects all of them and would also
+// protect a new one. Otherwise it writes one line for each workload. Lines that a user
+// wrote stay.
 func (e *examination) evidence() {
 	lines := e.report.Evidence
 	for covered, what := range e.Tree.Evidence {
@@ -151,7 +163,7 @@ func (e *examination) evidence() {
 			lines[covered] = what
 		}
 	}
-	all := map[string]map[string]bool{} // what keeps them, by namespace and kind
+	all := map[string]map[string]bool{} // lines of the rules, by namespace and kind
 	for _, s := range e.Fleet.Samples {
 		if s.ID.Kind.Scales() {
 			keepers, _ := e.judge(e.subject(s.ID, &s))
@@ -178,12 +190,12 @@ func (e *examination) evidence() {
 	})
 }
 
-// keepsAny reports whether what keeps a workload would keep one of any name and
-// without labels.
+// keepsAny reports whether the rules of a workload would also protect a workload with
+// another name and without labels.
 func (e *examination) keepsAny(w Workload) bool {
 	another := e.subject(workload.ID{Namespace: w.ID.Namespace, Kind: w.ID.Kind, Name: probe}, nil)
 	owners, _ := e.owners(w.ID)
-	if w.Inert[0].Tool == Admission { // it is alone then
+	if w.Inert[0].Tool == Admission { // an admission policy is always the only rule
 		_, ok := e.admits(another)
 		return ok
 	}

@@ -7,41 +7,40 @@ import (
 	"github.com/gitlatch/gitlatch/internal/each"
 )
 
-// A Tool is what keeps a checkpoint inert on the live cluster.
+// A Tool is a kind of rule that protects live replicas.
 type Tool string
 
-// The tools.
+// The tools, as protection.yaml names them.
 const (
 	Flux      Tool = "flux"
 	ArgoCD    Tool = "argocd"
 	Admission Tool = "admission"
 )
 
-// says is how a line about an object of the tool begins.
+// says returns the start of a line in protection.yaml about an object of the tool.
 func (t Tool) says(object string) string { return string(t) + ": " + object }
 
-// writes reports whether a line of protection.yaml is one that doctor writes, rather
-// than a person's in their own words.
+// writes reports whether a line of protection.yaml is from doctor and not from a user.
 func writes(line string) bool {
 	return slices.ContainsFunc([]Tool{Flux, ArgoCD, Admission}, func(t Tool) bool { return strings.HasPrefix(line, t.says("")) })
 }
 
-// A Keeper is an object that keeps a checkpoint inert.
+// A Keeper is an object with a rule that protects the live replicas of a workload.
 type Keeper struct {
 	Tool Tool
-	Name string // "Kustomization flux-system/shop"
-	How  string // "ignores /spec/replicas"
+	Name string // for example "Kustomization flux-system/shop"
+	How  string // for example "ignores /spec/replicas"
 }
 
-// Keepers are all that keep one checkpoint inert; none is that nothing is known to.
+// Keepers are the rules that protect one workload. They are empty if no rule was found.
 type Keepers []Keeper
 
-// Line is what protection.yaml says of them; "" of none.
+// Line returns the text in protection.yaml. "" means no rule.
 func (k Keepers) Line() string {
 	return strings.Join(each.Of(k, func(k Keeper) string { return k.Tool.says(k.Name) + " " + k.How }), "; ")
 }
 
-// Names are the objects, as a person calls them; "" of none.
+// Names returns the names of the objects. "" means no rule.
 func (k Keepers) Names() string {
 	return strings.Join(each.Of(k, func(k Keeper) string { return k.Name }), "; ")
 }

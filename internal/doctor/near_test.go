@@ -8,8 +8,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/doctor"
 )
 
-// Cases that differ from a good fixture in one edit: the rule that still protects web,
-// the replicas of web in a rebuild, and the traps.
+// Each case differs from a good fixture in one edit. It states the rule that still
+// protects web, the replicas of web in a rebuild, and the traps.
 func TestOneEditAway(t *testing.T) {
 	t.Parallel()
 	const (
@@ -27,7 +27,7 @@ func TestOneEditAway(t *testing.T) {
 	)
 	lost := []doctor.Trap{doctor.NoRule, doctor.ComponentMissing}
 	for name, c := range map[string]struct {
-		base, file, edit string // of a file of the base
+		base, file, edit string // of a file in the base
 		more             fixture
 		inert            string
 		start            int32

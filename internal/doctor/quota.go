@@ -11,13 +11,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/gitops"
 )
 
-// quotas notes quotas that are too small for the checkpoints together.
+// quotas reports ResourceQuotas that are too small for the levels of their namespace.
 func (e *examination) quotas() {
 	for _, q := range e.Cluster.quotas {
 		for _, name := range slices.Sorted(maps.Keys(q.Spec.Hard)) {
 			hard, asks := q.Spec.Hard[name], gitops.QuotaName(name)
 			if name == corev1.ResourcePods || name == "count/pods" {
-				asks = "" // the pods themselves
+				asks = "" // such a quota limits the pods themselves
 			}
 			if !countsAll(q, asks) {
 				continue
@@ -30,20 +30,21 @@ func (e *examination) quotas() {
 			if room, ok := e.report.Room[q.Namespace]; !ok || fits < room {
 				e.report.Room[q.Namespace] = fits
 			}
-			e.find(Quota, q.Namespace, fmt.Sprintf("The levels of the namespace add up to %s, and ResourceQuota %s allows %s %s. A rebuild stops at the quota. Raise %[4]s in its spec.hard.", d.say(asks), q.Name, hard.String(), name))
+			e.find(Quota, q.Namespace, fmt.Sprintf("The levels of the namespace add up to %s, and ResourceQuota %s allows %s %s. A rebuild stops at the quota.", d.say(asks), q.Name, hard.String(), name),
+				fmt.Sprintf("set %s: %q or more in spec.hard of ResourceQuota %s", name, d.sum.String(), q.Name))
 		}
 	}
 }
 
-// A demand is what the checkpoints of a namespace ask for together.
+// A demand is the sum of the requests of a namespace at its levels.
 type demand struct {
 	sum     resource.Quantity
 	pods    int64
-	unknown int64 // pods of which it is not known what they ask for
+	unknown int64 // pods whose requests are unknown
 }
 
-// demand sums up what the checkpoints of a namespace ask for of a resource, as Asks
-// have it; "" is the pods themselves.
+// demand returns how much of a resource the workloads of a namespace request at their
+// levels. asks is a resource as in gitops.Object.Asks; "" is the number of pods.
 func (e *examination) demand(namespace string, asks corev1.ResourceName) (d demand) {
 	for id, entry := range e.Tree.Entries() {
 		if id.Namespace != namespace {
@@ -65,7 +66,7 @@ func (e *examination) demand(namespace string, asks corev1.ResourceName) (d dema
 	return d
 }
 
-// say says a demand.
+// say formats a demand.
 func (d demand) say(asks corev1.ResourceName) string {
 	switch {
 	case asks == "":
@@ -76,10 +77,10 @@ func (d demand) say(asks corev1.ResourceName) string {
 	return fmt.Sprintf("%s %s", d.sum.String(), asks)
 }
 
-// countsAll reports whether a quota is known to count all pods of workloads that ask
-// for the resource. None of them has a deadline, as a Job's may, so that NotTerminating
-// leaves none out; what asks for anything is not best effort; priorities are not
-// known here.
+// countsAll reports whether a quota applies to all pods that request the resource.
+// NotTerminating does: unlike a Job, a latched workload has no deadline. NotBestEffort
+// does if the pods have requests. Every other scope may exclude pods, for example by
+// priority, which doctor does not read.
 func countsAll(q corev1.ResourceQuota, asks corev1.ResourceName) bool {
 	scopes := slices.Clone(q.Spec.Scopes)
 	if by := q.Spec.ScopeSelector; by != nil {

@@ -8,13 +8,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/doctor"
 )
 
-// web has a level of 200, and the requests of one of its pods are edited in.
+// web has a level of 200. Each case sets the requests of its pods.
 func TestAQuotaIsHeldAgainstWhatThePodsAskFor(t *testing.T) {
 	t.Parallel()
 	const half, none = "{spec: {containers: [{name: main, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}}", "{spec: {containers: [{name: main}]}}"
 	found := func(text string) string {
 		name := text[strings.LastIndex(text, " ")+1:]
-		return "The levels of the namespace add up to " + text + ". A rebuild stops at the quota. Raise " + name + " in its spec.hard."
+		return "The levels of the namespace add up to " + text + ". A rebuild stops at the quota. set " + name + ": \"100\" or more in spec.hard of ResourceQuota pods"
 	}
 	for name, c := range map[string]struct {
 		template, quota, declared string
@@ -44,7 +44,7 @@ func TestAQuotaIsHeldAgainstWhatThePodsAskFor(t *testing.T) {
 			text, room := "", map[string]int64{}
 			for _, one := range r.Findings {
 				if one.Trap == doctor.Quota {
-					text += one.Text
+					text += one.Text + " " + one.Fix
 				}
 			}
 			if c.text != "" {

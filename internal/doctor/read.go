@@ -16,16 +16,16 @@ import (
 
 // A Lister reads objects of a cluster.
 type Lister interface {
-	// List returns all objects of a kind as JSON, and none where the cluster does
-	// not have the kind.
+	// List returns all objects of a kind as JSON. It returns no objects if the cluster
+	// does not have the kind.
 	List(ctx context.Context, path, resource, kind string) ([]json.RawMessage, error)
-	// Get returns one object as JSON, nil if it does not exist.
+	// Get returns one object as JSON, or nil if the object does not exist.
 	Get(ctx context.Context, path string) (json.RawMessage, error)
-	// Minor returns the minor version of Kubernetes 1 that the server is.
+	// Minor returns the minor version of the API server, as in Kubernetes 1.x.
 	Minor(ctx context.Context) (int, error)
 }
 
-// ReadCluster reads the Sources. What cannot be read is said in Unread.
+// ReadCluster reads the Sources. It lists in Unread the parts that could not be read.
 func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster {
 	c := Cluster{Kinds: kinds, definitions: map[workload.Kind]definition{}}
 	unread := func(what string, err error) {
@@ -45,30 +45,30 @@ func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster
 	}
 	for _, namespace := range c.controllers() {
 		data, err := from.Get(ctx, "/api/v1/namespaces/"+namespace+"/configmaps/"+settings)
-		if err == nil && data != nil { // without the object, Argo CD has its defaults
+		if err == nil && data != nil { // if the ConfigMap does not exist, Argo CD uses its defaults
 			err = c.govern(namespace, data)
 		}
 		unread("configmaps "+namespace+"/"+settings, err)
 	}
 	for kind, o := range kinds {
 		if o.Resource == "" {
-			continue // known by what git holds alone
+			continue // only checkpoint files have this kind
 		}
 		var d definition
 		data, err := from.Get(ctx, definitions+o.FullResource())
-		if err == nil && json.Unmarshal(data, &d) == nil { // whoever may not see it loses nothing else
+		if err == nil && json.Unmarshal(data, &d) == nil { // without this right, only the comparison of kinds is missing
 			c.definitions[kind] = d
 		}
 	}
 	return c
 }
 
-// deepest bounds how often a build is looked at anew for what it leads to.
+// deepest is the maximum number of times that a build is searched for missing files.
 const deepest = 20
 
-// ReadOverlays builds folders of a repository at a commit. A folder that is not
-// there is left out, since its object may apply another repository; one that a
-// person names is an error.
+// ReadOverlays builds folders of a repository at a commit. It skips a folder that does
+// not exist, because its object may apply another repository. If a user named the folder,
+// it returns an error.
 func ReadOverlays(ctx context.Context, from repo.Repository, commit string, builds []Build) ([]Overlay, error) {
 	r := reader{from: from, commit: commit, files: map[string][]byte{}, asked: map[string]bool{}}
 	var all []Overlay
@@ -77,7 +77,7 @@ func ReadOverlays(ctx context.Context, from repo.Repository, commit string, buil
 		there, err := r.fetch(ctx, b)
 		var unsafe *repo.UnsafeError
 		switch {
-		case errors.As(err, &unsafe): // there is no building it
+		case errors.As(err, &unsafe): // such a folder cannot be built
 			o.Dir, o.Err = b.Dir, err
 		case err != nil:
 			return nil, fmt.Errorf("read %s: %w", b.Dir, err)
@@ -94,7 +94,8 @@ func ReadOverlays(ctx context.Context, from repo.Repository, commit string, buil
 	return all, nil
 }
 
-// within builds the folders of an overlay that include Components.
+// within builds each folder of an overlay that includes Components, apart from the
+// overlay's own folder.
 func (b Build) within(o Overlay, files map[string][]byte) map[string][]gitops.Object {
 	built := map[string][]gitops.Object{}
 	for _, f := range o.Folders {
@@ -108,8 +109,8 @@ func (b Build) within(o Overlay, files map[string][]byte) map[string][]gitops.Ob
 	return built
 }
 
-// build builds the folder of the files that the build has. Where all that was
-// read would do, the error says so: what is missing is in git for all to see.
+// build builds the folder from the files that its source includes. If the build succeeds
+// only with all files, the error states that the tool excludes a file.
 func (b Build) build(files map[string][]byte) (gitops.Overlay, error) {
 	if chart(files, b.Dir) {
 		return gitops.Overlay{}, errChart
@@ -124,7 +125,7 @@ func (b Build) build(files map[string][]byte) (gitops.Overlay, error) {
 	return o, err
 }
 
-// A reader keeps what was read of a commit.
+// A reader caches the files of a commit.
 type reader struct {
 	from   repo.Repository
 	commit string
@@ -132,11 +133,12 @@ type reader struct {
 	asked  map[string]bool
 }
 
-// fetch reads a folder and all that its build leads to.
+// fetch reads a folder and every file that its build refers to. It reports whether the
+// folder exists.
 func (r *reader) fetch(ctx context.Context, b Build) (there bool, err error) {
 	folder := []string{b.Dir}
 	if b.Dir == "." {
-		folder = gitops.KustomizationNames() // the whole repository may be large
+		folder = gitops.KustomizationNames() // do not read the full repository, which may be large
 	}
 	if err := r.read(ctx, append(folder, b.source.asks(folder)...)...); err != nil {
 		return false, err
@@ -145,7 +147,7 @@ func (r *reader) fetch(ctx context.Context, b Build) (there bool, err error) {
 		there = there || below(name, b.Dir)
 	}
 	for range deepest {
-		missing, _ := b.Edits.Missing(b.takes(r.files), b.Dir) // what is wrong with it, its build says
+		missing, _ := b.Edits.Missing(b.takes(r.files), b.Dir) // the build reports this error
 		if !slices.ContainsFunc(missing, func(at string) bool { return !r.asked[at] }) {
 			break
 		}
@@ -156,8 +158,7 @@ func (r *reader) fetch(ctx context.Context, b Build) (there bool, err error) {
 	return there, nil
 }
 
-// below reports whether a file is in a folder; of the root only its
-// kustomization is.
+// below reports whether a file is in a folder. The root contains only its kustomization.
 func below(name, dir string) bool {
 	if dir == "." {
 		return slices.Contains(gitops.KustomizationNames(), name)
@@ -165,8 +166,8 @@ func below(name, dir string) bool {
 	return strings.HasPrefix(name, dir+"/")
 }
 
-// read reads what was not asked for yet. What is no path in a repository is not
-// there.
+// read reads the paths that it has not requested before. An invalid path counts as
+// missing.
 func (r *reader) read(ctx context.Context, paths ...string) error {
 	paths = slices.DeleteFunc(slices.Clone(paths), func(at string) bool {
 		asked := r.asked[at]

@@ -174,8 +174,7 @@ func scaledByHand(t *testing.T, cp *controlplane.ControlPlane) {
 	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=1")
 	sees("a scale to 1", 1, workload.DrivenByNothing, true)
 
-	// A tool that states replicas by an apply owns them until another manager writes
-	// them.
+	// A tool that applies replicas owns the field until another manager writes it.
 	cp.Kubectl(t, strings.Replace(manifest, "spec:\n", "spec:\n  replicas: 4\n", 1), "apply", "--server-side", "--force-conflicts", "--field-manager=kustomize-controller", "-f", "-")
 	applied = "kustomize-controller"
 	sees("an apply of 4", 4, workload.DrivenByNothing, false)

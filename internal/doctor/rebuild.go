@@ -10,15 +10,15 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// rebuild finds what a rebuild would make of a workload, and notes why that is
-// not its checkpoint.
+// rebuild sets the number of replicas that a rebuild starts for a workload, and adds the
+// findings about a start below the level.
 func (e *examination) rebuild(s *subject) {
 	s.Rollout = s.entry.Rollout
 	s.Returns, s.Returned = e.returns(*s)
 	o, w := e.given(s.ID)
 	s.Paused = pauses(w)
 	if s.Paused {
-		e.lowers(s, Paused, s.ID.Short(), fmt.Sprintf("%s builds the workload with paused: true. A rebuild creates it without pods, until you resume it. Remove paused: true from the manifest.", o.Dir))
+		e.lowers(s, Paused, s.ID.Short(), fmt.Sprintf("%s builds the workload with paused: true. A rebuild creates it without pods, until you resume it.", o.Dir), "remove paused: true from the manifest")
 	}
 	e.limits(s)
 	if e.starts(s); s.Paused {
@@ -26,8 +26,8 @@ func (e *examination) rebuild(s *subject) {
 	}
 }
 
-// given is the first build that gives a workload, and what it gives; zero where
-// none does.
+// given returns the first overlay with a workload, and the workload's manifest. Both are
+// zero if no overlay has it.
 func (e *examination) given(id workload.ID) (Overlay, gitops.Object) {
 	for _, o := range e.Overlays {
 		if w, ok := o.rendered(id); ok {
@@ -37,13 +37,13 @@ func (e *examination) given(id workload.ID) (Overlay, gitops.Object) {
 	return Overlay{}, gitops.Object{}
 }
 
-// pauses reports whether a workload has no pods for as long as it is paused from
-// its creation on. A Rollout of Argo Rollouts has its first ones all the same.
+// pauses reports whether a new workload has no pods until it is resumed. A paused Rollout
+// of Argo Rollouts still gets its first pods.
 func pauses(w gitops.Object) bool { return w.Paused && w.ID.Kind == workload.Deployment }
 
-// starts finds the replica count that a rebuild creates a workload with. It is
-// unknown if no build has the workload, unless a policy sets the level on creation
-// and nothing resets it.
+// starts sets the number of replicas that a rebuild creates a workload with, and the
+// folder or policy that sets it. The number is unknown if no build has the workload,
+// unless a policy sets the level on creation and no tool resets it.
 func (e *examination) starts(s *subject) {
 	if o, w := e.given(s.ID); o.Dir != "" {
 		s.Start, s.By = 1, o.Dir
@@ -64,17 +64,18 @@ func (e *examination) starts(s *subject) {
 	switch {
 	case reset:
 	case s.Level == 0 && (admitted || len(included) > 0):
-		// There is nothing yet that could be missed, and a way for what will be.
+		// No level is lost yet, and a future level will apply.
 	case admitted && !applied && len(included) == 0:
-		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s reads the checkpoint file, but no folder that doctor builds applies this file. Add %s to resources of a kustomization in %s or above, and apply the kustomization before the workloads. If no tool in this cluster applies it, name its folder with --path.",
-			w.name(), checkpoint.RecordPath(e.Site, s.ID.Namespace), checkpoint.Directory(e.Site)))
+		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s reads the checkpoint file, but no folder that doctor builds (from Flux, Argo CD and --path) applies this file.", w.name()),
+			fmt.Sprintf("add %s to resources of a kustomization in %s or above, and apply the kustomization before the workloads",
+				checkpoint.RecordPath(e.Site, s.ID.Namespace), checkpoint.Directory(e.Site)))
 	case hidden:
 	case admitted && applied && (built || stays):
 		if s.Start < s.Level {
 			s.Start, s.By = s.Level, w.name()
 		}
 	case admitted && applied && len(included) == 0:
-		// The start is unknown: not all was read.
+		// The start is unknown, because not everything could be read.
 	case len(included) == 0:
 		e.without[s.ID.Namespace] = append(e.without[s.ID.Namespace], *s)
 	default:
@@ -82,8 +83,10 @@ func (e *examination) starts(s *subject) {
 	}
 }
 
-// patched notes a patch that the builds which include it pass over.
+// patched adds the finding that explains why the builds with the Component ignore the
+// patch for a workload.
 func (e *examination) patched(s *subject, included []inclusion) {
+	file := checkpoint.RecordPath(e.Site, s.ID.Namespace)
 	for _, outside := range []bool{false, true} {
 		for _, in := range included {
 			w, ok := in.overlay.rendered(s.ID)
@@ -94,26 +97,29 @@ func (e *examination) patched(s *subject, included []inclusion) {
 		}
 	}
 	for _, in := range included {
-		if in.overlay.Err != nil { // it says itself what is wrong
-			s.Lowers = append(s.Lowers, Finding{BuildFails, in.overlay.Dir, in.overlay.Err.Error()})
+		if in.overlay.Err != nil { // overlays reports this error
+			s.Lowers = append(s.Lowers, Finding{BuildFails, in.overlay.Dir, in.overlay.Err.Error(), in.overlay.fix()})
 			return
 		}
 		for _, w := range in.overlay.Workloads {
 			if renamed(*s, in.overlay, w) {
-				e.lowers(s, BeforePrefix, s.ID.Short(), fmt.Sprintf("The entry is for %s, but %s renames the workload to %s, so the entry matches no live workload. Delete the lines of the entry, and latch %[3]s.", s.ID.Name, in.overlay.Dir, w.ID.Name))
+				e.lowers(s, BeforePrefix, s.ID.Short(), fmt.Sprintf("The entry is for %s, but %s renames the workload to %s, so the entry matches no live workload.", s.ID.Name, in.overlay.Dir, w.ID.Name),
+					fmt.Sprintf("delete the lines of %s from %s, and latch %s", s.ID.Name, file, w.ID.Name))
 				return
 			}
 		}
 	}
 	if s.Start > 0 {
-		e.lowers(s, ComponentMissing, s.ID.Short(), fmt.Sprintf("%s builds the workload but does not include the Component %s. Add the Component to its components.", s.By, path.Dir(checkpoint.ComponentPath(e.Site, s.ID.Namespace))))
+		e.lowers(s, ComponentMissing, s.ID.Short(), fmt.Sprintf("%s builds the workload but does not include the Component of its namespace.", s.By),
+			fmt.Sprintf("add %s to components of %s", path.Dir(checkpoint.ComponentPath(e.Site, s.ID.Namespace)), s.By))
 		return
 	}
-	e.lowers(s, PatchSkipped, s.ID.Short(), fmt.Sprintf("%s builds no %s of this name in namespace %s. If the workload was removed, delete its lines from %s.", included[0].overlay.Dir, s.ID.Kind, s.ID.Namespace, checkpoint.RecordPath(e.Site, s.ID.Namespace)))
+	e.lowers(s, PatchSkipped, s.ID.Short(), fmt.Sprintf("%s builds no %s of this name in namespace %s.", included[0].overlay.Dir, s.ID.Kind, s.ID.Namespace),
+		"if the workload was removed, delete its lines from "+file)
 }
 
-// skipped notes why a build that has both the workload and the Component does
-// not give it the level.
+// skipped adds the finding that explains why a build with both the workload and the
+// Component does not set the level.
 func (e *examination) skipped(s *subject, in inclusion, w gitops.Object) {
 	got := int32(1)
 	if w.Replicas != nil {
@@ -122,29 +128,35 @@ func (e *examination) skipped(s *subject, in inclusion, w gitops.Object) {
 	if got == s.Level {
 		return
 	}
-	f, trap := in.folder, PatchSkipped
-	why := first(
-		reason{w.Unplaced, fmt.Sprintf("The manifests in %s have no namespace, but the patch requires one. Add metadata.namespace, or set namespace: one folder below.", f.Dir)},
-		reason{f.Namespace != "", fmt.Sprintf("%s includes the Component and sets namespace: %s, which takes effect after the Component. Include the Component one folder above.", f.Dir, f.Namespace)},
-		reason{f.Prefix != "" || f.Suffix != "", fmt.Sprintf("%s includes the Component and adds a name prefix or suffix, which takes effect after the Component. Include the Component one folder above.", f.Dir)},
-	)
-	if why == "" {
-		trap, why = Overridden, fmt.Sprintf("Another patch or transformer in %s sets the replicas after the Component. Remove it.", in.overlay.Dir)
-		if in.overlay.outside(f.Dir, w) {
-			trap, why = ComponentMissing, fmt.Sprintf("%s includes the Component but does not build the workload. Include the Component in a folder that builds both.", f.Dir)
-		}
+	f := in.folder
+	trap, why := PatchSkipped, ""
+	fix := "include the Component one folder above " + f.Dir
+	switch {
+	case w.Unplaced:
+		why = fmt.Sprintf("The manifests in %s have no namespace, but the patch requires one.", f.Dir)
+		fix = fmt.Sprintf("add metadata.namespace: %s to the manifest, or set namespace: %[1]s one folder below", s.ID.Namespace)
+	case f.Namespace != "":
+		why = fmt.Sprintf("%s includes the Component and sets namespace: %s, which takes effect after the Component.", f.Dir, f.Namespace)
+	case f.Prefix != "" || f.Suffix != "":
+		why = fmt.Sprintf("%s includes the Component and adds a name prefix or suffix, which takes effect after the Component.", f.Dir)
+	case in.overlay.outside(f.Dir, w):
+		trap, why = ComponentMissing, fmt.Sprintf("%s includes the Component but does not build the workload.", f.Dir)
+		fix = "include the Component in a folder that builds both"
+	default:
+		trap, why = Overridden, fmt.Sprintf("Another patch or transformer in %s sets the replicas after the Component.", in.overlay.Dir)
+		fix = "remove the patch or transformer"
 	}
-	e.lowers(s, trap, s.ID.Short(), fmt.Sprintf("The level is %d, but the build gives %d. %s", s.Level, got, why))
+	e.lowers(s, trap, s.ID.Short(), fmt.Sprintf("The level is %d, but the build gives %d. %s", s.Level, got, why), fix)
 }
 
-// outside reports whether a folder of the overlay that includes Components is
-// known not to build a workload.
+// outside reports whether a folder that includes Components certainly does not build a
+// workload.
 func (o Overlay) outside(dir string, w gitops.Object) bool {
 	built, known := o.Within[dir]
 	return known && !slices.ContainsFunc(built, func(one gitops.Object) bool { return one.ID.Kind == w.ID.Kind && one.ID.Name == w.ID.Name })
 }
 
-// renamed reports whether a build made a workload of what a checkpoint names.
+// renamed reports whether a build renamed the subject to w.
 func renamed(s subject, o Overlay, w gitops.Object) bool {
 	if w.ID.Kind != s.ID.Kind || w.ID.Namespace != s.ID.Namespace || w.Replicas == nil || *w.Replicas != s.Level {
 		return false
@@ -158,8 +170,8 @@ func renamed(s subject, o Overlay, w gitops.Object) bool {
 	return w.ID.Name != s.ID.Name && slices.Contains(names, w.ID.Name)
 }
 
-// returns says what a rebuild should make of a rollout in flight, and whether it
-// does so by itself.
+// returns describes which template a rebuild should create for a rollout in flight.
+// itself is true if a rebuild does this without further action.
 func (e *examination) returns(s subject) (text string, itself bool) {
 	r := s.entry.Rollout
 	if r == (checkpoint.Rollout{}) {
@@ -178,7 +190,7 @@ func (e *examination) returns(s subject) (text string, itself bool) {
 	other := w.Images != nil && r.To.Images != "" && built != r.To.Images
 	back := other && built == r.From.Images
 	from := r.Returns == checkpoint.SideFrom
-	replaced := from && !(back && r.ImagesOnly) // a policy has to replace the images
+	replaced := from && !(back && r.ImagesOnly) // a policy must replace the images
 	_, restores := e.changes(s, "image", true)
 	restores = restores && r.ImagesOnly
 	instead := first(
@@ -191,8 +203,8 @@ func (e *examination) returns(s subject) (text string, itself bool) {
 	return text + instead, instead == ""
 }
 
-// applied reports whether a build applies the record of a namespace, without
-// which no policy has anything to go by.
+// applied reports whether a build applies the checkpoint file of a namespace. Without the
+// file, no policy acts.
 func (e *examination) applied(namespace string) bool {
 	return slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return slices.Contains(o.Records, namespace) })
 }

@@ -8,54 +8,54 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Report is what was found. Its JSON is for machines: fields are added and never
-// changed.
+// A Report is the result of Examine. Its JSON is an API: fields may be added, but do not
+// change.
 type Report struct {
 	Site      string            `json:"site"`
-	Workloads []Workload        `json:"workloads"` // latched or declared, in the order of workload.Compare
-	Findings  []Finding         `json:"findings"`  // the worst first, and by what they are about
-	Unread    []workload.Unread `json:"-"`         // what is not judged
-	// Evidence is what protection.yaml should say.
+	Workloads []Workload        `json:"workloads"` // latched or in git, in the order of workload.Compare
+	Findings  []Finding         `json:"findings"`  // worst trap first, then by subject
+	Unread    []workload.Unread `json:"-"`         // parts that could not be read
+	// Evidence are the correct lines of protection.yaml.
 	Evidence checkpoint.Evidence `json:"evidence"`
-	// Room is how many pods the ResourceQuotas let run in a namespace, where its
-	// checkpoints ask for more: of pods that ask for unlike amounts of what is short,
-	// how many of a mix as the checkpoints are.
+	// Room is the number of pods that the ResourceQuotas of a namespace allow, by
+	// namespace. It has only the namespaces whose levels exceed a quota. If pods have
+	// different requests, it assumes the same mix of pods as the levels.
 	Room map[string]int64 `json:"-"`
 }
 
-// A Workload is what was found of one workload.
+// A Workload is the result for one workload.
 type Workload struct {
 	ID    workload.ID `json:"-"`
-	Live  int32       `json:"live,omitzero"`     // pods asked for now; 0 is not known, or not there
-	Level int32       `json:"declared,omitzero"` // as declared; 0 is nothing
-	// Start is what a rebuild would start it at, in pods, and By what makes it
-	// so; 0 is not known. Paused is true where that is known to be none at all,
-	// since it is created paused.
+	Live  int32       `json:"live,omitzero"`     // desired replicas now; 0 if unknown or not live
+	Level int32       `json:"declared,omitzero"` // the level in git; 0 without a level
+	// Start is the number of pods that a rebuild starts for the workload, and By is the
+	// folder or policy that sets it. A Start of 0 is unknown, unless Paused is true: the
+	// workload is created paused, without pods.
 	Start  int32  `json:"-"`
 	By     string `json:"rebuiltBy,omitzero"`
 	Paused bool   `json:"-"`
-	// Inert are what keeps its checkpoint from acting on the live cluster. Evident is
-	// true where protection.yaml says so.
+	// Inert are the rules that protect the live replicas. Evident is true if
+	// protection.yaml covers the workload.
 	Inert   Keepers `json:"-"`
 	Evident bool    `json:"evident"`
-	// UserLine is the line of protection.yaml that a user wrote, if it alone protects the
-	// live replica count; "" is none.
+	// UserLine is the line of protection.yaml that a user wrote, if no other rule
+	// protects the live replicas. Otherwise it is "".
 	UserLine string `json:"-"`
-	// Acts are the findings by which its checkpoint acts on the live cluster.
+	// Acts are the findings that let the level act on the live cluster.
 	Acts []Finding `json:"-"`
-	// Lowers are the findings for which a rebuild does not start it at what it
-	// needs, in the order in which they were found. A quota is not among them: see
-	// Report.Room.
+	// Lowers are the findings that keep a rebuild from starting the workload at its
+	// level, in the order of discovery. A quota is not included: see Report.Room.
 	Lowers []Finding `json:"-"`
-	// Rollout is what git declares of a rollout in flight, zero where none is.
-	// Returns says which template of it a rebuild should begin with, "" where none
-	// is in flight; Returned is true where it does so by itself.
+	// Rollout is the rollout in flight in git; zero without a rollout. Returns describes
+	// the template that a rebuild should create; "" without a rollout. Returned is true
+	// if a rebuild creates it without further action.
 	Rollout  checkpoint.Rollout `json:"-"`
 	Returns  string             `json:"returns,omitzero"`
 	Returned bool               `json:"-"`
 }
 
-// RebuiltAt is what a rebuild starts a workload at; nil is not known.
+// RebuiltAt returns the number of replicas that a rebuild starts for a workload, or nil
+// if the number is unknown.
 func (w Workload) RebuiltAt() *int32 {
 	if w.Start == 0 && !w.Paused {
 		return nil
@@ -63,7 +63,7 @@ func (w Workload) RebuiltAt() *int32 {
 	return &w.Start
 }
 
-// MarshalJSON names the workload, and leaves out what is not known.
+// MarshalJSON adds the workload's name, and omits unknown values.
 func (w Workload) MarshalJSON() ([]byte, error) {
 	type found Workload
 	return term.Marshal(struct {
@@ -74,7 +74,7 @@ func (w Workload) MarshalJSON() ([]byte, error) {
 	}{term.NamedBy(w.ID), found(w), cmp.Or(w.Inert.Line(), w.UserLine), w.RebuiltAt()})
 }
 
-// MarshalJSON says what document it is. Lists are never null.
+// MarshalJSON adds the document's kind and version. Lists are never null.
 func (r Report) MarshalJSON() ([]byte, error) {
 	type found Report
 	r.Workloads, r.Findings = append([]Workload{}, r.Workloads...), append([]Finding{}, r.Findings...)

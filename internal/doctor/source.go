@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A gitRepository is a source of Flux, as far as it matters here.
+// A gitRepository is a GitRepository of Flux, reduced to the fields that doctor reads.
 type gitRepository struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     struct {
@@ -29,17 +29,17 @@ type gitRepository struct {
 	Status fluxStatus `json:"status"`
 }
 
-// A source is what becomes of the repository before a build has it. The zero
-// value is all of it.
+// A source filters the files of a repository before a build. The zero value includes
+// every file.
 type source struct {
-	// files is true of one that heeds the files of the repository which leave
-	// files out; patterns are what it leaves out besides, and go before.
+	// files is true if .sourceignore files apply. patterns are additional exclusions,
+	// which take precedence over those files.
 	files    bool
 	patterns []gitignore.Pattern
 }
 
-// repository is the source of a Kustomization, nil where it is not there or no
-// GitRepository.
+// repository returns the source of a Kustomization, or nil if the source does not exist
+// or is not a GitRepository.
 func (c Cluster) repository(k kustomization) *gitRepository {
 	ref := k.Spec.SourceRef
 	for i, s := range c.repositories {
@@ -50,8 +50,8 @@ func (c Cluster) repository(k kustomization) *gitRepository {
 	return nil
 }
 
-// asks are the files that say what is left out of some paths, where the source
-// heeds any: one in each folder above them.
+// asks returns the .sourceignore files that apply to some paths: one in each folder above
+// them. It returns nil if the source ignores such files.
 func (s source) asks(paths []string) []string {
 	if !s.files {
 		return nil
@@ -67,9 +67,9 @@ func (s source) asks(paths []string) []string {
 	return all
 }
 
-// excludes returns what reports whether a file of those that were read is left out,
-// by its path from the root of the repository. Unlike with git, a line can include a
-// file below an excluded folder: the last line that matches decides.
+// excludes returns a function that reports whether the source excludes a file. The file's
+// path is relative to the root. Unlike with git, a pattern can include a file below an
+// excluded folder: the last matching pattern decides.
 func (s source) excludes(files map[string][]byte) func(string) bool {
 	patterns := s.patterns
 	if s.files {
@@ -79,7 +79,7 @@ func (s source) excludes(files map[string][]byte) func(string) bool {
 	return func(file string) bool { return matcher.Match(strings.Split(file, "/"), false) }
 }
 
-// takes are the files that a build has of those that were read.
+// takes returns the files that the build includes.
 func (b Build) takes(files map[string][]byte) map[string][]byte {
 	taken, excluded := maps.Clone(files), b.source.excludes(files)
 	maps.DeleteFunc(taken, func(name string, _ []byte) bool {
@@ -90,8 +90,8 @@ func (b Build) takes(files map[string][]byte) map[string][]byte {
 	return taken
 }
 
-// matched reports whether a pattern of an Application's directory matches: a star
-// goes through folders, and braces hold what may be instead of each other.
+// matched reports whether a directory pattern of an Application matches a name. A star
+// also matches slashes, and braces contain alternatives.
 func matched(pattern, name string) bool {
 	expression := strings.NewReplacer(`\*`, ".*", `\?`, ".", `\{`, "(?:", `\}`, ")", ",", "|").Replace(regexp.QuoteMeta(pattern))
 	ok, err := regexp.MatchString("^(?:"+expression+")$", name)

@@ -7,9 +7,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/doctor"
 )
 
-// recordsBy is the good case of an admission policy, with the records brought by
-// an object of a tool from a folder that holds more than records. "file NAME" is
-// a file of the repository instead.
+// recordsBy returns the good case of an admission policy in which the given objects apply
+// the checkpoint files, from a folder that also contains other files. An object "file
+// NAME" is a file of the repository instead.
 func recordsBy(t *testing.T, objects ...string) fixture {
 	t.Helper()
 	f := read(t, "admission")

@@ -9,12 +9,13 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 )
 
-// sourceIgnore is the name of the files, in any folder of a repository, by which Flux's
-// source-controller excludes files below that folder. spec.ignore of a GitRepository has
-// the same syntax.
+// sourceIgnore is the name of the files in which users list exclusions for Flux's
+// source-controller. Such a file can be in any folder, and applies to the files below
+// that folder. spec.ignore of a GitRepository has the same syntax.
 const sourceIgnore = ".sourceignore"
 
-// parseIgnore reads lines of gitignore that apply below a folder; nil is the root.
+// parseIgnore parses gitignore patterns that apply below a folder. A nil folder is the
+// root.
 func parseIgnore(folder []string, text string) (patterns []gitignore.Pattern) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
@@ -25,8 +26,8 @@ func parseIgnore(folder []string, text string) (patterns []gitignore.Pattern) {
 	return patterns
 }
 
-// ignoreFiles reads the files named sourceIgnore of a repository, by path from its root.
-// The lines of a folder take precedence over those of the folders above it.
+// ignoreFiles parses every .sourceignore file of a repository. files has paths from the
+// root. The patterns of a folder take precedence over the patterns of its parent folders.
 func ignoreFiles(files map[string][]byte) (patterns []gitignore.Pattern) {
 	var folders [][]string
 	for name := range files {

@@ -13,22 +13,22 @@ import (
 	"github.com/gitlatch/gitlatch/internal/each"
 )
 
-// settings is the ConfigMap that an Argo CD has its settings in, in its own
+// settings is the name of the ConfigMap with the settings of an Argo CD, in its own
 // namespace.
 const settings = "argocd-cm"
 
-// controllers are the namespaces of the Argo CDs that reconcile Applications.
+// controllers returns the namespaces of the Argo CDs that reconcile Applications.
 func (c Cluster) controllers() []string {
 	all := each.Of(c.applications, func(a application) string { return a.Status.ControllerNamespace })
 	slices.Sort(all)
-	return slices.DeleteFunc(slices.Compact(all), func(namespace string) bool { return namespace == "" }) // none has reported on it
+	return slices.DeleteFunc(slices.Compact(all), func(namespace string) bool { return namespace == "" }) // not reported yet
 }
 
-// customizations are the keys that hold rules for all Applications, before the
-// group and kind that a rule is for.
+// customizations is the prefix of the settings with rules for all Applications. A group
+// and kind may follow it.
 const customizations = "resource.customizations"
 
-// govern gives the Applications that an Argo CD reconciles its rules.
+// govern sets the rules of an Argo CD on the Applications that it reconciles.
 func (c *Cluster) govern(namespace string, data []byte) error {
 	var object struct {
 		Data map[string]string `json:"data"`
@@ -45,8 +45,8 @@ func (c *Cluster) govern(namespace string, data []byte) error {
 	return err
 }
 
-// systemRules are those that settings hold: in one document for all kinds, and each
-// under a key of its own.
+// systemRules returns the ignore rules in settings: from the one document for all kinds,
+// and from the separate key of each kind.
 func systemRules(of map[string]string) (rules []difference, err error) {
 	var together map[string]struct {
 		IgnoreDifferences string `json:"ignoreDifferences"`
@@ -78,5 +78,5 @@ func systemRules(of map[string]string) (rules []difference, err error) {
 	return rules, nil
 }
 
-// everything is the key of a rule for all groups and kinds.
+// everything is the key of the rules for all groups and kinds.
 const everything = "all"

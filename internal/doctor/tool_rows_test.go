@@ -5,15 +5,15 @@ package doctor_test
 // whether the replicas survive it; the audit log shows it afterwards.
 type row struct {
 	kind string // of the workload; "" is Deployment
-	// spec is the spec of the object, in which NAME is the row's name; options are the
-	// sync options. meta are annotations of the workload.
+	// spec is the spec of the object, with NAME for the row's name. options are the sync
+	// options. meta are annotations of the workload.
 	spec, options, meta string
 	// why is the reason why doctor finds no rule even though the tool keeps the
 	// replicas; "" if doctor finds the rule.
 	why string
-	// idle is true of one that never sees the commit.
+	// idle is true if the tool never applies the commit.
 	idle bool
-	// short is true of the rows that every run takes.
+	// short is true for the rows that every run includes.
 	short bool
 }
 

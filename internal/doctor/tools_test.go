@@ -24,7 +24,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// taken are the rows of a tool that this run takes.
+// taken returns the rows that this run includes.
 func taken(all map[string]row) map[string]row {
 	all = maps.Clone(all)
 	maps.DeleteFunc(all, func(_ string, r row) bool { return !r.short && os.Getenv("GITLATCH_TOOLS") != "all" })
@@ -111,7 +111,7 @@ func TestDoctorSaysWhatTheToolsDo(t *testing.T) {
 	fmt.Printf("figure doctor_rows_wrong %d\n", wrong)
 }
 
-// A toolbench is a cluster with one workload for each row, in a namespace of its
+// A toolbench is a cluster with one workload for each row, in a namespace with the row's
 // name.
 type toolbench struct {
 	*controlplane.ControlPlane
@@ -179,7 +179,7 @@ func (w *toolbench) push(t *testing.T, declared int32, tag string) string {
 	return w.origin.Push(t, "main", w.files, tag)
 }
 
-// path is where the API has the workload of a row.
+// path returns the API path of a row's workload.
 func (w *toolbench) path(name string) string {
 	return "/apis/apps/v1/namespaces/" + name + "/" + w.rows[name].resource() + "/web"
 }
@@ -221,7 +221,7 @@ func (w *toolbench) applied(t *testing.T, name, commit string) bool {
 	return err == nil && strings.HasSuffix(object.Status.LastAppliedRevision, ":"+commit)
 }
 
-// scale writes a count under the name that the autoscaler has.
+// scale writes replicas under the autoscaler's manager name.
 func (w *toolbench) scale(t *testing.T, name string, r row) {
 	t.Helper()
 	w.Kubectl(t, "", "patch", r.resource()+"/web", "-n", name, "--subresource=scale", "--field-manager=kube-controller-manager",

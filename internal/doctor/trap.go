@@ -1,18 +1,19 @@
 package doctor
 
-// A Finding is one thing that a person should mend.
+// A Finding is a problem that a user should fix.
 type Finding struct {
 	Trap    Trap   `json:"trap"`
 	Subject string `json:"subject"` // a workload, a namespace, a folder or an object
-	Text    string `json:"text"`    // what is wrong, and what to do
+	Text    string `json:"text"`    // the problem and its reason
+	Fix     string `json:"fix"`     // the remedy, if possible a command or a field to paste
 }
 
 // A Trap is a stable name for a kind of finding.
 type Trap string
 
-// The traps: those for which nothing else that is said is of the site, those that
-// let a checkpoint act on the live cluster, those for which a rebuild does not
-// start at it, and those around both.
+// The traps, in four groups: the wrong cluster, so that the other findings may not apply
+// to the site; a level can act on the live cluster; a rebuild does not start a workload
+// at its level; other problems.
 const (
 	OtherCluster Trap = "other-cluster"
 
@@ -56,7 +57,7 @@ const (
 	ReviewWithoutHost Trap = "review-without-host"
 )
 
-// worst are all traps, the worst first.
+// worst lists all traps, the most severe first.
 var worst = []Trap{
 	OtherCluster,
 	PolicyOnUpdate, CountDropped, NoRule, RuleWithoutGroup, NotRespected, OptionNotRead, RuleNarrowed, SSA, MinAsCheckpoint,

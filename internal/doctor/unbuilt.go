@@ -13,7 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// errChart is why a folder is not built that holds a chart.
+// errChart is the error for a folder that contains a Helm chart.
 var errChart = errors.New("it contains a Helm chart, which doctor does not render")
 
 // chart reports whether a tool renders a folder as a Helm chart.
@@ -22,8 +22,8 @@ func chart(files map[string][]byte, dir string) bool {
 	return there("Chart.yaml") && !slices.ContainsFunc(gitops.KustomizationNames(), there)
 }
 
-// guarded notes charts that drop the replica count, unless a policy raises their
-// workloads.
+// guarded reports charts that may drop the replica count. A chart is not reported if an
+// admission policy sets the level of one of its workloads.
 func (e *examination) guarded() {
 	for _, s := range e.subjects() {
 		if _, admitted := e.admits(s); !admitted {
@@ -35,13 +35,13 @@ func (e *examination) guarded() {
 		}
 	}
 	for _, f := range e.guards {
-		e.find(f.Trap, f.Subject, f.Text)
+		e.find(f.Trap, f.Subject, f.Text, f.Fix)
 	}
 }
 
-// ignored reports whether nothing resets the replica count of a workload after its
-// creation: an applier of this cluster is known, or a user's line covers the workload,
-// and all appliers ignore the field, which Helm does not.
+// ignored reports whether no tool resets the replicas of a workload after its creation.
+// This is true if every applier ignores the replicas, and an applier of this cluster or a
+// user's line in protection.yaml covers the workload. Helm does not ignore fields.
 func (e *examination) ignored(s subject) bool {
 	if len(e.releases(s)) > 0 {
 		return false
@@ -57,8 +57,8 @@ func (e *examination) ignored(s subject) bool {
 	return known
 }
 
-// userLine is the line of protection.yaml that a user wrote and that covers a workload;
-// "" is none.
+// userLine returns the line of protection.yaml that a user wrote and that covers a
+// workload. It returns "" if there is no such line.
 func (e *examination) userLine(id workload.ID) string {
 	_, line, _ := e.Tree.Evidence.Line(id)
 	if writes(line) {
@@ -67,58 +67,62 @@ func (e *examination) userLine(id workload.ID) string {
 	return line
 }
 
-// reset notes a replica count that a manifest states and that its next apply sets again
-// after a policy raised it on creation.
+// reset reports replicas in a manifest that the next apply sets again after a policy set
+// the level on creation.
 func (e *examination) reset(s *subject) bool {
 	o, w := e.given(s.ID)
 	if w.Replicas == nil || e.ignored(*s) {
 		return false
 	}
 	s.Start, s.By = *w.Replicas, o.Dir
-	e.lowers(s, StatedCount, s.ID.Short(), fmt.Sprintf("The manifest states replicas: %d, and the next apply after a rebuild sets them again. Let the GitOps tool ignore %s, and only then remove the field.", *w.Replicas, s.pointer()))
+	e.lowers(s, StatedCount, s.ID.Short(), fmt.Sprintf("The manifest states replicas: %d, and the next apply after a rebuild sets them again.", *w.Replicas),
+		fmt.Sprintf("let the GitOps tool ignore %s, and only then remove replicas from the manifest", s.pointer()))
 	return true
 }
 
-// hidden notes the appliers of a workload that no build has, and reports whether
-// there are any: what they start it with is unknown. If a policy admits a workload
-// without a known applier, it notes the workload.
+// hidden reports the appliers of a workload that no build contains, and returns whether
+// there are any. Their workloads start with an unknown number of replicas. If the
+// workload has no known applier and a policy admits it, hidden reports the workload
+// itself.
 func (e *examination) hidden(s *subject, admitted bool) bool {
-	const rendered = "Or write the rendered manifests to a folder of the repository, and name it with --path."
+	const rendered = ". Or write the rendered manifests to a folder, and run \"gitlatch doctor --path FOLDER\""
 	before := len(s.Lowers)
 	owners, _ := e.owners(s.ID)
 	owners = slices.DeleteFunc(owners, func(o owner) bool { return o.away })
 	for _, o := range owners {
 		if !e.fails(o.applier, s.ID.Namespace) {
-			e.unbuilt(s, admitted, o.name, fmt.Sprintf("Its workloads come from %s, so the replicas that a rebuild starts them with are unknown. Apply the admission policy that \"gitlatch render admission\" prints, and let %s ignore the replicas, as \"gitlatch render %s\" prints. %s",
-				o.unbuiltSource(e.Overlays), o.name, o.tool, rendered))
+			e.unbuilt(s, admitted, o.name, fmt.Sprintf("Its workloads come from %s, so the replicas that a rebuild starts them with are unknown.", o.unbuiltSource(e.Overlays)),
+				fmt.Sprintf("%s, and add the rule of \"gitlatch render %s\" to %s%s", renderAdmission, o.tool, o.name, rendered))
 		}
 	}
 	for _, name := range e.releases(*s) {
-		e.unbuilt(s, admitted, name, "Its workloads come from a Helm chart, which doctor does not render, so the replicas that a rebuild starts them with are unknown. Apply the admission policy that \"gitlatch render admission\" prints, and let the chart state no replicas. Write the rendered manifests to a folder of the repository, and name it with --path.")
+		e.unbuilt(s, admitted, name, "Its workloads come from a Helm chart, which doctor does not render, so the replicas that a rebuild starts them with are unknown.",
+			renderAdmission+", and let the chart state no replicas"+rendered)
 	}
 	if len(s.Lowers) == before && len(owners) == 0 && admitted && len(e.Cluster.Unread) == 0 {
-		e.lowers(s, NotBuilt, s.ID.Short(), fmt.Sprintf("No tool of this cluster applies the workload, and no folder that doctor builds contains it, so the replicas that a rebuild starts it with are unknown. Name the folder with its manifests with --path. If another tool applies it and ignores %s, add a line \"namespace/kind/name: REASON\" to %s.",
-			s.pointer(), checkpoint.EvidencePath(e.Site)))
+		e.lowers(s, NotBuilt, s.ID.Short(), "No tool of this cluster applies the workload, and no folder that doctor builds contains it, so the replicas that a rebuild starts it with are unknown.",
+			fmt.Sprintf("for the folder with its manifests: gitlatch doctor --path FOLDER. If another tool applies it and ignores %s, add \"%s: REASON\" to %s", s.pointer(), s.ID, checkpoint.EvidencePath(e.Site)))
 	}
 	return len(s.Lowers) > before
 }
 
-// unbuilt notes an applier by the chart that it is known to have, or else by text.
-func (e *examination) unbuilt(s *subject, admitted bool, name, text string) {
+// unbuilt adds a finding about an applier without a build: the finding about its chart,
+// or else text.
+func (e *examination) unbuilt(s *subject, admitted bool, name, text, fix string) {
 	if f, guards := e.guards[name]; guards && !admitted {
-		e.lowers(s, f.Trap, f.Subject, f.Text)
+		e.lowers(s, f.Trap, f.Subject, f.Text, f.Fix)
 		return
 	}
-	e.lowers(s, NotBuilt, name, text)
+	e.lowers(s, NotBuilt, name, text, fix)
 }
 
-// fails reports whether a folder of an applier, which includes the Component of a
-// namespace, does not build. That is a finding of its own.
+// fails reports whether a build fails that belongs to an applier and includes the
+// Component of a namespace. overlays reports this error.
 func (e *examination) fails(a applier, namespace string) bool {
 	return slices.ContainsFunc(e.including(namespace), func(in inclusion) bool { return in.overlay.By == a.by() && in.overlay.Err != nil })
 }
 
-// unbuiltSource is the source of an applier that was not built.
+// unbuiltSource describes the source of an applier without a build.
 func (a applier) unbuiltSource(overlays []Overlay) string {
 	for _, o := range overlays {
 		if o.By == a.by() && o.Err != nil && !errors.Is(o.Err, errChart) {

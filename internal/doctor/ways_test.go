@@ -16,7 +16,7 @@ import (
 
 const gitopsFolder = "../../infra/gitops"
 
-// place is the one that the examples are of.
+// place is the site of the shipped examples.
 var place = ways.Place{Site: "prod-eu", Repository: "https://git.example.com/platform/fleet.git", Branch: "main", Name: "prod-eu", Path: "clusters/prod-eu"}
 
 // exampleOf returns the fixture of a shipped method: the repository of its example, and

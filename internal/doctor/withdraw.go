@@ -10,13 +10,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// acting are the traps by which a checkpoint acts on the live cluster at its next
-// commit. Those that only say that nothing is proved are not among them.
+// acting are the traps that let a level act on the live cluster at the next commit. They
+// do not include traps that only leave a workload without a confirmed rule.
 var acting = []Trap{PolicyOnUpdate, CountDropped, NoRule, RuleWithoutGroup, NotRespected, OptionNotRead, RuleNarrowed, SSA}
 
-// Withdraw returns what is left of the evidence that git has, and why the rest goes:
-// lines that doctor wrote, of workloads on which a checkpoint would now act. A line
-// that covers others with them is split among those. What a person wrote stays.
+// Withdraw returns the lines of protection.yaml that stay valid, and the findings that
+// remove the others. It removes the lines from doctor that cover a workload whose level
+// would now act. If a removed line also covers other workloads, Withdraw adds separate
+// lines for them. A user's line stays.
 func (r Report) Withdraw(before checkpoint.Evidence) (left checkpoint.Evidence, why []Finding) {
 	left = maps.Clone(before)
 	for _, w := range r.Workloads {
@@ -40,8 +41,7 @@ func (r Report) Withdraw(before checkpoint.Evidence) (left checkpoint.Evidence, 
 	return left, slices.Compact(why)
 }
 
-// EvidenceMessage is the message of a commit that makes the evidence of a site
-// another one.
+// EvidenceMessage returns the message of a commit that changes protection.yaml of a site.
 func EvidenceMessage(site string, before, after checkpoint.Evidence) string {
 	var lines []string
 	for covered, what := range after {
@@ -58,7 +58,7 @@ func EvidenceMessage(site string, before, after checkpoint.Evidence) string {
 	return fmt.Sprintf("doctor(%s): update the rules that protect replica counts\n\n%s\n\nGitlatch-Site: %s\n", site, strings.Join(lines, "\n"), site)
 }
 
-// acts are the findings by which a checkpoint acts.
+// acts returns the findings that let a level act on the live cluster.
 func acts(found []Finding) []Finding {
 	return slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return !slices.Contains(acting, f.Trap) })
 }

@@ -1,5 +1,5 @@
-// Package drill says what a rebuild from git would give today: how much of what
-// each workload needs it would start with, by what, and how long the rest would
-// take. It is pure: a document is a function of what a tick saw and wrote, of
-// what doctor found at the commit that came of it, and of the drill before.
+// Package drill describes the result of a drill: the coverage of a rebuild from git
+// today, the replicas of each workload at its start, and the estimated time until the
+// missing pods are ready. It does no I/O. A document depends only on the report of the
+// tick, on the findings of doctor at the scored commit, and on the previous drill.
 package drill

@@ -6,96 +6,95 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// Kind is that of a Document.
+// Kind is the kind of a Document.
 const Kind = "Drill"
 
-// A Document is what a drill found, in its stable shape: fields are added and
-// never changed. All times are RFC 3339 in UTC. Lists are never null. Counts are
-// pods; a count that is null is not known, or not there.
+// A Document is the result of a drill. Its shape is stable: later versions add fields and
+// never change existing ones. All times are RFC 3339 in UTC. Lists are never null.
+// Replica counts are in pods; null means that the count is unknown or does not exist.
 type Document struct {
 	term.Document
 	Site    string    `json:"site"`
 	Cluster string    `json:"cluster"` // UID of the kube-system namespace; "" is unknown
-	At      time.Time `json:"at"`      // of the sample
-	Mode    string    `json:"mode"`    // latch or observe; observe writes nothing, and scores git as it is
-	DryRun  bool      `json:"dryRun"`  // nothing was written, and git is scored as it is
+	At      time.Time `json:"at"`      // time of the sample
+	Mode    string    `json:"mode"`    // latch or observe; in observe mode, the drill writes nothing and scores git unchanged
+	DryRun  bool      `json:"dryRun"`  // the drill wrote nothing and scored git unchanged
 
 	Branch string `json:"branch"`
-	Commit string `json:"commit"`        // that was scored
-	Tag    string `json:"tag,omitempty"` // that was put on it, "drill/2026-11-20"
+	Commit string `json:"commit"` // that was scored
 
-	// MinCoverage is what the fleet's coverage has to be at least, and the
-	// threshold below which a workload is among the low ones. Passed is whether
-	// the fleet's is, all could be read and is known, what a rebuild starts each at
-	// too, and there is no MassDrop.
+	// MinCoverage is the coverage that the fleet requires to pass. A workload below it is
+	// low. Passed is true if the coverage is at least MinCoverage, no need and no start
+	// is unknown, Unread is empty, and MassDrop is false.
 	MinCoverage float64 `json:"minCoverage"`
 	Passed      bool    `json:"passed"`
 
-	// MassDrop is true where the fleet lost much of its scale at once, and has not
-	// recovered: the need is of what is left of it, which proves nothing.
+	// MassDrop is true if many workloads halved at once and have not recovered. The need
+	// then only covers the remaining pods, so the drill proves nothing.
 	MassDrop bool `json:"massDrop"`
-	// Notices say what else bears on how far the coverage is to be trusted.
+	// Notices are reasons to trust the coverage less. They include a mass drop.
 	Notices []string `json:"notices"`
 
 	Fleet Fleet `json:"fleet"`
-	// Workloads are those that the policy latches and those that git declares, the
-	// worst first: by coverage, then by the pods that would be missing. Those
-	// without a coverage come last.
+	// Workloads are the workloads that the policy latches or that have a level in git.
+	// They are sorted by coverage, lowest first, and then by missing pods, most first.
+	// Workloads without a coverage come last.
 	Workloads []Workload `json:"workloads"`
-	// Cut is how many of them an answer leaves out that would be too long; the
-	// document that is kept has them all.
+	// Cut is the number of workloads that a short answer leaves out. The saved document
+	// lists all of them.
 	Cut int `json:"cut,omitempty"`
-	// LeftOut counts those that run and are in no way scored, by reason.
+	// LeftOut counts the live workloads that the drill does not score, by reason.
 	LeftOut []LeftOut `json:"leftOut"`
-	// Findings are all that doctor would have fixed, the worst first.
+	// Findings are the findings of doctor, the worst first.
 	Findings []Finding `json:"findings"`
 
 	Flush Flush `json:"flush"`
-	// Last is what changed since the last drill of the site; null is no earlier
-	// one.
+	// Last lists the changes since the last drill of the site. It is null if there was no
+	// earlier drill.
 	Last *Last `json:"last"`
-	// Model is how seconds to capacity are estimated.
+	// Model explains how the seconds until full capacity are estimated.
 	Model Model `json:"model"`
 
-	// Links are where the report is kept.
+	// Links are the places where the report is saved.
 	Links []Link `json:"links"`
 
-	// Unread are the parts of cluster and repository that could not be read, and
-	// Problems what a person must fix; the drill went on without them.
+	// Unread are the parts of the cluster and of the repository that could not be read.
+	// Problems are errors for a user to fix. The drill continued despite both.
 	Unread   []string `json:"unread"`
 	Problems []string `json:"problems"`
 }
 
-// Fleet is the score of all workloads together.
+// Fleet is the score of all workloads of the site.
 type Fleet struct {
-	// Coverage is the part of the pods needed that a rebuild starts with, 0 to 1,
-	// of what is known of the need. A workload's surplus makes up for nothing. It
-	// is null where Nothing says why it is not known.
+	// Coverage is the part of the known need that a rebuild starts with, 0 to 1. The
+	// surplus of one workload does not offset the missing pods of another. Coverage is
+	// null if it is unknown; Nothing is then the reason.
 	Coverage *float64 `json:"coverage"`
 	Nothing  string   `json:"nothing,omitempty"`
 
-	Workloads int `json:"workloads"` // that have a coverage
-	Full      int `json:"full"`      // of these, with a coverage of 1
-	Low       int `json:"low"`       // below the threshold
-	Unscored  int `json:"unscored"`  // in the list of workloads, without a coverage
-	// Unknown is the number of unscored workloads for which the replicas that a
-	// rebuild starts them with are unknown. No other number contains them.
+	Workloads int `json:"workloads"` // workloads with a coverage
+	Full      int `json:"full"`      // workloads with a coverage of 1
+	Low       int `json:"low"`       // workloads below the threshold
+	Unscored  int `json:"unscored"`  // listed workloads without a coverage
+	// Unknown is the number of unscored workloads whose replicas at the start of a
+	// rebuild are unknown. The numbers of pods do not include them.
 	Unknown int `json:"unknown"`
-	// NeedUnknown is of how many of the unscored it is not known what they need;
-	// they are in no other number.
+	// NeedUnknown is the number of unscored workloads with an unknown need. The numbers
+	// of pods do not include them.
 	NeedUnknown int `json:"needUnknown"`
 	Frozen      int `json:"frozen"`
-	Rollouts    int `json:"rollouts"` // in flight, or declared as such
+	Rollouts    int `json:"rollouts"` // workloads with a rollout in flight or in git
 
 	Need     int64 `json:"need"`     // pods
-	Covered  int64 `json:"covered"`  // of these, what a rebuild starts with
-	Ready    int64 `json:"ready"`    // pods ready now, of workloads that have a coverage
-	Declared int64 `json:"declared"` // pods that git declares of them
-	Rebuilt  int64 `json:"rebuilt"`  // pods that a rebuild starts of them
+	Covered  int64 `json:"covered"`  // pods of Need that a rebuild starts with
+	Ready    int64 `json:"ready"`    // ready pods of the workloads with a coverage
+	Declared int64 `json:"declared"` // pods in git of the workloads with a coverage
+	Rebuilt  int64 `json:"rebuilt"`  // pods that a rebuild starts for the workloads with a coverage
 
-	// With and Without are how long it would take until the last workload that
-	// gets there by itself is at its need, with the checkpoints as they are and
-	// without any; Stuck is how many would not get there by themselves.
+	// With is the time until the last workload has all the pods that it needs, with the
+	// present checkpoints. Without is the same time without any checkpoint. Both leave
+	// out workloads that never get there without help; StuckWith and StuckWithout count
+	// those.
 	With         int64 `json:"withSeconds"`
 	Without      int64 `json:"withoutSeconds"`
 	StuckWith    int   `json:"stuckWith"`
@@ -106,74 +105,76 @@ type Fleet struct {
 type Workload struct {
 	term.Named
 
-	Live  *int32 `json:"live"`  // pods asked for now
-	Ready *int32 `json:"ready"` // pods ready now
-	// Need is what a rebuild should start with: the live count, or with rounding
-	// by headroom as much of it as carries the load at 100 %.
+	Live  *int32 `json:"live"`  // desired pods now
+	Ready *int32 `json:"ready"` // ready pods now
+	// Need is the number of pods that a rebuild should start with: the desired pods, or
+	// with round: headroom the number of pods that carries the load at 100 %.
 	Need     *int32 `json:"need"`
-	Declared *int32 `json:"declared"`           // by git, at the commit that was scored
-	Proposed *int32 `json:"proposed,omitempty"` // by a pull request that nobody merged yet
-	// RebuiltAt is what a rebuild starts it at, 0 where it is created paused, and
-	// RebuiltBy the folder or policy that makes it so.
+	Declared *int32 `json:"declared"`           // level in git at the scored commit
+	Proposed *int32 `json:"proposed,omitempty"` // level in a pull request that is not merged
+	// RebuiltAt is the number of pods that a rebuild starts, 0 if the workload is created
+	// paused. RebuiltBy is the folder or policy that decides this number.
 	RebuiltAt *int32 `json:"rebuiltAt"`
 	RebuiltBy string `json:"rebuiltBy,omitempty"`
 
-	// Coverage is the part of the need that a rebuild starts with, 0 to 1; null
-	// where the need is unknown or none, where StartUnknown, or the workload is left
-	// out by choice.
+	// Coverage is the part of the need that a rebuild starts with, 0 to 1. It is null if
+	// the need is unknown or 0, if StartUnknown is true, or if a user opted the workload
+	// out.
 	Coverage *float64 `json:"coverage"`
 	Low      bool     `json:"low"`     // below the threshold
-	Missing  int32    `json:"missing"` // pods of the need that a rebuild does not start with
-	// Unknown is why it is not known what it needs; "" where that is known, and
-	// where nothing is asked of it.
+	Missing  int32    `json:"missing"` // pods of the need that a rebuild does not start
+	// Unknown is the reason why the need is unknown, or "". It is also "" for a workload
+	// that is not latched and not in git.
 	Unknown string `json:"unknown,omitempty"`
 
 	// StartUnknown is true if the replicas that a rebuild starts it with are unknown.
 	StartUnknown bool `json:"startUnknown,omitempty"`
 
-	// Causes say why the coverage is below 1, or why there is none; the first is
-	// the one that matters most. Empty where there is nothing to say.
+	// Causes are the reasons for a coverage below 1 or for a missing coverage, the most
+	// important first. The list may be empty.
 	Causes []Cause `json:"causes"`
 
-	// Checkpoint is since when git says the level that it declares; null where it
-	// declares none, or where that could not be read.
+	// Checkpoint is the age of the level in git. It is null if git has no level, or if
+	// the history could not be read.
 	Checkpoint *Checkpoint `json:"checkpoint"`
-	// Frozen is why the checkpoint does not follow the need; null is one that does.
+	// Frozen is the reason why the latch is frozen; null if it is not frozen.
 	Frozen *Frozen `json:"frozen"`
-	// Rollout is one in flight, or that git declares; null is none.
+	// Rollout is a rollout that is in flight or in git; null if there is neither.
 	Rollout *Rollout `json:"rollout"`
-	// With and Without are how long a rebuild takes to its need, with what it
-	// starts at and without any checkpoint; null where that cannot be said.
+	// With is the estimated time until a rebuild has started all pods of the need.
+	// Without is the same estimate without any checkpoint. Both are null if no estimate
+	// is possible.
 	With    *Estimate `json:"with"`
 	Without *Estimate `json:"without"`
 
-	Policy  string `json:"policy,omitempty"`  // name of the policy that decided
-	InertBy string `json:"inertBy,omitempty"` // what keeps its checkpoint from acting on the live cluster
+	Policy  string `json:"policy,omitempty"`  // name of the policy that applies
+	InertBy string `json:"inertBy,omitempty"` // rule that protects the live replica count
 }
 
-// A Cause is why a rebuild does not start a workload with what it needs.
+// A Cause is a reason why a rebuild starts a workload with fewer pods than it needs.
 type Cause struct {
-	// Name is stable: a trap of doctor ("component-missing"), a reason of a
-	// decision ("yield", "no-evidence"), or one of the causes below.
+	// Name is stable: a trap of doctor ("component-missing"), a reason of a decision
+	// ("yield", "no-evidence"), or one of the constants below.
 	Name string `json:"name"`
-	Text string `json:"text"` // what is wrong, and what to do
+	Text string `json:"text"`
+	Fix  string `json:"fix,omitempty"` // the remedy; "" for no remedy
 }
 
-// The causes that are neither a trap nor a reason of a decision, and the traps that
-// are told apart.
+// The causes that are not a trap or a reason of a decision, and traps that other code
+// refers to.
 const (
-	CauseNotBuilt   = "not-built"    // nothing that could be built has the workload
-	CauseProposed   = "not-merged"   // its level is in a pull request
+	CauseNotBuilt   = "not-built"    // no built folder contains the workload
+	CauseProposed   = "not-merged"   // the level is in a pull request that is not merged
 	CauseRounded    = "rounded-down" // the policy rounds to less than the need
-	CauseUndeclared = "not-declared" // git declares no level of it, and builds less
-	CauseDeclared   = "declared-low" // git declares less than the need
-	CauseBuiltLow   = "built-low"    // what is built has less than git declares
-	CauseNotRunning = "not-running"  // git declares what does not run
-	CauseQuota      = "quota"        // a ResourceQuota stops a rebuild; doctor's trap of that name
-	CausePaused     = "paused"       // it is created paused, without pods; doctor's trap of that name
+	CauseUndeclared = "not-declared" // git has no level, and the manifests have fewer replicas than the need
+	CauseDeclared   = "declared-low" // the level in git is lower than the need
+	CauseBuiltLow   = "built-low"    // the built manifests have fewer replicas than the level in git
+	CauseNotRunning = "not-running"  // git has a level, but the cluster does not have the workload
+	CauseQuota      = "quota"        // a ResourceQuota limits a rebuild; doctor has a trap with this name
+	CausePaused     = "paused"       // a rebuild creates the workload paused, without pods; doctor has a trap with this name
 )
 
-// cause is the name of the first, "" where there is none.
+// cause returns the name of the first cause, or "" if the list is empty.
 func (w Workload) cause() string {
 	if len(w.Causes) == 0 {
 		return ""
@@ -181,44 +182,45 @@ func (w Workload) cause() string {
 	return w.Causes[0].Name
 }
 
-// Checkpoint is since when git says what it says.
+// Checkpoint is the age of a level in git.
 type Checkpoint struct {
 	Since time.Time `json:"since"`
-	// OrBefore is true where it is older: the history was not read further.
+	// OrBefore is true if the level may be older, because the history was not read
+	// further.
 	OrBefore   bool   `json:"orBefore,omitempty"`
 	AgeSeconds int64  `json:"ageSeconds"`       // at the time of the drill
-	Commit     string `json:"commit,omitempty"` // that set it; "" where OrBefore
+	Commit     string `json:"commit,omitempty"` // commit that set the level; "" if OrBefore
 }
 
-// Frozen is why a latch stands still.
+// Frozen is the reason why a latch is frozen.
 type Frozen struct {
-	Reason string    `json:"reason"` // stable, as in a tick's report
+	Reason string    `json:"reason"` // stable, as in the report of a tick
 	Text   string    `json:"text"`
-	Since  time.Time `json:"since,omitzero"` // left out where it is not known
+	Since  time.Time `json:"since,omitzero"` // left out if unknown
 }
 
-// Rollout is a rollout in flight, or one that git declares.
+// Rollout is a rollout that is in flight or in git.
 type Rollout struct {
 	InFlight  bool   `json:"inFlight"`
-	Target    string `json:"target,omitempty"` // hash of the template it is on its way to
-	Available *int32 `json:"available"`        // pods of the target
-	Desired   *int32 `json:"desired"`          // pods, of all templates
+	Target    string `json:"target,omitempty"` // hash of the template that replaces the old one
+	Available *int32 `json:"available"`        // available pods of the target
+	Desired   *int32 `json:"desired"`          // desired pods of all templates
 	Failure   string `json:"failure,omitempty"`
 	Halted    string `json:"halted,omitempty"`
 
-	// Milestone is what git declares of it, in percent; null where git declares
-	// nothing of it, so that a rebuild begins with what the manifests say.
+	// Milestone is the progress in git, in percent. It is null if git has no entry for
+	// the rollout; a rebuild then starts with the template of the manifests.
 	Milestone *int32 `json:"milestone"`
 	Phase     string `json:"phase,omitempty"` // progressing, halted, failed or returning
-	// Returns is which template would return: "from", the one before, "to", the
-	// new one, or "manifests", what git's own manifests say. Version is its images
-	// by container ("app=registry/web:v1"), or its hash; "" is unknown. Text says
-	// it in a sentence.
+	// Returns is the template that a rebuild should start with: "from" is the old one,
+	// "to" the new one, and "manifests" the one in git's own manifests. Version is the
+	// images of this template by container ("app=registry/web:v1"), or its hash; "" is
+	// unknown. Text describes the same in a sentence.
 	Returns string `json:"returns"`
 	Version string `json:"version,omitempty"`
 	Text    string `json:"text"`
-	// ByItself is true where a rebuild begins with it without anybody's doing; else
-	// git's own manifests are what is created.
+	// ByItself is true if a rebuild starts with this template without help. If it is
+	// false, a rebuild creates the template of git's own manifests.
 	ByItself bool `json:"byItself"`
 }
 
@@ -229,90 +231,92 @@ const (
 	ReturnsManifests = "manifests"
 )
 
-// An Estimate is how long a rebuild takes to a need, by the Model.
+// An Estimate is the time that a rebuild takes to start all pods of a need, by the Model.
 type Estimate struct {
-	From    int32 `json:"from"`            // pods it begins with, the autoscaler's min included
-	Rounds  int   `json:"rounds"`          // of growth by the autoscaler
-	Seconds int64 `json:"seconds"`         // 0 where Never
-	Never   bool  `json:"never,omitempty"` // nothing would take it there by itself
+	From    int32 `json:"from"`            // pods at the start, at least the autoscaler's minimum
+	Rounds  int   `json:"rounds"`          // rounds in which the autoscaler adds pods
+	Seconds int64 `json:"seconds"`         // 0 if Never
+	Never   bool  `json:"never,omitempty"` // no autoscaler would add the missing pods
 }
 
-// A LeftOut is why workloads that run are not scored.
+// A LeftOut is a reason why live workloads are not scored.
 type LeftOut struct {
-	Reason    string `json:"reason"` // stable, as in a tick's report
+	Reason    string `json:"reason"` // stable, as in the report of a tick
 	Text      string `json:"text"`
 	Workloads int    `json:"workloads"`
 }
 
-// A Finding is one thing that a person should fix.
+// A Finding is a problem for a user to fix.
 type Finding struct {
 	Trap    string `json:"trap"`    // stable
 	Subject string `json:"subject"` // a workload, a namespace, a folder or an object
 	Text    string `json:"text"`
-	// Workloads are those whose coverage it lowers, as "namespace/kind/name".
+	Fix     string `json:"fix"` // the remedy
+	// Workloads are the workloads whose coverage it lowers, as "namespace/kind/name".
 	Workloads []string `json:"workloads"`
-	Missing   int64    `json:"missing"` // pods that these lack together
+	Missing   int64    `json:"missing"` // missing pods of these workloads
 }
 
-// Flush is what the drill wrote, before it scored.
+// Flush is the result of the flush before the score.
 type Flush struct {
-	Exact bool `json:"exact"` // lowered too; else raised only
-	// Commit is what was published, "" where there was nothing to say.
+	Exact bool `json:"exact"` // the flush also lowered levels; else it only raised them
+	// Commit is the commit of the flush, or "" if the flush changed no level.
 	Commit  string  `json:"commit,omitempty"`
 	Subject string  `json:"subject,omitempty"` // of the commit or proposal
-	Levels  []Level `json:"levels"`            // that the commit changed, or would have in a dry run
-	// Proposal is the address of the pull request that the levels of Proposed went
-	// into; it is not merged, and not scored.
+	Levels  []Level `json:"levels"`            // levels that the commit changed, or would change in a dry run
+	// Proposal is the address of the pull request with the levels in Proposed. The pull
+	// request is not merged, so its levels are not scored.
 	Proposal string  `json:"proposal,omitempty"`
 	Proposed []Level `json:"proposed"`
-	// Withheld are levels that the flush would have written but for a reason.
+	// Withheld are the levels that the flush did not write, each with its reason.
 	Withheld []Level `json:"withheld"`
 }
 
-// A Level is a change of what git declares.
+// A Level is a level change in git.
 type Level struct {
 	term.Named
-	From   *int32 `json:"from"`             // null is no level
-	To     *int32 `json:"to"`               // null is a retirement
-	Reason string `json:"reason,omitempty"` // why it was withheld
+	From   *int32 `json:"from"`             // null if git had no level
+	To     *int32 `json:"to"`               // null if the level is removed
+	Reason string `json:"reason,omitempty"` // reason why the level was not written
 	Text   string `json:"text"`
 }
 
-// Last compares with the last drill of the site.
+// Last compares the drill with the last drill of the site.
 type Last struct {
 	At       time.Time `json:"at"`
 	Commit   string    `json:"commit"`
-	Coverage *float64  `json:"coverage"` // of the fleet, then
+	Coverage *float64  `json:"coverage"` // coverage of the fleet at that time
 	Passed   bool      `json:"passed"`
-	// Nothing is why no coverage was known then.
+	// Nothing is the reason why the coverage was unknown at that time.
 	Nothing string `json:"nothing,omitempty"`
-	// Changes are the workloads whose coverage, level or first cause is another
-	// now, those whose need halved or doubled or is known on one side only, those
-	// that came and those that went; those that fell furthest first.
+	// Changes are the workloads that were added or removed since, and those whose
+	// coverage, level or first cause changed. They also include workloads whose need
+	// halved or doubled, or became known or unknown. The largest loss of coverage comes
+	// first.
 	Changes []Change `json:"changes"`
 }
 
-// A Change is what became of one workload since the last drill.
+// A Change is the change of one workload since the last drill.
 type Change struct {
 	term.Named
 	// What is "changed", "added" or "gone".
 	What string `json:"what"`
-	Then *Then  `json:"then"` // null where it was added
-	Now  *Then  `json:"now"`  // null where it is gone
+	Then *Then  `json:"then"` // null if the workload was added
+	Now  *Then  `json:"now"`  // null if the workload is gone
 }
 
-// Then is a workload at the time of one drill.
+// Then is the state of a workload at the time of one drill.
 type Then struct {
 	Need      *int32   `json:"need"`
 	Declared  *int32   `json:"declared"`
 	RebuiltAt *int32   `json:"rebuiltAt"`
 	Coverage  *float64 `json:"coverage"`
-	Cause     string   `json:"cause,omitempty"` // name of the first
+	Cause     string   `json:"cause,omitempty"` // name of the first cause
 }
 
-// Model is what an Estimate is made by.
+// Model describes how an Estimate is made.
 type Model struct {
-	Text      string     `json:"text"` // in a few sentences
+	Text      string     `json:"text"` // the model in a few sentences
 	Constants []Constant `json:"constants"`
 }
 
@@ -324,17 +328,17 @@ type Constant struct {
 	Source string  `json:"source"`
 }
 
-// A Link is where one form of the report is kept.
+// A Link is the place of one form of the report.
 type Link struct {
 	Form string `json:"form"` // json or html
-	// URI is where it lies: "s3://bucket/key", or a path on disk. URL opens it
-	// without rights of one's own until Until; "" is none.
+	// URI is its place: "s3://bucket/key", or a path on disk. URL opens it for everyone
+	// until Until; "" if there is no such address.
 	URI   string    `json:"uri"`
 	URL   string    `json:"url,omitempty"`
 	Until time.Time `json:"until,omitzero"`
 }
 
-// Problem returns the document with a problem more; nil is none.
+// Problem returns the document with err added to its problems, unless err is nil.
 func (d Document) Problem(err error) Document {
 	if err != nil {
 		d.Problems = append(append([]string{}, d.Problems...), err.Error())

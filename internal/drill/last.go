@@ -8,8 +8,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Since returns the document with what changed since another, the last one of the
-// same site; nil is none.
+// Since returns the document with the changes since last, the last drill of the same
+// site. Last is nil if there was no such drill.
 func (d Document) Since(last *Document) Document {
 	d.Last = nil
 	if last == nil {
@@ -42,8 +42,8 @@ func (l *Last) add(what string, w Workload, then, now *Then) {
 	l.Changes = append(l.Changes, Change{Named: w.Named, What: what, Then: then, Now: now})
 }
 
-// gain is by how much the coverage of a workload rose; one without a coverage
-// counts as covered, since nothing is known to lack.
+// gain is the change of a workload's coverage. A workload without a coverage is taken as
+// covered, because the drill found no missing pods.
 func (c Change) gain() float64 { return c.Now.coverage() - c.Then.coverage() }
 
 func (t *Then) coverage() float64 {
@@ -57,14 +57,14 @@ func (w Workload) then() *Then {
 	return &Then{Need: w.Need, Declared: w.Declared, RebuiltAt: w.RebuiltAt, Coverage: w.Coverage, Cause: w.cause()}
 }
 
-// same reports whether nothing became of a workload that is worth telling: a need
-// that moves by less than half and is covered all the same is not.
+// same reports whether the change of a workload is too small to report. A need that
+// changes by less than a factor of two is not reported if the coverage stays the same.
 func same(a, b *Then) bool {
 	return equal(a.Declared, b.Declared) && equal(a.Coverage, b.Coverage) && a.Cause == b.Cause && near(a.Need, b.Need)
 }
 
-// near reports whether two needs are neither the half nor the double of each
-// other; one that is not known is near none that is.
+// near reports whether two needs differ by less than a factor of two. An unknown need is
+// only near another unknown need.
 func near(a, b *int32) bool {
 	if a == nil || b == nil {
 		return a == b

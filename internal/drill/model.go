@@ -2,28 +2,27 @@ package drill
 
 import "time"
 
-// The constants of the model. Where Kubernetes or metrics-server has a default it
-// is that.
+// The constants of the model. They are the defaults of Kubernetes and of metrics-server,
+// where such a default exists.
 const (
-	// PodStart is how long a pod takes from its node to ready: image there, a
-	// runtime, its caches.
+	// PodStart is the time from the assignment of a pod to a node until the pod is ready.
+	// It assumes an image on the node, a language runtime, and caches to fill.
 	PodStart = 30 * time.Second
-	// MetricsWindow is over how long metrics-server looks at a pod before its use
-	// counts, and AutoscalerLook the time from one look of an autoscaler to the
-	// next.
+	// MetricsWindow is the time that metrics-server observes a pod before the autoscaler
+	// gets its usage. AutoscalerLook is the interval between two runs of an autoscaler.
 	MetricsWindow  = 15 * time.Second
 	AutoscalerLook = 15 * time.Second
-	// Growth is by how much a count grows from round to round: what an autoscaler's
-	// default policy lets it add at once is the greater of 4 pods and 100 %, and
-	// pods that are full show it no more than twice their target.
+	// Growth is the factor of the replicas in one round. The default policy of an
+	// autoscaler adds at most the greater of 4 pods and 100 % at once, and full pods show
+	// it at most twice their target.
 	Growth = 2
 )
 
-// Round is how long one round of growth takes: new pods start, their metrics
-// count, the autoscaler looks.
+// Round is the duration of one round of growth: new pods start, the autoscaler gets their
+// metrics, and then runs.
 const Round = PodStart + MetricsWindow + AutoscalerLook
 
-// DefaultModel is the model that Takes estimates by, as reports say it.
+// DefaultModel describes the model of Takes for reports.
 func DefaultModel() Model {
 	constant := func(name string, value float64, unit, source string) Constant {
 		return Constant{Name: name, Value: value, Unit: unit, Source: source}
@@ -41,9 +40,10 @@ func DefaultModel() Model {
 	}
 }
 
-// Takes estimates how long a workload takes to a need that it starts below, at or
-// above, in pods. It grows by itself only where it is driven by an autoscaler,
-// whose bounds low and high are 0 where it has none.
+// Takes estimates the time until a workload that starts with the given pods has the pods
+// that it needs. Only an autoscaler adds pods; driven is true if the workload has one.
+// low and high are its minimum and maximum replicas; 0 means no limit. If the need is
+// above high, Takes estimates the time until high.
 func Takes(start, need int32, driven bool, low, high int32) Estimate {
 	e := Estimate{From: max(start, 1), Seconds: int64(PodStart / time.Second)}
 	if driven {

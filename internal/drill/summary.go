@@ -10,10 +10,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// Worst is how many of the least covered workloads Text names.
+// Worst is the number of workloads with the lowest coverage that Text names.
 const Worst = 3
 
-// Headline is the document in a line.
+// Headline returns the result of the drill in one line.
 func (d Document) Headline() string {
 	if d.Fleet.Nothing != "" {
 		return fmt.Sprintf("gitlatch %s: the coverage of a rebuild is unknown: %s", d.Site, d.Fleet.Nothing)
@@ -37,8 +37,8 @@ func (d Document) Headline() string {
 	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of %s, %s", d.Site, term.Percent(*d.Fleet.Coverage), needed, verdict)
 }
 
-// verdict says how much of the need is there at the start, when the rest is, and what
-// was scored.
+// verdict returns the lines about the coverage, the time until all needed pods are ready,
+// the scored commit and the last drill.
 func (d Document) verdict() []string {
 	lines := each.Of(d.Notices, func(notice string) string { return "Notice: " + notice + "." })
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
@@ -53,9 +53,6 @@ func (d Document) verdict() []string {
 		scored = "Scored"
 	}
 	say("%s: %s on %s%s.", scored, short(d.Commit), d.Branch, d.flushed())
-	if d.Tag != "" {
-		say("Tagged: %s.", d.Tag)
-	}
 	if l := d.Last; l != nil {
 		was := "unknown"
 		if l.Coverage != nil {
@@ -66,7 +63,7 @@ func (d Document) verdict() []string {
 	return lines
 }
 
-// flushed says what the drill declared before.
+// flushed describes the result of the flush before the score.
 func (d Document) flushed() string {
 	f := d.Flush
 	switch {
@@ -86,7 +83,7 @@ func (d Document) flushed() string {
 	return fmt.Sprintf(". The flush changed %s", term.Count(len(f.Levels), "level"))
 }
 
-// Text is the document in short, for those who only need to know whether to look.
+// Text returns the summary that a message contains.
 func (d Document) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%s\n", d.Headline(), strings.Join(d.verdict(), "\n"))
@@ -103,7 +100,7 @@ func (d Document) Text() string {
 	return b.String()
 }
 
-// worst names the least covered workloads.
+// worst writes the workloads with the lowest coverage.
 func (d Document) worst(b *strings.Builder) {
 	low := d.Workloads[:min(len(d.Workloads), Worst)]
 	if end := slices.IndexFunc(low, func(w Workload) bool { return w.Missing == 0 }); end >= 0 {
@@ -120,7 +117,7 @@ func (d Document) worst(b *strings.Builder) {
 	}
 }
 
-// Span is a number of seconds as people read it: "45 s", "7 min 30 s", "12 min".
+// Span formats a number of seconds: "45 s", "7 min 30 s", "12 min".
 func Span(seconds int64) string {
 	switch minutes, rest := seconds/60, seconds%60; {
 	case minutes == 0:
@@ -132,7 +129,8 @@ func Span(seconds int64) string {
 	}
 }
 
-// takes is how long a fleet takes, and how much of it never gets there.
+// takes returns the time after which all pods are ready, and the number of workloads
+// without an autoscaler that would add them.
 func takes(seconds int64, stuck int) string {
 	text := "after " + Span(seconds)
 	if stuck > 0 {
@@ -143,8 +141,8 @@ func takes(seconds int64, stuck int) string {
 
 func short(commit string) string { return commit[:min(len(commit), 7)] }
 
-// Shortened returns the document with at most so many workloads, changes and
-// levels in each list, the first of each.
+// Shortened returns the document with at most the given number of workloads, changes,
+// levels and findings, the first of each list.
 func (d Document) Shortened(most int) Document {
 	if n := len(d.Workloads); n > most {
 		d.Workloads, d.Cut = d.Workloads[:most], n-most

@@ -1,8 +1,7 @@
-// Package each says in a line what is made of each element of a list, which of them
-// has a key, and of which or of how many something is true.
+// Package each has small functions for lists: map, filter, count and index.
 package each
 
-// Of is what is made of each element, in their order. It is never nil.
+// Of returns the result of made for each element, in order. It is never nil.
 func Of[T, U any](all []T, made func(T) U) []U {
 	of := make([]U, len(all))
 	for i, one := range all {
@@ -11,7 +10,7 @@ func Of[T, U any](all []T, made func(T) U) []U {
 	return of
 }
 
-// Count is how many elements something is true of.
+// Count returns the number of elements for which is returns true.
 func Count[T any](all []T, is func(T) bool) (n int) {
 	for _, one := range all {
 		if is(one) {
@@ -21,7 +20,7 @@ func Count[T any](all []T, is func(T) bool) (n int) {
 	return n
 }
 
-// Where are the elements that something is true of, in their order.
+// Where returns the elements for which is returns true, in order.
 func Where[T any](all []T, is func(T) bool) (those []T) {
 	for _, one := range all {
 		if is(one) {
@@ -31,7 +30,7 @@ func Where[T any](all []T, is func(T) bool) (those []T) {
 	return those
 }
 
-// By is each element by its key, of those that share one the last.
+// By returns the elements by key. If several have the same key, the last one wins.
 func By[T any, K comparable](all []T, key func(T) K) map[K]T {
 	by := make(map[K]T, len(all))
 	for _, one := range all {

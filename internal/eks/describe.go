@@ -17,11 +17,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/kube"
 )
 
-// describedFor is how long a description is believed while the server in it
-// answers.
+// describedFor is how long a Cluster uses a description, as long as its server answers.
 const describedFor = time.Hour
 
-// A description is what DescribeCluster said. The zero value is none.
+// A description is an answer of DescribeCluster. The zero value means that
+// DescribeCluster has not answered yet.
 type description struct {
 	server
 	arn     string // "" is unknown
@@ -29,19 +29,19 @@ type description struct {
 	private bool // the endpoint answers only within the cluster's network
 }
 
-// A server is what connections depend on.
+// A server has the parts of a description that connections depend on.
 type server struct {
 	endpoint string // URL
 	ca       string // PEM
 }
 
-// Statuses of a cluster that can be sampled. A cluster is UPDATING for as long
-// as its control plane is replaced, which answers meanwhile; of one that is
-// being deleted nothing must be believed.
+// answering are the statuses of a cluster that gitlatch samples. A cluster is UPDATING
+// while AWS replaces its control plane, which still answers. A cluster that is being
+// deleted cannot be trusted.
 var answering = []types.ClusterStatus{types.ClusterStatusActive, types.ClusterStatusUpdating}
 
-// described returns where the cluster is, and the sampler of it. It asks AWS only
-// where what it knows is too old.
+// described returns the description and the sampler of the cluster. It calls AWS only if
+// the present description is too old.
 func (c *Cluster) described(ctx context.Context) (description, *kube.Sampler, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,8 +64,8 @@ func (c *Cluster) described(ctx context.Context) (description, *kube.Sampler, er
 	return c.seen, c.sampler, nil
 }
 
-// forget makes the next look ask AWS where the cluster is, and returns what was
-// known. Connections are kept until that is known to be another place.
+// forget makes the next sample call DescribeCluster again, and returns the present
+// description. The Cluster reuses its connections if the server has not changed.
 func (c *Cluster) forget() description {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,7 +106,8 @@ func read(cluster *types.Cluster) (description, error) {
 	}, nil
 }
 
-// client returns what leads to a server, with a valid token in each request.
+// client returns the configuration of a client of the server. It sends a valid token with
+// each request.
 func (c *Cluster) client(s server) *rest.Config {
 	return &rest.Config{
 		Host:            s.endpoint,
@@ -115,8 +116,8 @@ func (c *Cluster) client(s server) *rest.Config {
 	}
 }
 
-// Client returns what leads to the cluster, for other requests than those of a
-// look. It asks AWS where the cluster is, where that is not known yet.
+// Client returns the configuration of a client of the cluster, for other requests than
+// the sampler's. It calls AWS only if the present description is too old.
 func (c *Cluster) Client(ctx context.Context) (*rest.Config, error) {
 	if _, err := c.credentials.Retrieve(ctx); err != nil {
 		return nil, c.noCredentials(err)
@@ -128,15 +129,16 @@ func (c *Cluster) Client(ctx context.Context) (*rest.Config, error) {
 	return c.client(found.server), nil
 }
 
-// ARN returns the ARN of the cluster, as AWS described it last; "" is unknown.
+// ARN returns the ARN of the cluster from the last description; "" is unknown.
 func (c *Cluster) ARN() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.seen.arn
 }
 
-// Refused returns an error of a request to the cluster, and if the cluster refused the
-// request, with what to do about it.
+// Refused adds a remedy to an error of a request, if the cluster refused the request. It
+// returns other errors unchanged. If the cluster does not accept the token, the next
+// request uses a new one.
 func (c *Cluster) Refused(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, kube.ErrUnauthorized):

@@ -1,9 +1,9 @@
-// Package eks logs in to a cluster of Amazon EKS and samples it: DescribeCluster
-// says where the API server is and what certificate it has, and a token that is
-// signed here with AWS credentials says who asks.
+// Package eks logs in to an Amazon EKS cluster and samples it. DescribeCluster returns
+// the address and the certificate of the API server. A token that this package signs with
+// AWS credentials identifies the caller.
 //
-// A cluster of another account is reached through a role of that account, which
-// describes it and signs for it.
+// For a cluster in another account, gitlatch assumes a role in that account. The role
+// calls DescribeCluster and signs the tokens.
 package eks
 
 import (
@@ -22,32 +22,32 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Options say which cluster is meant, and for which site it is sampled.
+// Options select a cluster and the site that it belongs to.
 type Options struct {
-	Name       string // the cluster's
-	Region     string // "" is that of the AWS configuration
-	RoleARN    string // assumed first; "" is none
-	ExternalID string // that the role wants shown; "" is none
-	Site       string // the site that the cluster fills
-	// Group is the group of Kubernetes that the one who asks should be of, and
-	// Rights the folder with its rights, as errors name them; "" is what ticks have.
+	Name       string // the name of the cluster
+	Region     string // "" is the region of the AWS configuration
+	RoleARN    string // the role to assume; "" uses the credentials directly
+	ExternalID string // the external ID that the role requires; "" sends no external ID
+	Site       string // the site of the cluster
+	// Group is the Kubernetes group that the caller should be in. Rights is the folder
+	// with the manifests of its rights. Only error messages use them. "" is the group and
+	// the folder of ticks.
 	Group, Rights string
 	Clock         func() time.Time // required
 }
 
-// A Describer is what is needed of the SDK's client of EKS.
+// A Describer is the part of the SDK's EKS client that this package uses.
 type Describer interface {
 	DescribeCluster(context.Context, *eks.DescribeClusterInput, ...func(*eks.Options)) (*eks.DescribeClusterOutput, error)
 }
 
-// A Caller tells whom AWS takes the caller for, which needs no permission.
+// A Caller returns the AWS identity of the caller. The call requires no permission.
 type Caller interface {
 	GetCallerIdentity(context.Context, *sts.GetCallerIdentityInput, ...func(*sts.Options)) (*sts.GetCallerIdentityOutput, error)
 }
 
-// A Cluster is one cluster of EKS. It keeps its description, its connections and
-// its token, so keep it from one look to the next. It is safe for concurrent
-// use.
+// A Cluster is one EKS cluster. It caches its description, connections and token, so
+// reuse it for all samples. It is safe for concurrent use.
 type Cluster struct {
 	options     Options
 	credentials aws.CredentialsProvider
@@ -57,14 +57,14 @@ type Cluster struct {
 
 	mu   sync.Mutex
 	seen description
-	// sampler is of the server in seen; nil before the first description.
+	// sampler is the sampler of the server in seen; nil before the first description.
 	sampler *kube.Sampler
 }
 
-// New returns a cluster. It asks nothing of AWS or of the cluster yet.
+// New returns a cluster. It sends no request yet.
 func New(config aws.Config, o Options) *Cluster {
-	// A role is assumed from the program's own region: the cluster's may be one
-	// that is not enabled for the program's account.
+	// Assume the role in the program's own region, because the cluster's region may not
+	// be enabled in the program's account.
 	config.Region, o.Region = cmp.Or(config.Region, o.Region), cmp.Or(o.Region, config.Region)
 	if o.RoleARN != "" {
 		config = assume(config, o)
@@ -80,15 +80,15 @@ func New(config aws.Config, o Options) *Cluster {
 	}
 }
 
-// Sample takes one look at the cluster, as kube.Sampler.Sample does. It logs in
-// first where that is needed. Errors say what to do about them; besides those of
-// kube.Sampler there are those of AWS, which wrap the SDK's.
+// Sample samples the cluster, like kube.Sampler.Sample. It logs in first if necessary. It
+// returns the errors of kube.Sampler and errors of AWS, which wrap the SDK's errors.
+// Errors include a remedy.
 func (c *Cluster) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
 	fleet, err := c.sample(ctx, kinds)
 	if !errors.Is(err, kube.ErrUnreachable) {
 		return fleet, err
 	}
-	// An endpoint that answers no more may have moved, or show a new certificate.
+	// An endpoint that stopped answering may have a new address or a new certificate.
 	before := c.forget()
 	if ctx.Err() != nil {
 		return fleet, err

@@ -31,8 +31,8 @@ type endpoint struct {
 	*httptest.Server
 
 	mu     sync.Mutex
-	refuse metav1.StatusReason // of every request; "" refuses none
-	shown  []string            // tokens, less their repetitions
+	refuse metav1.StatusReason // the reason of the refusal of every request; "" accepts them
+	shown  []string            // the distinct tokens in the order of their first use
 	dialed int
 }
 
@@ -46,7 +46,7 @@ func serve(t *testing.T) *endpoint {
 			e.dialed++
 		}
 	}
-	e.EnableHTTP2 = true // as the API server of EKS: one connection serves all requests at once
+	e.EnableHTTP2 = true // like the API server of EKS: all requests share one connection
 	e.StartTLS()
 	t.Cleanup(e.Close)
 	return e
@@ -78,13 +78,13 @@ func (e *endpoint) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// cluster is how EKS describes the endpoint.
+// cluster returns the EKS description of the endpoint.
 func (e *endpoint) cluster() stand.Cluster {
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: e.Certificate().Raw})
 	return stand.Cluster{Account: account, Endpoint: e.URL, CA: ca}
 }
 
-// A world is a cluster prod-eu with AWS's description of it.
+// A world is a cluster prod-eu and its description in AWS.
 type world struct {
 	aws      *stand.Server
 	endpoint *endpoint
@@ -115,7 +115,7 @@ func (w *world) sees(t *testing.T) {
 	}
 }
 
-// fails fails the test unless a sample fails with all of the given words, and without
+// fails fails the test unless a sample returns an error with all given words and without
 // secrets.
 func (w *world) fails(t *testing.T, words ...string) error {
 	t.Helper()
@@ -156,8 +156,8 @@ func TestAWarmLookAsksTheClusterAlone(t *testing.T) {
 	}
 }
 
-// The token names the STS that the cluster asks, not an endpoint that this
-// program has for its own.
+// The token names the STS endpoint that the cluster calls, not an endpoint that is
+// configured for this program.
 func TestTheTokenIsARequestToSTSForTheCluster(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *eks.Options) { o.Region = "eu-central-1" })

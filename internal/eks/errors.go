@@ -13,14 +13,14 @@ import (
 	"sigs.k8s.io/aws-iam-authenticator/pkg/arn"
 )
 
-// Group is the Kubernetes group that an access entry gives, and to which the
-// manifests in infra/rbac give their rights.
+// Group is the Kubernetes group in access entries. The manifests in infra/rbac grant
+// their rights to it.
 const Group = "gitlatch:samplers"
 
-// The codes of AWS that are told apart.
+// An error code of AWS that gets a specific remedy.
 const codeNotFound = "ResourceNotFoundException"
 
-// codesStale are of credentials that AWS does not take.
+// codesStale are the error codes for credentials that AWS does not accept.
 var codesStale = []string{"SignatureDoesNotMatch", "InvalidSignatureException", "UnrecognizedClientException", "InvalidClientTokenId", "ExpiredToken", "ExpiredTokenException"}
 
 var codesDenied = []string{"AccessDeniedException", "AccessDenied"}
@@ -30,14 +30,15 @@ func (c *Cluster) String() string {
 	return fmt.Sprintf("EKS cluster %s in %s", c.options.Name, c.options.Region)
 }
 
-// A callError is a call of AWS that failed, with what to do about it.
+// A callError is a failed call of AWS, with a remedy.
 type callError struct {
 	what  string
 	cause error
-	fix   string // "" where it is not known
+	fix   string // the remedy; "" is unknown
 }
 
-// Error gives AWS's words, without the SDK's about the request.
+// Error returns the message of AWS, without the details that the SDK adds about the
+// request.
 func (e *callError) Error() string {
 	text := e.what + ": "
 	if api, ok := errors.AsType[smithy.APIError](e.cause); ok {
@@ -59,8 +60,8 @@ func hasCode(err error, codes ...string) bool {
 	return ok && slices.Contains(codes, api.ErrorCode())
 }
 
-// noCredentials says why there are no credentials: with a role, that it cannot be
-// assumed.
+// noCredentials returns the error for missing credentials. If a role is configured, it
+// could not be assumed.
 func (c *Cluster) noCredentials(err error) error {
 	role := c.options.RoleARN
 	if role == "" {
@@ -76,7 +77,7 @@ func (c *Cluster) noCredentials(err error) error {
 	return failed
 }
 
-// notDescribed says why a cluster could not be described.
+// notDescribed returns the error for a failed DescribeCluster.
 func (c *Cluster) notDescribed(ctx context.Context, err error) error {
 	failed := &callError{what: "describe " + c.String(), cause: err}
 	switch {
@@ -90,15 +91,15 @@ func (c *Cluster) notDescribed(ctx context.Context, err error) error {
 	return failed
 }
 
-// noAccess says why the cluster does not know who asks: it has no access entry,
-// unless AWS does not know either.
+// noAccess returns the error for an identity that the cluster does not know. Usually it
+// has no access entry. The error differs if AWS also refuses the credentials.
 func (c *Cluster) noAccess(ctx context.Context, err error) error {
 	group := cmp.Or(c.options.Group, Group)
 	who, unknown := c.whoAmI(ctx)
 	if _, refused := errors.AsType[smithy.APIError](unknown); refused {
 		return fmt.Errorf("%w. AWS also rejects the credentials: %w", err, &callError{what: "get caller identity", cause: unknown})
 	}
-	path := "" // an assumed role's ARN does not say the path of the role
+	path := "" // the ARN of an assumed role does not include the role's path
 	if c.options.RoleARN == "" {
 		path = ". If the role has a path, the access entry requires the ARN with the path"
 	}
@@ -106,13 +107,13 @@ func (c *Cluster) noAccess(ctx context.Context, err error) error {
 		err, group, c.options.Region, c.options.Name, who, group, path, c.options.Name)
 }
 
-// noRights says why the cluster knows who asks and lets it see nothing.
+// noRights returns the error for an identity that the cluster knows and gives no rights.
 func (c *Cluster) noRights(err error) error {
 	return fmt.Errorf("%w. Give group %s its rights in %s: run \"kubectl apply -k %s\", and check that the access entry has this group", err, cmp.Or(c.options.Group, Group), c, cmp.Or(c.options.Rights, "infra/rbac"))
 }
 
-// reachable says what to look at where a server does not answer although it is
-// where AWS says.
+// reachable returns the remedy for a server that does not answer, although AWS still
+// returns its address.
 func (d description) reachable() string {
 	if d.private {
 		return "its endpoint is private. Run the function in the cluster's network"
@@ -120,12 +121,12 @@ func (d description) reachable() string {
 	return "its endpoint is public. Check that its public access CIDRs and the function's network let the function reach it"
 }
 
-// askedFor bounds a question that is asked for the words of an error alone, and
-// that must not keep that error from being said.
+// askedFor is the timeout of a call whose answer only completes an error message. The
+// message must not wait longer for it.
 const askedFor = 3 * time.Second
 
-// whoAmI returns the ARN of the role that asks, as IAM and access entries have
-// it; "ROLE" with an error.
+// whoAmI returns the ARN of the caller's role in the form of IAM and access entries. With
+// an error it returns "ROLE".
 func (c *Cluster) whoAmI(ctx context.Context) (string, error) {
 	if c.options.RoleARN != "" {
 		return c.options.RoleARN, nil
@@ -142,7 +143,7 @@ func (c *Cluster) whoAmI(ctx context.Context) (string, error) {
 	return *answer.Arn, nil
 }
 
-// principal is whoAmI for a sentence.
+// principal returns the caller's role for use in a sentence.
 func (c *Cluster) principal(ctx context.Context) string {
 	if who, err := c.whoAmI(ctx); err == nil {
 		return who

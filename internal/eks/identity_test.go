@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 )
 
-// A mute is an STS that never answers.
+// A mute is an STS client whose calls never return an answer.
 type mute struct{}
 
 func (mute) GetCallerIdentity(ctx context.Context, _ *sts.GetCallerIdentityInput, _ ...func(*sts.Options)) (*sts.GetCallerIdentityOutput, error) {
@@ -18,7 +18,7 @@ func (mute) GetCallerIdentity(ctx context.Context, _ *sts.GetCallerIdentityInput
 	return nil, ctx.Err()
 }
 
-// The caller's identity is only for the text of an error. The error is complete even if
+// Only the text of an error needs the caller's identity. The error is complete even if
 // the identity is unknown.
 func TestAnErrorIsSaidThoughNobodySaysWhoAsks(t *testing.T) {
 	t.Parallel()

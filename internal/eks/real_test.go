@@ -17,8 +17,8 @@ import (
 	stand "github.com/gitlatch/gitlatch/internal/testenv/eks"
 )
 
-// realLogin is a real API server that asks a webhook for the identity of a token, like
-// EKS.
+// A realLogin is a real API server that sends each token to a webhook for authentication,
+// like EKS.
 type realLogin struct {
 	aws     *stand.Server
 	webhook *stand.Webhook
@@ -27,7 +27,7 @@ type realLogin struct {
 	now     time.Time
 }
 
-// TestRealLogin logs in to a real API server. The subtests are one story and run
+// TestRealLogin logs in to a real API server. The subtests depend on each other and run
 // in order.
 func TestRealLogin(t *testing.T) {
 	t.Parallel()
@@ -35,7 +35,7 @@ func TestRealLogin(t *testing.T) {
 	r.webhook = r.aws.Authenticate(t, "prod-eu", nil)
 	r.cp = controlplane.Start(t, controlplane.Options{APIServerFlags: r.webhook.Flags})
 	config := r.cp.Config()
-	for _, name := range []string{"prod-eu", "prod-us"} { // both lead to the same server
+	for _, name := range []string{"prod-eu", "prod-us"} { // both have the same server
 		r.aws.Describe(name, stand.Cluster{Account: account, Endpoint: config.Host, CA: config.CAData})
 	}
 	r.key = r.aws.Key(latch)
@@ -100,7 +100,7 @@ func (r *realLogin) samples(t *testing.T) {
 	}
 }
 
-// otherCluster shows a token that was signed for prod-us to prod-eu.
+// otherCluster sends a token that was signed for prod-us to prod-eu.
 func (r *realLogin) otherCluster(t *testing.T) {
 	r.unauthorized(t, r.open(t, "prod-us", r.key), "--cluster-name prod-us")
 }
@@ -115,8 +115,8 @@ func (r *realLogin) wrongSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.aws.Rotate(key)
-	// A token has the second of its signature: within the same second it would be the
-	// same token, which the API server caches.
+	// The token includes the second of its signature. A second token in the same second
+	// would be equal to the first, which the API server caches.
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 	r.now = r.now.Add(14 * time.Minute)
 	r.unauthorized(t, c, ". AWS also rejects the credentials: get caller identity: SignatureDoesNotMatch: ")

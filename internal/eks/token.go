@@ -14,16 +14,17 @@ import (
 )
 
 const (
-	// tokenLives is how long a cluster takes a token for, from when it was signed.
+	// tokenLives is how long a cluster accepts a token after it was signed.
 	tokenLives = 15 * time.Minute
-	// tokenUsed is how long it is shown for: a request that is under way when a
-	// token expires is refused.
+	// tokenUsed is how long a token is used. It is shorter than tokenLives, because the
+	// cluster refuses a request whose token expires before it arrives.
 	tokenUsed = tokenLives - time.Minute
-	// roleAssumed is the longest that a role can assume another for.
+	// roleAssumed is the maximum duration of a session of a role that another role
+	// assumes.
 	roleAssumed = time.Hour
 )
 
-// A tokens signs tokens, and keeps one until it is soon to expire.
+// A tokens signs tokens, and caches a token until shortly before it expires.
 type tokens struct {
 	sign  func() (string, error)
 	clock func() time.Time
@@ -33,7 +34,7 @@ type tokens struct {
 	until time.Time
 }
 
-// Token returns a token that is valid for a minute at least.
+// Token returns a token that is valid for at least one minute.
 func (t *tokens) Token() (*oauth2.Token, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,21 +49,21 @@ func (t *tokens) Token() (*oauth2.Token, error) {
 	return &oauth2.Token{AccessToken: t.token}, nil
 }
 
-// forget makes the next request show a new token.
+// forget makes the next request use a new token.
 func (t *tokens) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.token = ""
 }
 
-// wrap returns a transport that shows a token with each request.
+// wrap returns a transport that adds a token to each request.
 func (t *tokens) wrap(base http.RoundTripper) http.RoundTripper {
 	return &oauth2.Transport{Source: t, Base: base}
 }
 
-// signer returns what signs tokens for a cluster: a request to STS that the
-// cluster will send, and that nobody sends from here. It must therefore name an
-// STS that the cluster knows, whichever endpoint is configured for this program.
+// signer returns a function that signs tokens for a cluster. A token is a signed request
+// to STS that the cluster sends, not this program. It must therefore name a public
+// endpoint of STS, even if another endpoint is configured for this program.
 func signer(config aws.Config, cluster string) func() (string, error) {
 	client := sts.NewFromConfig(config, func(o *sts.Options) { o.BaseEndpoint = nil })
 	return func() (string, error) {
@@ -75,8 +76,8 @@ func signer(config aws.Config, cluster string) func() (string, error) {
 	}
 }
 
-// assume returns the configuration of the role. Its credentials are renewed
-// while they outlive any token that they sign.
+// assume returns the configuration of the role. It renews the credentials while they are
+// still valid for longer than any token that they sign.
 func assume(config aws.Config, o Options) aws.Config {
 	provider := stscreds.NewAssumeRoleProvider(sts.NewFromConfig(config), o.RoleARN, func(p *stscreds.AssumeRoleOptions) {
 		p.RoleSessionName = session(o.Site)
@@ -90,7 +91,7 @@ func assume(config aws.Config, o Options) aws.Config {
 	return config
 }
 
-// session names the role's session in the account's logs: at most 64 characters.
+// session returns the session name of the role, as in CloudTrail: at most 64 characters.
 func session(site string) string {
 	name := "gitlatch-" + site
 	return name[:min(len(name), 64)]

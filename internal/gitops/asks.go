@@ -10,9 +10,9 @@ import (
 	"k8s.io/component-helpers/resource"
 )
 
-// QuotaName is a resource as Asks have it. A ResourceQuota calls the requests of
-// what every cluster knows by the resource alone, too: "cpu" is "requests.cpu".
-// See https://kubernetes.io/docs/concepts/policy/resource-quotas/.
+// QuotaName returns the key of a resource in Object.Asks. A ResourceQuota has two names
+// for the requests of common resources: "cpu" is the same as "requests.cpu". See
+// https://kubernetes.io/docs/concepts/policy/resource-quotas/.
 func QuotaName(name corev1.ResourceName) corev1.ResourceName {
 	plain := []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage}
 	if slices.Contains(plain, name) || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
@@ -21,9 +21,9 @@ func QuotaName(name corev1.ResourceName) corev1.ResourceName {
 	return name
 }
 
-// asksOf reads what one pod of a workload asks for from the JSON of the workload.
-// It is nil where that states no template of pods at .spec.template, or none
-// that can be read: a build is none the worse for it.
+// asksOf returns the requests and limits of one pod of a workload. data is the workload's
+// JSON. asksOf returns nil if .spec.template is missing or invalid, because the build is
+// still usable.
 func asksOf(data []byte) corev1.ResourceList {
 	var w struct {
 		Spec struct {
@@ -51,8 +51,8 @@ func asksOf(data []byte) corev1.ResourceList {
 	return asks
 }
 
-// requestLimits requests what is limited and not requested, as the API does when
-// it takes a pod.
+// requestLimits sets missing requests to the limits, as the API server does for a new
+// pod.
 func requestLimits(r *corev1.ResourceRequirements) {
 	if r != nil && r.Limits != nil {
 		requests := maps.Clone(r.Limits)

@@ -15,45 +15,43 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Edits are what a GitOps tool adds to the kustomization of a folder before it
-// builds it. The zero value adds nothing.
+// Edits are the changes that a GitOps tool makes to the kustomization of a folder before
+// it builds the folder. The zero value changes nothing.
 type Edits struct {
-	// Fields are set by name: namespace, namePrefix, nameSuffix. A list is appended to
-	// the one that is there: components, patches, images, replicas. What is empty is left
-	// out.
+	// Fields are set by name: namespace, namePrefix, nameSuffix. Lists are appended to
+	// the existing list: components, patches, images, replicas. Empty values are ignored.
 	Fields map[string]any
-	// Recurse makes a folder without a kustomization of all manifests below it;
-	// without it only those in the folder itself count.
+	// Recurse also includes manifests in subfolders, if the folder has no kustomization.
+	// Otherwise only manifests in the folder itself are included.
 	Recurse bool
-	// Folders makes one entry of a folder among those that has a kustomization of
-	// its own.
+	// Folders includes a subfolder that has a kustomization as one entry, instead of its
+	// manifests.
 	Folders bool
 }
 
-// An Overlay is a folder as a GitOps tool builds it.
+// An Overlay is the result of building a folder as a GitOps tool does.
 type Overlay struct {
 	Dir         string
 	Folders     []Folder // the folder itself first
 	Workloads   []Object // in the order of workload.Compare
 	Autoscalers []Autoscaler
-	// Records are the namespaces whose record the build applies as the
-	// ConfigMap that it is.
+	// Records are the namespaces whose checkpoint file the build contains as a ConfigMap.
 	Records []string
-	// Appliers are the Kustomizations of Flux and the Applications of Argo CD that
-	// the build gives, as JSON.
+	// Appliers are the Kustomizations of Flux and the Applications of Argo CD in the
+	// build, as JSON.
 	Appliers []json.RawMessage
 }
 
-// An Autoscaler is an HPA that a build gives.
+// An Autoscaler is a HorizontalPodAutoscaler in a build.
 type Autoscaler struct {
 	Name   string
 	Target workload.ID
-	Min    int32 // in pods; 0 where it is not stated
+	Min    int32 // in pods; 0 if not stated
 }
 
-// Build builds a folder of files, by their path from the root of the repository, as a
-// GitOps tool does that makes the edits. Nothing is fetched: what is remote is
-// refused as a RemoteError. The workloads are those of the kinds.
+// Build builds a folder as a GitOps tool with these edits does. files has paths from the
+// root of the repository. Build fetches nothing, and returns an error for a remote entry.
+// Workloads contains only objects of the kinds.
 func Build(files map[string][]byte, dir string, e Edits, kinds workload.Kinds) (Overlay, error) {
 	dir = path.Clean(dir)
 	files, err := e.apply(files, dir)
@@ -78,8 +76,8 @@ func Build(files map[string][]byte, dir string, e Edits, kinds workload.Kinds) (
 	return whole, nil
 }
 
-// Missing are the paths that a build of a folder needs and that files does not
-// hold.
+// Missing returns the paths that a build of a folder requires and that files does not
+// contain.
 func (e Edits) Missing(files map[string][]byte, dir string) ([]string, error) {
 	files, err := e.apply(files, path.Clean(dir))
 	if err != nil {
@@ -89,7 +87,7 @@ func (e Edits) Missing(files map[string][]byte, dir string) ([]string, error) {
 	return missing, err
 }
 
-// apply returns the files with the edits made.
+// apply returns the files after the edits.
 func (e Edits) apply(files map[string][]byte, dir string) (map[string][]byte, error) {
 	name := kustomizationAt(files, dir)
 	edited := maps.Clone(e.Fields)
@@ -126,7 +124,7 @@ func (e Edits) apply(files map[string][]byte, dir string) (map[string][]byte, er
 	return files, nil
 }
 
-// manifests are those of a folder that has no kustomization.
+// manifests returns the entries for a folder without a kustomization.
 func (e Edits) manifests(files map[string][]byte, dir string) []string {
 	var found []string
 	for name := range files {
@@ -142,8 +140,8 @@ func (e Edits) manifests(files map[string][]byte, dir string) []string {
 	return slices.Compact(found)
 }
 
-// entry is a manifest, or the topmost folder between it and dir that has a
-// kustomization of its own.
+// entry returns the manifest. With Folders, it returns the topmost folder between dir and
+// the manifest that has a kustomization, if there is such a folder.
 func (e Edits) entry(files map[string][]byte, dir, manifest string) string {
 	for at, letter := range manifest {
 		if e.Folders && letter == '/' && kustomizationAt(files, path.Join(dir, manifest[:at])) != "" {
@@ -153,7 +151,8 @@ func (e Edits) entry(files map[string][]byte, dir, manifest string) string {
 	return manifest
 }
 
-// add adds what a build gives of a resource: a workload, or what belongs to one.
+// add adds a resource of the build to the overlay, if the overlay has a list for its
+// kind.
 func (o *Overlay) add(r *resource.Resource, kinds workload.Kinds) error {
 	data, err := r.MarshalJSON()
 	if err != nil {
@@ -191,5 +190,5 @@ func (o *Overlay) add(r *resource.Resource, kinds workload.Kinds) error {
 	return err
 }
 
-// recordName is the name of the ConfigMap that a record is.
+// recordName is the name of the ConfigMap in a checkpoint file.
 const recordName = "gitlatch-checkpoint"

@@ -1,5 +1,5 @@
-// Package gitops answers what a build of the files in git gives, as a GitOps
-// tool would make it. It is the only package that imports kustomize.
+// Package gitops builds folders of a repository as a GitOps tool does. It is the only
+// package that imports kustomize.
 package gitops
 
 import (
@@ -15,32 +15,31 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// An Object is one workload that a build gives.
+// An Object is a workload in a build.
 type Object struct {
-	// ID has the namespace "default" where the build states none, as kustomize
-	// takes it when it looks for the target of a patch.
+	// ID has the namespace "default" if the build states no namespace. kustomize uses the
+	// same default to find the target of a patch.
 	ID workload.ID
-	// Replicas are those that the build states, nil where it states none and
-	// the cluster would make it 1.
+	// Replicas are nil if the build states no replicas. The cluster then uses 1.
 	Replicas *int32
-	// Unplaced is true where the build states no namespace.
+	// Unplaced is true if the build states no namespace.
 	Unplaced bool
-	// Annotations are those that the build gives it.
+	// Annotations are the annotations in the build.
 	Annotations map[string]string
-	// Asks are what one of its pods asks for by its template, under the names of
-	// a ResourceQuota: "requests.cpu", "limits.memory". A LimitRange, which is not
-	// looked at, may add to them. What it does not state is not in them.
+	// Asks are the requests and limits of one pod by its template, under the names of a
+	// ResourceQuota: "requests.cpu", "limits.memory". They contain only the resources
+	// that the template states. doctor does not read LimitRanges, which may add more.
 	Asks corev1.ResourceList
-	// Images are those of its pods by container, as a record has them; nil is not
-	// known.
+	// Images are the images of its containers by container name, as in a checkpoint file;
+	// nil if unknown.
 	Images map[string]string
-	// Paused is true where the build states .spec.paused.
+	// Paused is the value of .spec.paused.
 	Paused bool
 }
 
-// build builds the kustomization in the folder dir of files, by their path from the
-// root of the repository. Nothing is read from or written to disk, and Trace
-// refused what is remote before. kustomize refuses plugins and Helm charts.
+// build builds the kustomization in the folder dir. files has paths from the root of the
+// repository. build does not access the disk. Trace has already refused remote entries,
+// and kustomize refuses plugins and Helm charts.
 func build(files map[string][]byte, dir string) (resmap.ResMap, error) {
 	disk := filesys.MakeFsInMemory()
 	for name, data := range files {
@@ -55,8 +54,8 @@ func build(files map[string][]byte, dir string) (resmap.ResMap, error) {
 	return built, nil
 }
 
-// replicasOf reads the count from the JSON of a resource, as the cluster would:
-// within kustomize a patched number may be a float. A field of "" is none.
+// replicasOf reads the replicas from the JSON of a resource, as the cluster does. Within
+// kustomize, a patched number may be a float. A kind without replicas has the field "".
 func replicasOf(data []byte, field workload.Field) (*int32, error) {
 	if field == "" {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// render returns the workloads that a build of a folder gives, unedited.
+// render returns the workloads in a build of a folder without edits.
 func render(files map[string][]byte, dir string, kinds workload.Kinds) ([]gitops.Object, error) {
 	o, err := gitops.Build(files, dir, gitops.Edits{}, kinds)
 	return o.Workloads, err
@@ -30,7 +30,7 @@ func manifest(kind, namespace, name string, replicas int) string {
 	return fmt.Sprintf("apiVersion: apps/v1\nkind: %s\nmetadata: {name: \"%s\"%s}\nspec:\n%s---\n", kind, name, where, spec)
 }
 
-// base is a kustomization with manifests, that fields are added to.
+// base returns a kustomization with manifests and additional fields.
 func base(fields string, manifests ...string) map[string]string {
 	return map[string]string{
 		"kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [workloads.yaml]\n" + fields,
@@ -38,7 +38,7 @@ func base(fields string, manifests ...string) map[string]string {
 	}
 }
 
-// including is a kustomization that puts the Components of namespaces above a
+// including returns a kustomization that includes the Components of namespaces above a
 // base.
 func including(namespaces ...string) map[string]string {
 	text := "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [../base]\ncomponents:\n"
@@ -188,8 +188,8 @@ func TestComponentRendersTheDeclaredCounts(t *testing.T) {
 			include:  []string{"shop"},
 			want:     entries{"shop/deployment/blue-web": 200},
 		},
-		// Kustomize also matches the original name of a workload that the build
-		// renamed. doctor has to warn of that.
+		// Kustomize also matches the original name of a workload that the build renamed.
+		// doctor must report this.
 		"a workload renamed from a name that is declared": {
 			base:     base("namePrefix: blue-\n", manifest("Deployment", "shop", "web", 1)),
 			declared: entries{"shop/deployment/web": 200},

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// templateOf reads from the JSON of a workload the images of its pods by container, those
-// that go before the others among them, and whether it is paused. The images are nil where
-// it states no template of pods at .spec.template, or one of which an image is not known:
-// what substitutes after the build finds its variables by a "$". What is no boolean is
-// not known to be paused.
+// templateOf reads a workload's JSON. It returns the images of its containers and init
+// containers by name, and whether the workload is paused. The images are nil if
+// .spec.template has no containers or if an image is unknown. An image with a "$" is
+// unknown, because a tool may substitute variables after the build. A value of
+// .spec.paused that is not a boolean counts as false.
 func templateOf(data []byte) (images map[string]string, paused bool) {
 	type container struct {
 		Name  string `json:"name"`

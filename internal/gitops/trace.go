@@ -14,32 +14,24 @@ import (
 	"github.com/gitlatch/gitlatch/internal/each"
 )
 
-// A Folder is what matters of one kustomization that a build goes through.
+// A Folder describes one kustomization of a build.
 type Folder struct {
 	Dir string // from the root of the repository
 
-	// Namespace, Prefix and Suffix are what the folder's transformers set and
-	// add; "" where it has none.
+	// Namespace, Prefix and Suffix are the values of the folder's transformers; "" if not
+	// set.
 	Namespace, Prefix, Suffix string
-	// Components are the folders of the Components that it includes itself.
+	// Components are the folders of the Components that this kustomization includes
+	// directly.
 	Components []string
-	// Replicas are the names whose count its replicas: field sets.
+	// Replicas are the names in its replicas: field.
 	Replicas []string
 }
 
-// A RemoteError says that a build would have to fetch something from the
-// network, which is not done.
-type RemoteError struct{ Dir, Entry string }
-
-// Error names the entry and what to do.
-func (e *RemoteError) Error() string {
-	return fmt.Sprintf("build %s: gitlatch does not fetch the remote %s. Copy it into the repository", e.Dir, e.Entry)
-}
-
-// Trace walks a kustomization and all that it builds on, in files by their path
-// from the root of the repository. missing are the paths that it leads to and
-// that files does not hold, sorted: read those, and trace again. The error is a
-// RemoteError, or names a file that is no kustomization.
+// Trace follows a kustomization and everything that it refers to. files has paths from
+// the root of the repository. missing are the paths that files does not contain, sorted:
+// add them to files and call Trace again. The error names a remote entry, an entry outside
+// the repository or an invalid kustomization.
 func Trace(files map[string][]byte, dir string) (folders []Folder, missing []string, err error) {
 	t := tracer{files: files, seen: map[string]bool{}, missing: map[string]bool{}}
 	t.folder(path.Clean(dir))
@@ -54,12 +46,13 @@ type tracer struct {
 	errs    []error
 }
 
-// KustomizationNames are the names that the kustomization of a folder may have.
+// KustomizationNames returns the file names of a kustomization.
 func KustomizationNames() []string { return slices.Clone(kustomizationNames) }
 
 var kustomizationNames = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
 
-// kustomizationAt returns the kustomization of a folder; "" where it has none.
+// kustomizationAt returns the path of a folder's kustomization, or "" if the folder has
+// no kustomization.
 func kustomizationAt(files map[string][]byte, dir string) string {
 	for _, name := range kustomizationNames {
 		if _, ok := files[path.Join(dir, name)]; ok {
@@ -69,13 +62,13 @@ func kustomizationAt(files map[string][]byte, dir string) string {
 	return ""
 }
 
-// objectEntries are the entries that are folders or files of objects.
+// objectEntries returns the entries that are folders or files of objects.
 func objectEntries(k types.Kustomization) []string {
 	return slices.Concat(k.Resources, k.Bases, k.Components, k.Generators, k.Transformers, k.Validators)
 }
 
-// otherEntries are the entries that are files of something else. Inline text is among
-// them, and is left alone.
+// otherEntries returns the entries that are other files. They may also be inline text,
+// which follow ignores.
 func otherEntries(k types.Kustomization) []string {
 	all := slices.Concat(k.Crds, k.Configurations, slices.Collect(maps.Values(k.OpenAPI)),
 		each.Of(k.PatchesStrategicMerge, func(p types.PatchStrategicMerge) string { return string(p) }),
@@ -123,14 +116,14 @@ func (t *tracer) folder(dir string) {
 	}
 }
 
-// follow goes where an entry of a folder leads; a file that is not built may be
-// missing where the entry is inline text.
+// follow traces an entry of a folder. If built is false, the entry may be inline text, so
+// only a path of YAML or JSON counts as missing.
 func (t *tracer) follow(dir, entry string, built bool) {
 	at := path.Join(dir, entry)
 	switch _, isFile := t.files[at]; {
 	case entry == "" || isFile || strings.Contains(entry, "\n"):
 	case remote(entry):
-		t.errs = append(t.errs, &RemoteError{Dir: dir, Entry: entry})
+		t.errs = append(t.errs, fmt.Errorf("build %s: gitlatch does not fetch the remote %s. Copy it into the repository", dir, entry))
 	case strings.HasPrefix(at, "../"):
 		t.errs = append(t.errs, fmt.Errorf("build %s: %s is outside the repository", dir, entry))
 	case built && !named(at):
@@ -140,13 +133,12 @@ func (t *tracer) follow(dir, entry string, built bool) {
 	}
 }
 
-// named reports whether a path is that of a file of YAML or JSON.
+// named reports whether a path is a YAML or JSON file.
 func named(at string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(at)) || path.Base(at) == "Kustomization"
 }
 
-// remote reports whether kustomize would take an entry that is no local path
-// for something to fetch.
+// remote reports whether kustomize would fetch an entry that is not a local path.
 func remote(entry string) bool {
 	for _, mark := range []string{"://", "::", "//", "?ref=", "?version=", "_git/", ".git/"} {
 		if strings.Contains(entry, mark) {

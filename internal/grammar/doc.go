@@ -1,3 +1,3 @@
-// Package grammar is how people write a span, a share, a moment and a target: one
-// rule for each, in flags and in files alike. The types are values of flags.
+// Package grammar parses spans, shares, moments and targets as users write them. Flags
+// and files follow the same rules. The types are values of flags.
 package grammar

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// A Moment is an instant, or a span away from now: 2026-03-02T18:00:00Z, 3h, 2d, or
-// now itself. Whether the span is to come or has passed is its command's to say.
-// The zero value was not given.
+// A Moment is an instant, or a span from now: 2026-03-02T18:00:00Z, 3h, 2d, or now. The
+// command decides whether the span is before or after now. The zero value means that the
+// flag is not set.
 type Moment struct {
 	text string
 	at   time.Time
 	away time.Duration
 }
 
-// Set reads a moment.
+// Set parses a moment.
 func (m *Moment) Set(text string) (err error) {
 	read := Moment{text: text}
 	if read.at, err = time.Parse(time.RFC3339, text); err != nil && text != "now" {
@@ -27,19 +27,19 @@ func (m *Moment) Set(text string) (err error) {
 	return nil
 }
 
-// String is the moment as it was read; "" was not given.
+// String returns the text of the moment; "" if it is not set.
 func (m *Moment) String() string { return m.text }
 
-// Type is what help calls the value.
+// Type returns the name of the type in help.
 func (m *Moment) Type() string { return "time" }
 
-// Now reports whether now itself is meant.
+// Now reports whether the moment is "now".
 func (m *Moment) Now() bool { return m.text == "now" }
 
-// After returns the instant, or the one that is the span after now.
+// After returns the instant, or now plus the span.
 func (m *Moment) After(now time.Time) time.Time { return m.from(now, m.away) }
 
-// Before returns the instant, or the one that is the span before now.
+// Before returns the instant, or now minus the span.
 func (m *Moment) Before(now time.Time) time.Time { return m.from(now, -m.away) }
 
 func (m *Moment) from(now time.Time, away time.Duration) time.Time {

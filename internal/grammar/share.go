@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// MustShare is what a share is, as a phrase after "must be".
+// MustShare describes a share, as a phrase after "must be".
 const MustShare = "a share such as 10% or 0.1"
 
-// ErrShare is what is wrong with a text that is no share.
+// ErrShare is the error of a text that is not a share.
 var ErrShare = errors.New("must be " + MustShare)
 
-// ParseShare reads a part of a whole, from 0 to 1: 10% or 0.1.
+// ParseShare parses a share from 0 to 1: 10% or 0.1.
 func ParseShare(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	read, err := strconv.ParseFloat(number, 64)
@@ -32,7 +32,7 @@ func ParseShare(text string) (float64, error) {
 	return read, nil
 }
 
-// FormatShare writes a share in percent, to the ten thousandth of it.
+// FormatShare returns a share in percent, rounded to 0.0001 %.
 func FormatShare(share float64) string {
 	return strconv.FormatFloat(math.Round(share*1e6)/1e4, 'f', -1, 64) + "%"
 }
@@ -40,15 +40,15 @@ func FormatShare(share float64) string {
 // A Share is the value of a flag.
 type Share float64
 
-// Set reads a share.
+// Set parses a share.
 func (s *Share) Set(text string) error {
 	read, err := ParseShare(text)
 	*s = Share(read)
 	return err
 }
 
-// String writes the share in percent.
+// String returns the share in percent.
 func (s *Share) String() string { return FormatShare(float64(*s)) }
 
-// Type is what help calls the value.
+// Type returns the name of the type in help.
 func (s *Share) Type() string { return "share" }

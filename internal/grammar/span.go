@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// SpanShape is the pattern of a span: days, then what Go takes for a duration.
+// SpanShape is the pattern of a span: days, then a duration of Go.
 const SpanShape = `^([0-9]{1,5}d)?([0-9]+(\.[0-9]+)?(ms|s|m|h))*$`
 
-// MustSpan is what a span is, as a phrase after "must be".
+// MustSpan describes a span, as a phrase after "must be".
 const MustSpan = "a duration such as 5m, 26h or 8d"
 
-// ErrSpan is what is wrong with a text that is no span.
+// ErrSpan is the error of a text that is not a span.
 var ErrSpan = errors.New("must be " + MustSpan)
 
 var spanShape = regexp.MustCompile(SpanShape)
 
-// ParseSpan reads a span: 90s, 26h, 8d, 1d12h, never negative. A plain 0 needs no
+// ParseSpan parses a span: 90s, 26h, 8d, 1d12h. It is never negative. 0 does not need a
 // unit.
 func ParseSpan(text string) (time.Duration, error) {
 	if _, err := strconv.Atoi(text); err == nil && text != "0" {
@@ -41,7 +41,7 @@ func ParseSpan(text string) (time.Duration, error) {
 // A Span is the value of a flag.
 type Span time.Duration
 
-// Set reads a span.
+// Set parses a span.
 func (s *Span) Set(text string) error {
 	read, err := ParseSpan(text)
 	*s = Span(read)
@@ -50,7 +50,7 @@ func (s *Span) Set(text string) error {
 
 var zeros = regexp.MustCompile(`([hm])(0[ms])+$`)
 
-// String writes the span without its zeros: "10m", "1h30m"; "" is no span.
+// String returns the span without its zeros: "10m", "1h30m"; "" for 0.
 func (s *Span) String() string {
 	if *s == 0 {
 		return ""
@@ -58,5 +58,5 @@ func (s *Span) String() string {
 	return zeros.ReplaceAllString(time.Duration(*s).String(), "$1")
 }
 
-// Type is what help calls the value.
+// Type returns the name of the type in help.
 func (s *Span) Type() string { return "duration" }

@@ -9,15 +9,15 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Target is what a person names: all of a namespace, or one workload of it, by
-// its kind too where the name alone is of several.
+// A Target is a namespace or a workload that a user names. The kind is needed if several
+// workloads of the namespace have the name.
 type Target struct {
 	Namespace string
 	Kind      workload.Kind // "" is any
-	Name      string        // "" is all of the namespace
+	Name      string        // "" is the complete namespace
 }
 
-// ParseTarget reads shop, shop/web or shop/deployment/web.
+// ParseTarget parses shop, shop/web or shop/deployment/web.
 func ParseTarget(text string) (Target, error) {
 	part := strings.Split(text, "/")
 	if len(part) > 3 || slices.Contains(part, "") {
@@ -36,8 +36,8 @@ func ParseTarget(text string) (Target, error) {
 	return t, nil
 }
 
-// ParseTargets reads several. With a namespace each may leave that out, and none is
-// all of it.
+// ParseTargets parses several targets. With a namespace, each text may omit it, and no
+// texts mean the complete namespace.
 func ParseTargets(namespace string, texts []string) ([]Target, error) {
 	if namespace != "" && len(texts) == 0 {
 		texts = []string{namespace}
@@ -55,20 +55,20 @@ func ParseTargets(namespace string, texts []string) ([]Target, error) {
 	return all, nil
 }
 
-// All reports whether a whole namespace is meant.
+// All reports whether the target is a complete namespace.
 func (t Target) All() bool { return t.Name == "" }
 
-// ID returns the workload that a target names with its kind, and whether it does.
+// ID returns the workload of a target; ok is false if the target has no kind.
 func (t Target) ID() (workload.ID, bool) {
 	return workload.ID{Namespace: t.Namespace, Kind: t.Kind, Name: t.Name}, t.Kind != ""
 }
 
-// Covers reports whether a workload is meant.
+// Covers reports whether the target includes a workload.
 func (t Target) Covers(id workload.ID) bool {
 	return t.Namespace == id.Namespace && (t.All() || t.Name == id.Name && (t.Kind == "" || t.Kind == id.Kind))
 }
 
-// String writes the target as ParseTarget reads it.
+// String returns the target in the form of ParseTarget.
 func (t Target) String() string {
 	part := []string{t.Namespace, string(t.Kind), t.Name}
 	return strings.Join(slices.DeleteFunc(part, func(name string) bool { return name == "" }), "/")

@@ -14,27 +14,27 @@ import (
 // Format is the version of the stored form that Encode writes and Decode reads.
 const Format = 1
 
-// compressAbove is the size in bytes from which on a stored value is
-// compressed: the head of a large fleet would not fit into a DynamoDB item.
+// compressAbove is the size in bytes from which a stored value is compressed. Without
+// compression, the head of a large fleet would not fit into a DynamoDB item.
 const compressAbove = 4 << 10
 
-// Stored are the values that adapters keep as bytes.
+// Stored are the types that adapters store as bytes.
 type Stored interface{ Head | Latch | Lease }
 
-// envelope is the stored form: JSON, compressed where it is large.
+// envelope is the stored form: JSON, compressed if it is large.
 type envelope[T any] struct {
 	Format int `json:"format"`
 	State  T   `json:"state"`
 }
 
-// Encode returns the stored form of a value, the same for every adapter.
+// Encode returns the stored form of a value, which is the same for every adapter.
 func Encode[T Stored](v T) ([]byte, error) {
 	data, err := json.Marshal(envelope[T]{Format, v})
 	if err != nil || len(data) < compressAbove {
 		return data, err
 	}
 	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // fails on unknown levels only
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // the only error is an unknown level
 	_, err = z.Write(data)
 	if err = errors.Join(err, z.Close()); err != nil {
 		return nil, err
@@ -42,14 +42,15 @@ func Encode[T Stored](v T) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Decode reads what Encode wrote: the same value, with instants in UTC. where names
-// the file or table in errors, which are a NewerError or a CorruptError. An unknown
-// field is an error, so that writing the value back loses no fact.
+// Decode reads the output of Encode, and returns the same value with instants in UTC.
+// where names the file or table in errors. The error is a CorruptError, unless a newer
+// gitlatch wrote the state. An unknown field is an error, so that writing the value back
+// loses no fact.
 func Decode[T Stored](where string, data []byte) (T, error) {
 	var v T
 	sealed, err := open(data)
 	if err == nil && sealed.Format > Format {
-		return v, &NewerError{Where: where, Format: sealed.Format}
+		return v, fmt.Errorf("%s: the state has format %d, and this gitlatch reads format %d. Update gitlatch, or delete the site's state. gitlatch then reads the levels from git, and only the timers are lost", where, sealed.Format, Format)
 	}
 	if err == nil && sealed.Format < Format {
 		err = errors.New("has no format version")
@@ -66,7 +67,7 @@ func Decode[T Stored](where string, data []byte) (T, error) {
 	return v, nil
 }
 
-// open takes a stored form apart without looking at the state in it.
+// open decodes the envelope, and leaves the state in it encoded.
 func open(data []byte) (sealed envelope[json.RawMessage], err error) {
 	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(bytes.NewReader(data))
@@ -81,9 +82,9 @@ func open(data []byte) (sealed envelope[json.RawMessage], err error) {
 	return sealed, err
 }
 
-// inUTC gives every instant in a value the location UTC, in place, so that
-// what is loaded is the same whatever location it was saved in. Keys and values
-// of maps hold no instants.
+// inUTC sets the location of every instant in a value to UTC, in place, so that a loaded
+// value does not depend on the location in which it was saved. It skips maps: their keys
+// and values contain no instants.
 func inUTC(v reflect.Value) {
 	if t, ok := v.Addr().Interface().(*time.Time); ok {
 		*t = t.UTC()
@@ -103,15 +104,4 @@ func inUTC(v reflect.Value) {
 			inUTC(v.Index(i))
 		}
 	}
-}
-
-// A NewerError says that stored state was written by a newer gitlatch.
-type NewerError struct {
-	Where  string // the file or table
-	Format int
-}
-
-// Error says how much newer the state is and what to do.
-func (e *NewerError) Error() string {
-	return fmt.Sprintf("%s: the state has format %d, and this gitlatch reads format %d. Update gitlatch, or delete the site's state. gitlatch then reads the levels from git, and only the timers are lost", e.Where, e.Format, Format)
 }

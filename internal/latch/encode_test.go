@@ -13,8 +13,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// The stored form outlives a release. A change here needs a new latch.Format, or a form
-// that both the older and the newer release read correctly.
+// The stored form outlives a release. A change here requires a new latch.Format, or a
+// form that both the older and the newer release read correctly.
 func TestStoredFormIsStable(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 1, time.UTC)
@@ -65,7 +65,7 @@ func check[T latch.Stored](t *testing.T, v T, want string) {
 	}
 }
 
-// A field without a tag would be stored under its Go name, and lost with it.
+// A field without a tag is stored under its Go name, and a rename would lose it.
 func TestEveryStoredFieldIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, full := range []any{latchtest.Full[latch.Latch](), latchtest.Full[latch.Head](), latchtest.Full[latch.Lease]()} {

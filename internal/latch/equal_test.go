@@ -8,8 +8,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 )
 
-// Two latches that differ in anything but their revision are not equal, or a change of
-// it would not be saved.
+// Two latches that differ in a field other than their revision are not equal. Otherwise a
+// change of that field would not be saved.
 func TestLatchesThatDifferInAnythingAreNotEqual(t *testing.T) {
 	t.Parallel()
 	var one latch.Latch
@@ -23,7 +23,7 @@ func TestLatchesThatDifferInAnythingAreNotEqual(t *testing.T) {
 	})
 }
 
-// differing gives each part of a value another value in turn.
+// differing sets each part of a value to another value in turn, and calls check.
 func differing(t *testing.T, where string, v reflect.Value, check func(string)) {
 	t.Helper()
 	if v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[time.Time]() {

@@ -10,105 +10,105 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Latch is the state of one workload: the level declared on the branch, and
-// the timers that run against it. Timers hold levels and the instants at which
-// something changed, never raw counts, so that a quiet look writes nothing.
+// A Latch is the state of one workload: the level declared on the branch, and the timers
+// that run against it. Timers store levels, and the instants at which something changed,
+// never raw replica counts. So a quiet sample writes nothing.
 type Latch struct {
 	ID workload.ID `json:"id"`
 
-	// Declared is what the branch holds for the workload, as far as was last
-	// agreed; the zero entry is nothing.
+	// Declared is the entry of the workload on the branch at the last agreement; the zero
+	// entry if git has no entry.
 	Declared checkpoint.Entry `json:"declared,omitzero"`
-	// Proposal is what an open proposal would have the branch hold; nil is nothing.
-	// Timers run against it, where it is, so that a crossing is proposed once. It is a
-	// pointer, as Flight is, since a large fleet has a latch for each workload, and
-	// most have neither: as values the two were a third of a latch. See Proposed.
+	// Proposal is the entry that an open proposal would write; nil if there is no
+	// proposal. Timers run against it, so that gitlatch proposes a level change once.
+	// Proposal and Flight are pointers because a large fleet has a latch for each
+	// workload, and most latches have neither. As values, the two were a third of a
+	// latch. See Proposed.
 	Proposal *checkpoint.Entry `json:"proposal,omitzero"`
-	// Asked is true while people are asked for a review or a retirement. Timers then
-	// run against Declared, and Proposal may be nil.
+	// Asked is true while a user is asked for a review or a retirement. Timers then run
+	// against Declared, and Proposal may be nil.
 	Asked bool `json:"asked,omitzero"`
 
 	Up   Up   `json:"up,omitzero"`
 	Down Down `json:"down,omitzero"`
-	// Flight is what is remembered of a rollout in flight; nil is none. See Rollout.
+	// Flight is the memory of a rollout in flight; nil if there is none. See Rollout.
 	Flight *Rollout `json:"flight,omitzero"`
 
-	// Freeze is why the timers stand still; the zero value is a running latch.
+	// Freeze is the reason for which the timers are paused; the zero value if they run.
 	Freeze Freeze `json:"freeze,omitzero"`
 
-	// PausedUntil is the end of a pause that a user asked for; zero is no pause.
+	// PausedUntil is the end of a user's pause; zero if the workload is not paused.
 	PausedUntil time.Time `json:"pausedUntil,omitzero"`
-	// GraceUntil is the end of the edit grace period; zero is none.
+	// GraceUntil is the end of the edit grace period; zero if there is none.
 	GraceUntil time.Time `json:"graceUntil,omitzero"`
-	// GraceScale is true if the edit grace period is of the scale alone: the user did
-	// not change the rollout.
+	// GraceScale is true if the edit grace period covers the scale alone, because the
+	// user did not change the rollout.
 	GraceScale bool `json:"graceScale,omitzero"`
-	// OptedOut is set when a person deleted the entry, until they ask it back
-	// in by writing it again or by adopting the workload.
+	// OptedOut is true after a user deleted the entry, until a user writes the entry
+	// again or adopts the workload.
 	OptedOut bool `json:"optedOut,omitzero"`
 
 	// RemovedUntil is set when a user removed the entry together with many others, which
 	// is an edit. If a user removes the entry again before this instant, the workload is
-	// opted out. Zero is no such removal.
+	// opted out. Zero if there was no such removal.
 	RemovedUntil time.Time `json:"removedUntil,omitzero"`
 
 	// Missing runs while the workload is absent from complete samples.
 	Missing Stopwatch `json:"missing,omitzero"`
 
-	// Recent is its scale in the recent past, as the guard against a mass drop
-	// remembers it.
+	// Recent is the recent scale of the workload, for the guard against a mass drop.
 	Recent Recent `json:"recent,omitzero"`
-	// Watch is the facts that are remembered to find unusual conditions.
+	// Watch is the facts that are stored to find unusual conditions.
 	Watch Watch `json:"watch,omitzero"`
 
-	// Rev counts saves, so that a save can tell that another came between.
-	// 0 is a latch that was never saved.
+	// Rev is the number of saves, so that a save detects another save since the latch was
+	// read. 0 is a latch that was never saved.
 	Rev int64 `json:"rev,omitzero"`
 }
 
-// Up is the timer of a raise. The zero value is one that does not run.
+// Up is the timer of a raise. The zero value is a timer that does not run.
 type Up struct {
-	// Levels are those of the latest consecutive samples that asked for more
-	// than is declared, oldest first; no more of them are kept than a raise can
-	// need.
+	// Levels are the levels of the latest consecutive samples that asked for more than
+	// the declared level, oldest first. The number of levels is at most the number of
+	// samples that a raise can require.
 	Levels []int32 `json:"levels,omitzero"`
 }
 
-// Down is the timer of a lowering. The zero value is one that does not run.
+// Down is the timer of a lowering. The zero value is a timer that does not run.
 type Down struct {
-	// Level is the level of the highest sample since the timer began.
+	// Level is the level of the highest sample since the timer started.
 	Level int32 `json:"level,omitzero"`
-	// Count is the number of samples since, as far as a lowering needs any.
+	// Count is the number of samples since then, at most the number that a lowering
+	// requires.
 	Count int `json:"count,omitzero"`
 	Stopwatch
 }
 
-// Freeze is a reason for timers to stand still, and since when they do.
+// Freeze is a reason to pause the timers, and the instant since which they are paused.
 type Freeze struct {
-	Reason string    `json:"reason,omitzero"` // a policy.Reason; "" is no freeze
+	Reason string    `json:"reason,omitzero"` // a policy.Reason; "" if the timers run
 	Since  time.Time `json:"since,omitzero"`
 }
 
-// Proposed is what is proposed; the zero entry is nothing.
+// Proposed returns the proposed entry; the zero entry if the latch has no proposal.
 func (l Latch) Proposed() checkpoint.Entry { return held(l.Proposal) }
 
-// Rollout is what is remembered of a rollout in flight; the zero value is none.
+// Rollout returns the memory of a rollout in flight; the zero value if Flight is nil.
 func (l Latch) Rollout() Rollout { return held(l.Flight) }
 
-// WithRollout returns the latch with what is remembered of a rollout.
+// WithRollout returns the latch with the given memory of a rollout.
 func (l Latch) WithRollout(r Rollout) Latch {
 	l.Flight = some(r)
 	return l
 }
 
-// withProposed returns the latch with what is proposed.
+// withProposed returns the latch with the given proposed entry.
 func (l Latch) withProposed(e checkpoint.Entry) Latch {
 	l.Proposal = some(e)
 	return l
 }
 
-// held is what a pointer leads to; nil leads to the zero value, and some is its
-// reverse.
+// held returns the value behind a pointer; the zero value for nil. some is its inverse.
 func held[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -123,8 +123,8 @@ func some[T comparable](v T) *T {
 	return &v
 }
 
-// Effective returns the latch as a decision sees it: with what is proposed in the
-// place of Declared, if something is.
+// Effective returns the latch that a decision uses: if an entry is proposed and Asked is
+// false, Declared is the proposed entry.
 func (l Latch) Effective() Latch {
 	if l.Proposal != nil && !l.Asked {
 		l.Declared = *l.Proposal
@@ -132,15 +132,14 @@ func (l Latch) Effective() Latch {
 	return l
 }
 
-// Change is what an open proposal would change; ok is false where that is nothing.
+// Change returns the change of an open proposal; ok is false if no proposal is open.
 func (l Latch) Change() (c checkpoint.Change, ok bool) {
 	return checkpoint.Change{ID: l.ID, From: l.Declared, To: l.Proposed()}, l.Asked || l.Proposal != nil
 }
 
-// Settled returns the latch after the branch came to hold e by gitlatch's own
-// doing: samples that asked for still more go on counting. What was proposed and
-// is now declared, by merging, moves no timer. A record of a rollout leaves a review
-// open.
+// Settled returns the latch after gitlatch itself brought e onto the branch. Samples that
+// asked for a still higher level continue to count. A merge of the proposed entry moves
+// no timer. A rollout entry leaves a review open.
 func (l Latch) Settled(e checkpoint.Entry) Latch {
 	if l.Asked && l.Proposal != nil && l.Declared.WithRollout(e.Rollout) == e {
 		l.Declared = e
@@ -156,7 +155,7 @@ func (l Latch) Settled(e checkpoint.Entry) Latch {
 	return l.started(was, e)
 }
 
-// Proposing returns the latch after e was proposed, or asked for.
+// Proposing returns the latch after gitlatch proposed e, or asked a user for it.
 func (l Latch) Proposing(e checkpoint.Entry, asked bool) Latch {
 	was := l.Effective().Declared
 	l = l.withProposed(e)
@@ -167,14 +166,14 @@ func (l Latch) Proposing(e checkpoint.Entry, asked bool) Latch {
 	return l.started(was, e)
 }
 
-// Unproposed returns the latch after nothing is proposed any more.
+// Unproposed returns the latch without a proposal.
 func (l Latch) Unproposed() Latch {
 	l.Proposal, l.Asked = nil, false
 	return l
 }
 
-// started returns the latch with timers that run against e from now on. A record
-// of a rollout moves no timer.
+// started returns the latch with timers that run against e from now on. A change of the
+// rollout alone moves no timer.
 func (l Latch) started(was, e checkpoint.Entry) Latch {
 	if was.WithRollout(e.Rollout) == e {
 		return l
@@ -191,9 +190,10 @@ func (l Latch) started(was, e checkpoint.Entry) Latch {
 	return l
 }
 
-// Adopted returns the latch after a person made the branch hold e. Timers of the scale
-// start anew, and gitlatch leaves the entry alone until the given instant. A rollout
-// that the person did not touch is not left alone, unless an earlier yield does.
+// Adopted returns the latch after a user wrote e to the branch. It resets the timers of
+// the scale, and starts an edit grace period until the given instant. The period covers
+// the scale alone if the user did not change the rollout, unless an earlier period covers
+// both.
 func (l Latch) Adopted(e checkpoint.Entry, until time.Time) Latch {
 	scale := e != l.Declared && e.Rollout == l.Declared.Rollout
 	l.GraceScale = scale && !until.IsZero() && (l.GraceUntil.IsZero() || l.GraceScale)
@@ -205,9 +205,9 @@ func (l Latch) Adopted(e checkpoint.Entry, until time.Time) Latch {
 	return l.Unproposed()
 }
 
-// Removed returns the latch after a user removed the entry together with many others:
-// gitlatch leaves the workload alone until the given instant. A removal before again
-// opts the workload out.
+// Removed returns the latch after a user removed the entry together with many others. An
+// edit grace period runs until the first instant. If a user removes the entry again
+// before the second instant, the workload is opted out.
 func (l Latch) Removed(until, again time.Time) Latch {
 	l = l.Adopted(checkpoint.Entry{}, until)
 	l.GraceScale = false
@@ -215,8 +215,8 @@ func (l Latch) Removed(until, again time.Time) Latch {
 	return l
 }
 
-// Yielded returns the latch without a pause or an edit grace period that is over, and
-// without a removal that is too long ago to count.
+// Yielded returns the latch without a pause, an edit grace period or a mass removal that
+// is over at now.
 func (l Latch) Yielded(now time.Time) Latch {
 	if !now.Before(l.PausedUntil) {
 		l.PausedUntil = time.Time{}
@@ -231,14 +231,15 @@ func (l Latch) Yielded(now time.Time) Latch {
 	return l
 }
 
-// Blank reports whether the latch says nothing that its absence would not.
+// Blank reports whether the latch has no state to store. Freeze and Missing alone are not
+// stored.
 func (l Latch) Blank() bool {
 	return l.Declared == (checkpoint.Entry{}) && l.Proposal == nil && !l.Asked && len(l.Up.Levels) == 0 && !l.Down.Running() &&
 		len(l.Recent) == 0 && l.Flight == nil && l.PausedUntil.IsZero() && l.GraceUntil.IsZero() && !l.OptedOut &&
 		l.RemovedUntil.IsZero() && l.Watch.Equal(Watch{})
 }
 
-// Equal reports whether two latches say the same, their revisions aside.
+// Equal reports whether two latches are equal except for their revisions.
 func (l Latch) Equal(o Latch) bool {
 	return l.ID == o.ID && l.Declared == o.Declared && l.Proposed() == o.Proposed() && l.Asked == o.Asked &&
 		slices.Equal(l.Up.Levels, o.Up.Levels) && l.Down == o.Down && l.Rollout() == o.Rollout() && l.Freeze == o.Freeze &&
@@ -248,7 +249,7 @@ func (l Latch) Equal(o Latch) bool {
 
 // Checksum returns a hash of the workload and the revision.
 func (l Latch) Checksum() int64 {
-	var space [512]byte // most names fit, so that nothing is allocated
+	var space [512]byte // most names fit, which avoids an allocation
 	text := space[:0]
 	for _, part := range [...]string{l.ID.Namespace, string(l.ID.Kind), l.ID.Name} {
 		text = append(text, part...)
@@ -259,28 +260,19 @@ func (l Latch) Checksum() int64 {
 	return int64(binary.LittleEndian.Uint64(sum[:8]))
 }
 
-// Checksum returns the sum of the checksums of all latches; 0 for none.
-func Checksum(latches map[workload.ID]Latch) (sum int64) {
-	for _, l := range latches {
-		sum += l.Checksum()
-	}
-	return sum
-}
-
-// A Stopwatch measures observed time. It runs from Since, less Lost; what was
-// not observed is added to Lost. The zero value does not run.
+// A Stopwatch measures observed time: the time since Since, less Lost. Time that was not
+// observed is added to Lost. The zero value does not run.
 type Stopwatch struct {
 	Since time.Time     `json:"since,omitzero"`
 	Lost  time.Duration `json:"lost,omitzero"`
-	// Paused is the instant at which the stopwatch was paused; zero while the
-	// stopwatch runs.
+	// Paused is the instant at which the stopwatch was paused; zero while it runs.
 	Paused time.Time `json:"paused,omitzero"`
 }
 
 // Running reports whether the stopwatch was started.
 func (s Stopwatch) Running() bool { return !s.Since.IsZero() }
 
-// Elapsed returns the time observed by now.
+// Elapsed returns the time that was observed until now.
 func (s Stopwatch) Elapsed(now time.Time) time.Duration {
 	switch {
 	case !s.Running():
@@ -291,8 +283,8 @@ func (s Stopwatch) Elapsed(now time.Time) time.Duration {
 	return now.Sub(s.Since) - s.Lost
 }
 
-// Pause returns the stopwatch standing still since last, the instant of the
-// last look that counted.
+// Pause returns the stopwatch paused since last, the instant of the last sample that
+// counted.
 func (s Stopwatch) Pause(last time.Time) Stopwatch {
 	if s.Running() && s.Paused.IsZero() {
 		s.Paused = last
@@ -300,8 +292,8 @@ func (s Stopwatch) Pause(last time.Time) Stopwatch {
 	return s
 }
 
-// Resume returns the stopwatch running again, with nothing counted between the
-// pause and last, the instant of the last look that did not count.
+// Resume returns the stopwatch running again. The time between the pause and last, the
+// instant of the last sample that did not count, is lost.
 func (s Stopwatch) Resume(last time.Time) Stopwatch {
 	if !s.Paused.IsZero() {
 		s = s.Lose(last.Sub(s.Paused))
@@ -310,7 +302,7 @@ func (s Stopwatch) Resume(last time.Time) Stopwatch {
 	return s
 }
 
-// Lose returns the stopwatch with d not counted.
+// Lose returns the stopwatch with d added to the lost time.
 func (s Stopwatch) Lose(d time.Duration) Stopwatch {
 	if s.Running() && d > 0 {
 		s.Lost += d

@@ -15,10 +15,10 @@ type State struct {
 }
 
 // Latches are the latches of a site, by workload. They are a value: With returns other
-// latches and leaves these as they are. The zero value has none.
+// latches and does not change the receiver. The zero value is empty.
 //
 // The latches of a large fleet take much memory, and a tick changes few of them. So each
-// step of a tick adds a layer with its changes, and no step copies all.
+// step of a tick adds a layer with its changes, instead of a copy of all latches.
 type Latches struct {
 	layers []map[workload.ID]Latch // the loaded latches first; a later layer hides an earlier one
 }
@@ -37,7 +37,8 @@ func (l Latches) With(changed map[workload.ID]Latch) Latches {
 	return Latches{layers: append(slices.Clip(l.layers), changed)}
 }
 
-// Each returns the latches after a change of each. It keeps only those that differ.
+// Each returns the latches after a call of change for each latch. It stores only the
+// latches that differ.
 func (l Latches) Each(change func(Latch) Latch) Latches {
 	changed := map[workload.ID]Latch{}
 	for was := range l.All() {
@@ -49,7 +50,7 @@ func (l Latches) Each(change func(Latch) Latch) Latches {
 	return l.With(changed)
 }
 
-// Lookup returns the latch of a workload; known is false if it has none.
+// Lookup returns the latch of a workload; known is false if the workload has no latch.
 func (l Latches) Lookup(id workload.ID) (one Latch, known bool) {
 	for _, layer := range slices.Backward(l.layers) {
 		one, known = layer[id]
@@ -60,7 +61,7 @@ func (l Latches) Lookup(id workload.ID) (one Latch, known bool) {
 	return Latch{}, false
 }
 
-// Get returns the latch of a workload, or a blank one if it has none.
+// Get returns the latch of a workload; a blank one if the workload has no latch.
 func (l Latches) Get(id workload.ID) Latch {
 	one, _ := l.Lookup(id)
 	one.ID = id
@@ -98,8 +99,9 @@ func (l Latches) Entries() int {
 	return n
 }
 
-// Changed returns the latches to save, and those to drop because they became blank, both in
-// the order of workload.Compare. They differ from the latches that LatchesOf had.
+// Changed returns the latches to save, and the latches to drop because they became blank,
+// both in the order of workload.Compare. It compares with the latches that were passed to
+// LatchesOf.
 func (l Latches) Changed() (put []Latch, drop []workload.ID) {
 	for one := range l.All() {
 		_, known := l.layers[0][one.ID]
@@ -129,7 +131,7 @@ func (l Latches) Checksum() (sum int64) {
 	return sum
 }
 
-// moved reports whether a latch differs from the latch that LatchesOf had.
+// moved reports whether a latch differs from the one that was passed to LatchesOf.
 func (l Latches) moved(one Latch) bool {
 	was, known := l.layers[0][one.ID]
 	return !known || !one.Equal(was)

@@ -7,8 +7,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 )
 
-// A store that was restored from a backup remembers an older lease, or none. A
-// fence given out since the backup must not be given out to another.
+// A store that was restored from a backup remembers an older lease, or no lease. It must
+// not repeat a fence that it gave out since the backup.
 func TestFencesSurviveARestore(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

@@ -33,8 +33,8 @@ func (o *overtaken) overtake() {
 	o.save = nil
 }
 
-// Latches that are older than their head would have levels decided that git holds by
-// then. A head that is older than its latches has git judged again.
+// With latches that are older than their head, a tick would decide levels again that are
+// in git already. With a head that is older than its latches, a tick judges git again.
 func TestLoadNeverFindsLatchesOlderThanTheirHead(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

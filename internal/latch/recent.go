@@ -5,32 +5,32 @@ import (
 	"time"
 )
 
-// Unknown stands for a scale that is not known.
+// Unknown is a scale that was not observed.
 const Unknown int32 = -1
 
-// Recent is the scale of a workload in the recent past, rounded, the oldest step
-// first. A look that sees about the same scale as the look before changes nothing.
-// The zero value is a workload of which nothing is known.
+// Recent is the recent scale of a workload, in steps, the oldest first. If a sample sees
+// about the same scale as the sample before, Recent does not change. The zero value is a
+// workload without observations.
 type Recent []Step
 
-// A Step is about one scale for some time.
+// A Step is a period with about the same scale.
 type Step struct {
-	// Pods is the scale at the begin of the step; Unknown is no such workload.
+	// Pods is the scale at the start of the step; Unknown if the workload was absent.
 	Pods int32 `json:"pods"`
-	// Until is the last look that saw the step; zero is the latest look.
+	// Until is the last sample that saw the step; zero if the step is the latest one.
 	Until time.Time `json:"until,omitzero"`
 }
 
 const (
-	// coarse is the part of its scale by which a workload moves to a new step.
+	// coarse sets the change of scale that starts a new step: a tenth.
 	coarse = 10
-	// steps is how many steps are remembered at most, beside the latest.
+	// steps is the maximum number of steps before the latest one.
 	steps = 6
 )
 
-// Next returns what is remembered after a look that saw a scale. last is the look
-// before, and within how far back is remembered. A step begins at the earliest
-// within/6 after the one before.
+// Next returns the steps after a sample that saw a scale of pods. last is the instant of
+// the sample before. Steps that ended more than within ago are dropped. A new step starts
+// only if more than within/6 has passed since the end of the step before the latest one.
 func (r Recent) Next(pods int32, last, now time.Time, within time.Duration) Recent {
 	if len(r) == 0 {
 		if pods <= 0 {
@@ -57,11 +57,11 @@ func (r Recent) Next(pods int32, last, now time.Time, within time.Duration) Rece
 	return append(next, latest, Step{Pods: pods})
 }
 
-// seen reports whether a look saw the step at an instant or later.
+// seen reports whether a sample saw the step at an instant or later.
 func (s Step) seen(when time.Time) bool { return s.Until.IsZero() || !s.Until.Before(when) }
 
-// Range is the least and the most that the workload was known with since an
-// instant. Where it was not known, both are Unknown.
+// Range returns the lowest and the highest scale since an instant; Unknown for both if
+// the scale was not observed.
 func (r Recent) Range(since time.Time) (low, high int32) {
 	low, high = Unknown, Unknown
 	for _, s := range r {
@@ -76,7 +76,7 @@ func (r Recent) Range(since time.Time) (low, high int32) {
 	return low, high
 }
 
-// moved reports whether a scale is another step than the one before.
+// moved reports whether a change of scale starts a new step.
 func moved(from, to int32) bool {
 	if from == Unknown || to == Unknown {
 		return from != to

@@ -60,7 +60,7 @@ func TestARecordMovesNoTimer(t *testing.T) {
 	}
 }
 
-// The state of a rollout is small on purpose: each field more is one more corner.
+// The state of a rollout is small on purpose: each field adds special cases.
 func TestARolloutHasAtMost14Fields(t *testing.T) {
 	t.Parallel()
 	if n := leaves(reflect.TypeFor[Rollout]()); n > 14 {

@@ -7,7 +7,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// Commits reads what commits held of a site, each content once.
+// Commits reads a site's directory at several commits, and reads each content once.
 type Commits struct {
 	From  Reader
 	Site  string
@@ -15,19 +15,19 @@ type Commits struct {
 	read  map[[2]string]repo.Object // by path and id
 }
 
-// A Snapshot is what some commit held.
+// A Snapshot is the content of a site's directory at a commit.
 type Snapshot struct {
 	Holding
 	Objects map[string]repo.Object // by path
 }
 
-// A Pushed commit says by its trailers that a tick made it.
+// A Pushed commit is a commit with the trailers of a tick.
 type Pushed struct {
 	repo.LogEntry
 	Trailers
 }
 
-// Remember notes objects that were read, so that they are not read again.
+// Remember stores objects that were read, so that they are not read again.
 func (c *Commits) Remember(objects map[string]repo.Object) {
 	if c.read == nil {
 		c.known, c.read = map[string]string{}, map[[2]string]repo.Object{}
@@ -39,7 +39,7 @@ func (c *Commits) Remember(objects map[string]repo.Object) {
 	}
 }
 
-// At reads what a commit held.
+// At reads the directory at a commit.
 func (c *Commits) At(ctx context.Context, commit string) (Snapshot, error) {
 	directory := Checkpoints(c.Site)
 	objects, err := c.From.Read(ctx, commit, c.known, directory)
@@ -60,7 +60,7 @@ func (c *Commits) At(ctx context.Context, commit string) (Snapshot, error) {
 }
 
 // Verify reads a commit and the commit to compare it with. verified is true if the
-// difference is what the commit's trailers say of the base.
+// difference matches the Intent in the commit's trailers.
 func (c *Commits) Verify(ctx context.Context, p Pushed, against, base string) (before, after Snapshot, verified bool, err error) {
 	if before, err = c.At(ctx, against); err != nil {
 		return before, after, false, err

@@ -1,14 +1,14 @@
-// Package ledger reads what git holds of a site and how that came to be: the tree at
-// a commit, what commits say of themselves, and who made each change.
+// Package ledger reads the content of git for a site and its history: the tree at a
+// commit, the trailers of commits, and the author of each change.
 //
-// A commit is its own intent. Nothing is written down before a push. A commit of
-// gitlatch's names itself by its trailers, and its change is the difference to its
-// parent. The next tick finds in git what landed, even if the tick that pushed it
-// died or was told of an error.
+// A commit is its own intent. gitlatch stores nothing before a push. A commit of gitlatch
+// identifies itself by its trailers, and its change is the difference to its parent. So
+// the next tick finds in git every push that landed, even if the tick that pushed it died
+// or got an error.
 //
-// Gitlatch's commits stand one after the other on the base, since each was pushed by
-// a compare-and-swap on the tip. All other changes are people's: before the first of
-// these commits, between them and after the last.
+// gitlatch's commits on the base descend from each other, because each was pushed by a
+// compare-and-swap on the tip. All other changes are users' changes: before the first of
+// these commits, between them, and after the last.
 package ledger
 
 import (
@@ -19,52 +19,53 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Holding is what a site's directory declares at some commit.
+// Holding is the content of a site's directory at a commit.
 type Holding struct {
 	Entries map[workload.ID]checkpoint.Entry
-	Broken  map[string]error // why a namespace's record cannot be read, by namespace
+	Broken  map[string]error // why the checkpoint file of a namespace cannot be read, by namespace
 }
 
-// HoldingOf is what a tree declares.
+// HoldingOf returns the entries of a tree and its unreadable checkpoint files.
 func HoldingOf(tree checkpoint.Tree) Holding {
 	return Holding{Entries: tree.Entries(), Broken: tree.Broken}
 }
 
-// A Step is one commit of gitlatch's on the base.
+// A Step is one commit of gitlatch on the base.
 type Step struct {
 	Before, After Holding
 }
 
-// A Past is how the tip came to hold what it holds.
+// A Past is the history of a site from the last agreement to the tip.
 type Past struct {
 	Agreed Holding
 	Steps  []Step // the oldest first
-	// Merged are the changes of proposals that users merged, the oldest first. One that
-	// takes an entry from its value to the value of the tip counts, whoever committed it:
-	// a squash or a rebase makes a new commit. Several of them may lead there in turn.
+	// Merged are the changes of proposals that users merged, the oldest first. A change
+	// counts if it takes an entry from its value to the value of the tip, whoever
+	// committed it, because a squash or a rebase makes a new commit. Several changes may
+	// lead to that value in turn.
 	Merged []checkpoint.Change
 	Tip    Holding
 }
 
-// A Change is what became of one entry. A zero Entry is none.
+// A Change is the history of one entry. A zero Entry is an absent entry.
 type Change struct {
 	ID     workload.ID
 	Agreed checkpoint.Entry
 	Now    checkpoint.Entry
-	// Was is Now without the last change of a person to each part. Was equals Now if no
-	// person has the last word.
+	// Was is Now without the last change of a user to each part. Was equals Now if no
+	// user made the last change of a part.
 	Was checkpoint.Entry
-	// Ours is true if a commit or a proposal of gitlatch's changed the entry, even if
-	// a person changed it later.
+	// Ours is true if a commit or a proposal of gitlatch changed the entry, even if a
+	// user changed it later.
 	Ours bool
 }
 
-// Persons reports whether a person has the last word on a part of the entry.
+// Persons reports whether a user made the last change of a part of the entry.
 func (c Change) Persons() bool { return c.Was != c.Now }
 
-// Judge tells who changed each known entry, in the order of workload.Compare. Scale
-// and rollout are judged apart, and the last change of each counts. Entries whose
-// record cannot be read at the tip are left out.
+// Judge returns the changes of all entries, in the order of workload.Compare. It judges
+// scale and rollout separately, and the last change of each counts. It skips entries in a
+// checkpoint file that cannot be read at the tip.
 func (p Past) Judge() []Change {
 	all := []Holding{p.Agreed, p.Tip}
 	for _, s := range p.Steps {
@@ -88,20 +89,20 @@ func (p Past) judge(id workload.ID) Change {
 	}
 }
 
-// A part is what an entry says of one reading.
+// A part returns an entry with the fields of one reading alone.
 type part func(checkpoint.Entry) checkpoint.Entry
 
 func scalePart(e checkpoint.Entry) checkpoint.Entry { return e.WithRollout(checkpoint.Rollout{}) }
 
 func rolloutPart(e checkpoint.Entry) checkpoint.Entry { return checkpoint.Entry{Rollout: e.Rollout} }
 
-// A trace is one reading followed from commit to commit.
+// A trace is one reading of an entry, followed from commit to commit.
 type trace struct {
-	now, was checkpoint.Entry // was is now, unless a person changed it last
+	now, was checkpoint.Entry // was equals now, unless a user made the last change
 	ours     bool
 }
 
-// trace follows a part of an entry.
+// trace follows a part of an entry through the commits.
 func (p Past) trace(id workload.ID, of part) trace {
 	t := trace{now: of(p.Agreed.Entries[id])}
 	t.was = t.now
@@ -123,7 +124,7 @@ func (p Past) trace(id workload.ID, of part) trace {
 	return t
 }
 
-// advance follows the reading to what the next commit holds.
+// advance follows the reading to the next commit.
 func (t *trace) advance(h Holding, id workload.ID, of part, ours bool) {
 	next := of(h.Entries[id])
 	if h.Broken[id.Namespace] != nil || next == t.now {
@@ -137,7 +138,7 @@ func (t *trace) advance(h Holding, id workload.ID, of part, ours bool) {
 	t.now = next
 }
 
-// Changes are the entries that differ between two holdings, in the order of
+// Changes returns the entries that differ between two holdings, in the order of
 // workload.Compare.
 func Changes(before, after Holding) []checkpoint.Change {
 	var changes []checkpoint.Change
@@ -150,7 +151,7 @@ func Changes(before, after Holding) []checkpoint.Change {
 	return changes
 }
 
-// workloads are the workloads that any of the holdings names, in order.
+// workloads returns the workloads of all holdings, in the order of workload.Compare.
 func workloads(all ...Holding) []workload.ID {
 	ids := map[workload.ID]bool{}
 	for _, h := range all {

@@ -14,7 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Crossing is a change of one reading of an entry, and why.
+// A Crossing is a change of one reading of an entry, with its reason.
 type Crossing struct {
 	ID       workload.ID
 	Rollout  bool // it changes the rollout, not the scale
@@ -22,17 +22,17 @@ type Crossing struct {
 	Text     string
 }
 
-// Beside is what a commit does besides its crossings.
+// Beside are the changes of a commit other than its level changes and rollouts.
 type Beside struct {
-	Components []string // the namespaces whose Component is written anew, sorted
-	Files      []string // those that are edited in place, sorted
+	Components []string // namespaces with a repaired Component, sorted
+	Files      []string // files that are edited in place, sorted
 }
 
-// Message is the message of the commit that makes the crossings: in the subject
-// the one that matters most, in the body a line for each with its reason and one
-// for each namespace whose Component is written anew and each file that is edited
-// in place, then the trailers by which the commit is known again. There is at
-// least one of any. Beyond 64 KiB it says how many more lines there would be.
+// Message returns the message of a commit. The subject shows the largest of the
+// crossings. The body has a line for each crossing with its reason, for each repaired
+// Component and for each file that is edited in place. The trailers follow. At least one
+// crossing, Component or file is required. After 64 KiB the body ends with the number of
+// omitted lines.
 func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) string {
 	ordered := slices.Clone(crossings)
 	slices.SortStableFunc(ordered, func(a, b Crossing) int {
@@ -70,11 +70,11 @@ func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) stri
 	return b.String()
 }
 
-// maxLineBytes is how many bytes of a message tell what a commit does, before its
-// trailers. CodeCommit takes 256 KiB of both.
+// maxLineBytes is the maximum size of a message in bytes, without its trailers.
+// CodeCommit accepts 256 KiB with them.
 const maxLineBytes = 64 << 10
 
-// lines tell what a commit does.
+// lines returns the lines of a message's body.
 func lines(crossings []Crossing, beside Beside) (all []string) {
 	for _, d := range crossings {
 		all = append(all, ReasonOf(d).String()+"\n")
@@ -88,9 +88,9 @@ func lines(crossings []Crossing, beside Beside) (all []string) {
 	return all
 }
 
-// weight is how far a crossing goes: the ratio of its levels, a lowering
-// counting as much as a raise; a new level or a retirement goes less far than
-// any of these, and a rollout least, but for one that failed.
+// weight returns the size of a crossing. For a scale it is the ratio of the two levels,
+// up or down. A new level or a retirement is smaller than any such change. A rollout is
+// smaller still, and a failed one is larger than another.
 func weight(c Crossing) float64 {
 	switch {
 	case c.Rollout && c.To.Rollout.Phase == checkpoint.PhaseFailed:
@@ -103,18 +103,19 @@ func weight(c Crossing) float64 {
 	return math.Abs(math.Log(float64(c.To.Replicas) / float64(c.From.Replicas)))
 }
 
-// A Reason is what a commit changed of one workload, and why: a line of its
-// message's body.
+// A Reason is the change of one workload in a commit, and why: a line of the message's
+// body.
 type Reason struct {
 	ID      workload.ID
 	Rollout bool // it changed the rollout, not the scale
-	// From and To are levels in pods, of a rollout in percent. What was not there
-	// is "new"; what will not be is "retired", or of a rollout "done".
+	// From and To are levels in pods, or for a rollout the progress in percent. If the
+	// entry did not exist, From is "new". If it will not exist, To is "retired", or
+	// "done" for a rollout.
 	From, To string
 	Text     string // on one line
 }
 
-// ReasonOf is the reason of a crossing.
+// ReasonOf returns the Reason of a crossing.
 func ReasonOf(c Crossing) Reason {
 	r := Reason{ID: c.ID, Rollout: c.Rollout, Text: oneLine(c.Text)}
 	if r.Rollout {
@@ -123,16 +124,16 @@ func ReasonOf(c Crossing) Reason {
 	}
 	none := "new"
 	if c.To.IsZero() && !c.From.IsZero() {
-		none = milestone(c.From, none) + " %" // all that it declared was a rollout
+		none = milestone(c.From, none) + " %" // the entry had no level, only a rollout
 	}
 	r.From, r.To = level(c.From.Replicas, none), level(c.To.Replicas, "retired")
 	return r
 }
 
-// String is the line: "shop/deployment/web 100 -> 200: why".
+// String returns the line: "shop/deployment/web 100 -> 200: why".
 func (r Reason) String() string { return r.change(r.ID.String()) + ": " + r.Text }
 
-// About is the workload by a name of it, as a line begins with it.
+// About returns the start of the line for a workload with the given name.
 func (r Reason) About(name string) string {
 	if r.Rollout {
 		return name + " rollout"
@@ -140,7 +141,7 @@ func (r Reason) About(name string) string {
 	return name
 }
 
-// Levels are From and To with their units.
+// Levels returns From and To with their units.
 func (r Reason) Levels() (from, to string) { return r.unit(r.From), r.unit(r.To) }
 
 func (r Reason) unit(level string) string {
@@ -150,18 +151,18 @@ func (r Reason) unit(level string) string {
 	return level
 }
 
-// change is the crossing in words: "web 100 -> 200", "web rollout 25 -> 50 %".
+// change returns the change as text: "web 100 -> 200", "web rollout 25 -> 50 %".
 func (r Reason) change(name string) string {
 	from, to := r.Levels()
 	if to != r.To {
-		from = r.From // one unit does for both
+		from = r.From // the unit of To applies to both
 	}
 	return r.About(name) + " " + from + " -> " + to
 }
 
 var reason = regexp.MustCompile(`(?m)^(\S+)( rollout)? (\S+)(?: %)? -> (\S+)(?: %)?: (.*)$`)
 
-// Reasons are those that a message gives, fit to be printed.
+// Reasons returns the reasons in a message, sanitized for printing.
 func Reasons(message string) (all []Reason) {
 	for _, m := range reason.FindAllStringSubmatch(message, -1) {
 		if id, err := workload.ParseID(m[1]); err == nil {
@@ -185,11 +186,11 @@ func milestone(e checkpoint.Entry, none string) string {
 	return fmt.Sprint(e.Rollout.Milestone)
 }
 
-// Subject is the first line of a message, fit to be printed.
+// Subject returns the first line of a message, sanitized for printing.
 func Subject(message string) string {
 	first, _, _ := strings.Cut(message, "\n")
 	return sanitize.Line(first)
 }
 
-// oneLine makes text that came from a cluster stay in one line.
+// oneLine returns text from a cluster without line breaks.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -10,20 +10,21 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// A Removal is a commit that removed entries, as the branch saw it: a merge stands for
-// what it merged.
+// A Removal is a commit that removed entries, as the branch saw it: a merge includes the
+// commits that it merged.
 type Removal struct {
 	Commit  string
 	Changes []Change
-	// Files are the namespaces of Changes whose checkpoint file the commit does not have.
+	// Files are the namespaces of Changes without a checkpoint file in the commit.
 	Files []string
 }
 
-// Removed reports whether a person removed the entry.
+// Removed reports whether a user removed the entry.
 func (c Change) Removed() bool { return c.Persons() && c.Now.IsZero() && !c.Agreed.IsZero() }
 
-// Removals finds the commits of a window that removed entries, by the entries that the
-// tip lacks, the oldest first. It reads about as many commits as it halves the window.
+// Removals returns the commits of a window that removed entries, the oldest first. gone
+// are the entries that the tip lacks. Removals finds each commit by a binary search, so
+// that it reads few commits.
 func (c *Commits) Removals(ctx context.Context, window repo.Window, tip string, gone []Change) ([]Removal, error) {
 	chain := ownCommits(window.Commits, tip)
 	var all []Removal
@@ -43,7 +44,7 @@ func (c *Commits) Removals(ctx context.Context, window repo.Window, tip string, 
 			return nil, err
 		}
 		if len(found.Changes) == 0 {
-			return all, nil // the tip has the entries, against the judgement
+			return all, nil // the tip has the entries, unlike in gone
 		}
 		all = append(all, found)
 		gone = rest
@@ -51,7 +52,7 @@ func (c *Commits) Removals(ctx context.Context, window repo.Window, tip string, 
 	return all, nil
 }
 
-// lacking parts entries into those that a commit lacks, and the rest.
+// lacking returns the entries that a commit lacks as a Removal, and the other entries.
 func (c *Commits) lacking(ctx context.Context, read map[string]Snapshot, commit string, of []Change) (r Removal, rest []Change, err error) {
 	at, known := read[commit]
 	if !known {
@@ -79,7 +80,7 @@ func (c *Commits) lacking(ctx context.Context, read map[string]Snapshot, commit 
 	return r, rest, nil
 }
 
-// ownCommits are the commits of a window that the branch itself had as its tip, the
+// ownCommits returns the commits of a window that were the tip of the branch itself, the
 // oldest first: the tip and its first parents.
 func ownCommits(window []repo.LogEntry, tip string) []string {
 	parents := map[string][]string{}

@@ -12,7 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Each entry is removed by one commit of the branch. Those between are of no account.
+// One commit of the branch removes each entry. The other commits are irrelevant.
 func TestTheCommitThatRemovedAnEntryIsFound(t *testing.T) {
 	t.Parallel()
 	const site = "prod"

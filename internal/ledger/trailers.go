@@ -12,7 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// The keys of the trailers, by which a commit is known again.
+// The keys of the trailers, which identify a commit.
 const (
 	keySite   = "Gitlatch-Site"
 	keyIntent = "Gitlatch-Intent"
@@ -20,23 +20,23 @@ const (
 	keySurge  = "Gitlatch-Surge"
 )
 
-// Trailers say of a commit what its difference to its parent does not.
+// Trailers are the facts of a commit that its difference to its parent does not show.
 type Trailers struct {
 	Site   string
-	Intent string // see Intent; "" is a commit that no tick made
-	// Base is the commit of the base that a proposal was made on; "" is a commit
-	// that was pushed to the base, on its parent.
+	Intent string // see Intent; "" if no tick made the commit
+	// Base is the commit of the base that a proposal was made on; "" for a commit that
+	// was pushed to the base, on its parent.
 	Base   string
 	Surges []Surge
 }
 
-// A Surge is a raise that people are to be told of.
+// A Surge is a raise with an alert.
 type Surge struct {
 	ID   workload.ID
-	Need int32 // in pods
+	Need int32 // desired replicas, in pods
 }
 
-// String is the last lines of a message.
+// String returns the trailers as the last lines of a message.
 func (t Trailers) String() string {
 	var b strings.Builder
 	say := func(key string, value any) { fmt.Fprintf(&b, "%s: %v\n", key, value) }
@@ -51,8 +51,9 @@ func (t Trailers) String() string {
 	return b.String()
 }
 
-// ReadTrailers takes the trailers out of a message, wherever they stand in it: hosts put
-// a squashed message into another. What cannot be read is left out.
+// ReadTrailers returns the trailers of a message. It finds them anywhere in the message,
+// because hosts put a squashed message into another one. It skips trailers that it cannot
+// parse.
 func ReadTrailers(message string) (t Trailers) {
 	for line := range strings.Lines(message) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
@@ -74,14 +75,14 @@ func ReadTrailers(message string) (t Trailers) {
 	return t
 }
 
-// Ours reports whether a message is of a commit that gitlatch made for the site.
+// Ours reports whether gitlatch made the commit of a message for the site.
 func Ours(site, message string) bool { return ReadTrailers(message).Site == site }
 
-// format is the version of Intent, and begins each.
+// format is the version and the prefix of each Intent.
 const format = "2-"
 
-// Intent names what a commit does: to which site, on which commit of the base,
-// to which entries. The same push has the same name whenever it is made.
+// Intent returns the name of a change: the site, the commit of the base and the changed
+// entries. It does not depend on the time.
 func Intent(site, base string, changes []checkpoint.Change) string {
 	text, err := json.Marshal([]any{format, site, base, changes})
 	if err != nil {
@@ -91,8 +92,8 @@ func Intent(site, base string, changes []checkpoint.Change) string {
 	return format + hex.EncodeToString(sum[:8])
 }
 
-// Verify reports whether a commit's changes are those of its Intent: a copy of the
-// message on other content fails.
+// Verify reports whether a commit's changes match its Intent. A copy of the message on
+// other content does not match.
 func (t Trailers) Verify(base string, changes []checkpoint.Change) bool {
 	return t.Intent == Intent(t.Site, base, changes)
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// A Reader is what is needed of a repo.Repository to read a commit.
+// A Reader is the part of a repo.Repository that reads a commit.
 type Reader interface {
 	Read(ctx context.Context, commit string, known map[string]string, paths ...string) (map[string]repo.Object, error)
 }
 
-// ProposalBranch is the one branch from which a site proposes.
+// ProposalBranch returns the branch of a site's proposals.
 func ProposalBranch(site string) string { return "gitlatch/" + site }
 
-// Checkpoints is the path by which a repository is asked for the directory of a
-// site, as Tree takes it. What else people keep there is not read.
+// Checkpoints returns the path to read a site's directory with, in the form that Tree
+// accepts. It covers the files of gitlatch alone.
 func Checkpoints(site string) string {
 	return repo.Within(checkpoint.Directory(site), checkpoint.Files()...)
 }
 
-// Tree reads the directory of a site as a repository holds it. What must not be
-// followed in it costs its namespace.
+// Tree parses the directory of a site. A link or another unsafe object in it makes the
+// files of its namespace unreadable.
 func Tree(site string, o repo.Object) (checkpoint.Tree, error) {
 	tree, err := checkpoint.ParseTree(site, o.Files)
 	for _, path := range slices.Sorted(maps.Keys(o.Unsafe)) {
@@ -35,8 +35,8 @@ func Tree(site string, o repo.Object) (checkpoint.Tree, error) {
 	return tree, err
 }
 
-// TreeAt reads what a commit holds of a site. directory is the id of the site's
-// directory; "" is a site that the commit does not know.
+// TreeAt reads the directory of a site at a commit. directory is the object id of the
+// directory; "" if the commit does not have it.
 func TreeAt(ctx context.Context, from Reader, commit, site string) (tree checkpoint.Tree, directory string, err error) {
 	path := Checkpoints(site)
 	objects, err := from.Read(ctx, commit, nil, path)

@@ -15,7 +15,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// hostile are names and texts that would be markup, or the end of something.
+// hostile are names and texts that contain markup, or that could end a script or a
+// string.
 var hostile = []string{
 	`</script><script>window.hit = 1</script>`,
 	`<!--<script>`,
@@ -28,16 +29,16 @@ var hostile = []string{
 	`javascript:window.hit=1`,
 }
 
-// besieged is a drill whose every text is a hostile one.
+// besieged returns a drill in which every text is hostile.
 func besieged() drill.Document {
 	d := site(30)
 	next := 0
 	word := func() string { next++; return hostile[next%len(hostile)] }
-	d.Site, d.Branch, d.Commit, d.Cluster, d.Mode, d.Tag = word(), word(), word(), word(), "latch", word()
+	d.Site, d.Branch, d.Commit, d.Cluster, d.Mode = word(), word(), word(), word(), "latch"
 	for i := range d.Workloads {
 		w := &d.Workloads[i]
 		w.Namespace, w.Kind, w.Name, w.RebuiltBy, w.Policy, w.InertBy = word(), word(), hostile[i%len(hostile)], word(), word(), word()
-		w.Causes = []drill.Cause{{Name: word(), Text: word()}}
+		w.Causes = []drill.Cause{{Name: word(), Text: word(), Fix: word()}}
 		if w.Frozen != nil {
 			w.Frozen.Reason, w.Frozen.Text = word(), word()
 		}
@@ -45,7 +46,7 @@ func besieged() drill.Document {
 			r.Returns, r.Version, r.Text, r.Failure, r.Halted, r.Phase = word(), word(), word(), word(), word(), word()
 		}
 	}
-	d.Findings = []drill.Finding{{Trap: word(), Subject: word(), Text: word(), Workloads: []string{word()}}}
+	d.Findings = []drill.Finding{{Trap: word(), Subject: word(), Text: word(), Fix: word(), Workloads: []string{word()}}}
 	d.LeftOut = []drill.LeftOut{{Reason: word(), Text: word(), Workloads: 3}}
 	d.Unread, d.Problems = slices.Clone(hostile), slices.Clone(hostile)
 	d.Links = []drill.Link{{Form: word(), URI: word(), URL: word()}}
@@ -125,7 +126,7 @@ func TestThePolicyOfAPageAllowsItsOwnPartsAlone(t *testing.T) {
 // Functions that turn text into markup, or send a request.
 var forbidden = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|Function\(|fetch\(|XMLHttpRequest|import\(|localStorage|cookie|@import|url\(|https?://`)
 
-// The name of a language is not an address that a page requests.
+// The name of a language looks like an address, but a page does not request it.
 const svgLanguage = "http://www.w3.org/2000/svg"
 
 func TestThePartsMakeNoMarkupAndAskForNothing(t *testing.T) {

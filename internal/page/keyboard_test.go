@@ -22,12 +22,12 @@ throw new Error('Tab does not reach ' + given)`
 // A look is the visible state of a table.
 type look struct {
 	Sort   []string // by header: ascending, descending or none
-	Names  []string // of the rows that are there, as namespace/kind/name
+	Names  []string // of the drawn rows, as namespace/kind/name
 	Index  []int    // of these rows, in the full table
 	Count  int      // of the rows in the full table, without the header
 	Status string
 	Seen   string // name of the last row that lies in the region
-}
+} // name of the last row in the visible region
 
 const read = `
 return page.evaluate(given => {
@@ -79,7 +79,7 @@ func press(t *testing.T, p *browser.Page, keys ...string) {
 	}
 }
 
-// by are the names of workloads in an order, unknown values last.
+// by returns the names of the workloads in an order, unknown values last.
 func by(d drill.Document, order func(a, b drill.Workload) int) []string {
 	all := slices.Clone(d.Workloads)
 	slices.SortStableFunc(all, order)
@@ -207,7 +207,7 @@ func large(t *testing.T, b *browser.Browser) {
 	if l := at(t, p, "workloads"); l.Index[0] != 2 {
 		t.Errorf("it begins at row %d", l.Index[0])
 	}
-	// The most that a page may weigh: it is sent by mail.
+	// A page is sent by email, so its size has a limit.
 	if size := len(drilled(t, d)); size > 15<<20 {
 		t.Errorf("it has %d bytes", size)
 	}
@@ -220,7 +220,7 @@ func readByArrows(t *testing.T, b *browser.Browser) {
 	type place struct {
 		Row    int // in the full table; -1 if no row has the focus
 		Inside bool
-		Region bool // it is the table's region that has it
+		Region bool // the region of the table has the focus
 	}
 	where := func() (got place) {
 		t.Helper()

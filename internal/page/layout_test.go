@@ -24,8 +24,8 @@ return page.evaluate(() => {
 	return [...beyond, ...out.slice(0, 5).map(e => e.tagName + '.' + e.getAttribute('class') + ': ' + e.textContent.slice(0, 40))]
 })`
 
-// shorn returns the cells whose text is cut, but for those that show the rest with
-// the focus.
+// shorn returns the cells whose text is cut off, except those that show the rest when
+// they have the focus.
 const shorn = `
 return page.evaluate(() => [...document.querySelectorAll('td > div, th > div')]
 	.filter(e => e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1)
@@ -63,8 +63,7 @@ func fit(t *testing.T, b *browser.Browser) {
 	}
 }
 
-// on shows a page on paper, and waits until the page has heard of it: that comes
-// with the next frame.
+// on shows a page on paper, and waits for the page to notice this with the next frame.
 const on = `await page.emulateMedia({ media: 'print' }); await page.setViewportSize({ width: 718, height: 1000 });
 	await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));`
 

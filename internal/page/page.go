@@ -1,10 +1,10 @@
-// Package page makes reports that people open in a browser: one file, which asks
-// nothing of a network and works from a disk, a bucket or a mail.
+// Package page renders reports that users open in a browser. A report is one file. It
+// sends no request, and works from a disk, a bucket or an email.
 //
-// A page is static but for one block of JSON, the document that it shows. A script
-// of the page puts that on the screen as text, never as markup, so that a name out
-// of a cluster is a name whatever it holds. The page's own policy lets no other
-// script run, and nothing be loaded.
+// A page is static except for one block of JSON, the document of the report. A script in
+// the page shows the document as text and never as markup, so a name from a cluster
+// cannot become markup. The content security policy of the page allows only this script,
+// and no requests.
 package page
 
 import (
@@ -26,8 +26,8 @@ import (
 // Drill returns the report of a drill as a page.
 func Drill(d drill.Document) ([]byte, error) { return with(drillFrame, d) }
 
-// Backtest returns the report of a backtest as a page. It draws lines where the
-// document has pictures.
+// Backtest returns the report of a backtest as a page. It draws charts if the document
+// has pictures.
 func Backtest(d backtest.Document) ([]byte, error) { return with(backtestFrame, d) }
 
 //go:embed static
@@ -38,12 +38,11 @@ var (
 	backtestFrame = sync.OnceValue(func() frame { return assemble("backtest", "plot.js", "backtest.js") })
 )
 
-// A frame is a page before and after its block of JSON.
+// A frame is the part of a page before and after its block of JSON.
 type frame struct{ before, after []byte }
 
-// with puts a document into a frame. Marshal writes <, > and & as escapes, and
-// the two line ends that JavaScript knows and JSON does not, so that no text can
-// end the block.
+// with puts a document into a frame. json.Marshal escapes <, > and &, and the two line
+// ends that JavaScript has and JSON does not. So no text can end the block.
 func with(f func() frame, document any) ([]byte, error) {
 	block, err := json.Marshal(document)
 	if err != nil {
@@ -52,13 +51,13 @@ func with(f func() frame, document any) ([]byte, error) {
 	return bytes.Join([][]byte{f().before, block, f().after}, nil), nil
 }
 
-// What all pages share, in the order in which it is put together.
+// The parts that all pages share, in their order in the page.
 var (
 	styles  = []string{"base.css", "parts.css", "print.css"}
 	scripts = []string{"text.js", "node.js", "facts.js", "table.js", "axis.js", "bars.js"}
 )
 
-// assemble puts a kind of page together, with the scripts that only it has.
+// assemble assembles a kind of page. own are the scripts that only this kind has.
 func assemble(kind string, own ...string) frame {
 	style := joined(styles)
 	script := "(() => {\n'use strict'\n" + joined(slices.Concat(scripts, own)) + "})()\n"
@@ -87,10 +86,10 @@ const head = `<!doctype html>
 <noscript><p>This report requires JavaScript, which your browser does not run. For the same data, use -o json.</p></noscript>
 `
 
-// icon spares a browser the request for one.
+// icon saves the browser the request for an icon.
 const icon = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%230b6e6e' d='M1 15V11h4V7h4V3h6v12z'/%3E%3C/svg%3E"
 
-// hash is what a policy calls an inline script or style by.
+// hash returns the hash of an inline script or style for the content security policy.
 func hash(content string) string {
 	sum := sha256.Sum256([]byte(content))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// pages are one of each kind, of a size that one meets.
+// pages returns a page of each kind, of a usual size.
 func pages(t *testing.T) map[string][]byte {
 	return map[string][]byte{"drill": drilled(t, site(212)), "failed drill": drilled(t, failing()), "backtest": backtested(t, tried(24))}
 }

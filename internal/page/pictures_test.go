@@ -31,7 +31,8 @@ return page.evaluate(() => {
 	return texts.length < 5 ? ['there are ' + texts.length + ' texts'] : wrong.map(e => e.textContent)
 })`
 
-// pictures renders the pictures of the README. With -update it writes the one of the page.
+// pictures renders the pictures of the README. With -update, it writes the picture of the
+// page.
 func pictures(t *testing.T, b *browser.Browser) {
 	drawing, err := os.ReadFile(filepath.Join("..", "docs", "flow.svg"))
 	if err != nil {
@@ -92,8 +93,8 @@ func colours(t *testing.T, file string) {
 	}
 }
 
-// shown is the drill of the README: a site with six workloads, of which one starts with
-// too few pods.
+// shown returns the drill of the README: a site with six workloads. One of them starts
+// with too few pods.
 func shown() drill.Document {
 	d := site(0)
 	d.LeftOut = []drill.LeftOut{}

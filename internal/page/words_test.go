@@ -33,7 +33,7 @@ func harmless(t *testing.T, b *browser.Browser) {
 				extra: [...document.querySelectorAll('img, base, iframe, object, embed, [onerror], [onfocus], [autofocus], body script, a[href]')].map(e => e.outerHTML.slice(0, 60)),
 				names: [...document.querySelectorAll('#workloads .name, #candidates .name')].map(e => e.childNodes.length > 1 ? e.childNodes[1].data : e.textContent),
 			}))`, nil, &got)
-		// The page's own: its data, its script and the link past the head.
+		// The page's own elements: its data, its script and the link past the head.
 		if got.Hit || len(got.Extra) != 3 {
 			t.Errorf("%s: text became markup: %v %q", name, got.Hit, got.Extra)
 		}
@@ -78,7 +78,7 @@ func labelled(t *testing.T, b *browser.Browser) {
 	}
 }
 
-// The headline answers the question that the report is opened with.
+// The headline answers the question of the report.
 func answered(t *testing.T, b *browser.Browser) {
 	none := site(0)
 	unread := site(212)
@@ -99,7 +99,7 @@ func answered(t *testing.T, b *browser.Browser) {
 		c := &blind.Candidates[i]
 		c.Recommended, c.Front, c.Declared, c.Worst, c.Coverage = false, false, 0, backtest.Worst{}, 0
 	}
-	brief := tried(13) // of a past so short that nothing was measured
+	brief := tried(13) // of a time so short that nothing was measured
 	brief.Recommended, brief.Why, brief.Pictures = "", "no replica count lasted long enough to judge", nil
 	for i := range brief.Candidates {
 		c := &brief.Candidates[i]
@@ -178,7 +178,7 @@ func one() backtest.Document {
 func grown(t *testing.T, b *browser.Browser) {
 	for _, c := range []struct {
 		wanted        float64
-		with, without drill.Estimate // of the other
+		with, without drill.Estimate // of the other workload
 		want          string
 	}{
 		{0.5, drill.Estimate{From: 100, Seconds: 20}, drill.Estimate{From: 100, Seconds: 20}, "50 % of the pods 20 s 20 s without"},

@@ -232,7 +232,8 @@ func stopsAll(l latch.Latch, s workload.Sample, look Look) Stop {
 	return leftAlone(l, look.Now)
 }
 
-// leftAlone returns the Stop of a pause or an edit grace period; the zero Stop without one.
+// leftAlone returns the Stop of a pause or an edit grace period; the zero Stop if there
+// is neither.
 func leftAlone(l latch.Latch, now time.Time) Stop {
 	switch {
 	case now.Before(l.PausedUntil):

@@ -76,7 +76,7 @@ func (b Bounds) String() string {
 // that KEDA refuses.
 func (b Bounds) contradict() bool { return b.Max > 0 && b.Min > b.Max }
 
-// A Subject is what a decision is about: one reading of one workload.
+// A Subject is the subject of a decision: one reading of one workload.
 type Subject struct {
 	ID      workload.ID
 	Reading Reading
@@ -138,7 +138,7 @@ func Changes(decisions []Decision) []checkpoint.Change {
 	return changes
 }
 
-// A Reading is one of the two things that a sample measures of a workload.
+// A Reading is one of the two measurements of a workload in a sample.
 type Reading string
 
 // The readings.
@@ -147,8 +147,8 @@ const (
 	ReadingRollout Reading = "rollout"
 )
 
-// Of returns the reading's number in an entry: a level in pods, or a milestone in percent.
-// nil is none.
+// Of returns the reading's number in an entry: a level in pods, or a milestone in
+// percent. It returns nil if the entry does not have the number.
 func (r Reading) Of(e checkpoint.Entry) *int32 {
 	switch {
 	case r == ReadingScale && e.Replicas > 0:
@@ -225,9 +225,10 @@ type Stop struct {
 	All    bool   `json:"all"`
 	Reason Reason `json:"reason"`
 	Text   string `json:"text"`
+	Fix    string `json:"fix,omitempty"` // the remedy, for a Stop of the site
 }
 
-// String returns the effect of the stop and its reason.
+// String returns the effect of the stop and its reason, without the remedy.
 func (s Stop) String() string {
 	what := "lowered"
 	if s.All {

@@ -42,7 +42,7 @@ func fleetAt(minutes int) workload.Fleet {
 	return workload.Fleet{Site: "prod-eu", Cluster: "uid-blue", At: noon.Add(time.Duration(minutes) * time.Minute)}
 }
 
-// watched is a site under the guards.
+// watched is a site with the guards.
 type watched struct {
 	guards policy.Guards
 	head   latch.Head
@@ -143,6 +143,9 @@ func TestMassDropLastsUntilTheFleetRecovers(t *testing.T) {
 		}
 		if !strings.Contains(stop.Text, "5 workloads") && !strings.Contains(stop.Text, "4 workloads") {
 			t.Fatalf("does not say how many: %s", stop.Text)
+		}
+		if !strings.Contains(stop.Fix, "gitlatch adopt") {
+			t.Fatalf("has the fix %q", stop.Fix)
 		}
 	}
 	if stop := w.look(fleetAt(605), few(10, 4, 50, 100)); w.head.Drop == nil || stop.Reason != policy.ReasonMassDrop {
@@ -247,7 +250,7 @@ func TestAnotherClusterIsNoMassDrop(t *testing.T) {
 	}
 }
 
-// The memory of the guards is bounded for every period and every movement of the scale.
+// The guards' memory has a limit for every period and every movement of the scale.
 func TestGuardsRememberLittle(t *testing.T) {
 	t.Parallel()
 	neverKnown := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "new"}

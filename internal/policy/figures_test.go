@@ -10,9 +10,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// An autoscaler follows a need as the HPA does: it leaves a deviation within
-// its tolerance alone, and goes down only to the highest recommendation of its
-// window.
+// An autoscaler follows a need like the HPA. It ignores a deviation within its tolerance,
+// and lowers only to the highest recommendation of its window.
 type autoscaler struct {
 	current int32
 	recent  []int32 // recommendations, one a minute
@@ -23,7 +22,7 @@ const (
 	tolerance = 0.1
 	window    = 5 // minutes
 
-	least, most = 1, 1000 // its bounds
+	least, most = 1, 1000 // its minimum and maximum
 )
 
 func (a *autoscaler) follow(need float64) {
@@ -44,10 +43,10 @@ func (a *autoscaler) follow(need float64) {
 	a.current = next
 }
 
-// The figures behind the choice of the default: commits a day for a workload that
-// swings between 100 and 1,000 pods daily (far enough below 100 for the margin), with 5
-// % noise, over a fortnight that starts at the trough. Without a hold on the way down a
-// swing costs each level twice. With the peak held, only the first day's climb remains.
+// The measurements behind the choice of the default: commits a day over a fortnight that
+// starts at the trough. The workload swings between 100 and 1,000 pods daily (far enough
+// below 100 for the margin), with 5 % noise. Without hold.down, each swing commits each
+// level twice. With hold.down, only the rise of the first day causes commits.
 func TestADailySwingCostsWhatTheSeriesSays(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -80,7 +79,7 @@ func TestADailySwingCostsWhatTheSeriesSays(t *testing.T) {
 	}
 }
 
-// commitsPerDay runs a fortnight of samples, one in five minutes.
+// commitsPerDay runs a fortnight of samples at intervals of five minutes.
 func commitsPerDay(p policy.Policy) (commits, raw float64) {
 	const day, days = 24 * 60, 14
 	noise := rand.New(rand.NewPCG(seed, 0))

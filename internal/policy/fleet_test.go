@@ -49,11 +49,14 @@ func TestClustersOfASite(t *testing.T) {
 		if stop.All != tt.all || stop.Reason != tt.reason {
 			t.Errorf("%s: %+v", tt.name, stop)
 		}
+		if (stop.Fix == "") != (stop.Reason == policy.ReasonNone) {
+			t.Errorf("%s: %s has the fix %q", tt.name, stop, stop.Fix)
+		}
 		if h.Cluster != tt.seen {
 			t.Errorf("%s: cluster is %+v, want %+v", tt.name, h.Cluster, tt.seen)
 		}
-		// The text stands in a line for each workload that it stops: the parts are
-		// the report's to list.
+		// Each stopped workload shows the text on its line, so it does not list the
+		// parts. The report does.
 		if tt.unread != nil && tt.reason == policy.ReasonPartial && stop.Text != "a part of the cluster could not be listed" {
 			t.Errorf("%s: %s", tt.name, stop.Text)
 		}
@@ -64,7 +67,7 @@ func TestAPersonHoldsTheSite(t *testing.T) {
 	t.Parallel()
 	g := policy.DefaultGuards()
 	s, stop := policy.Assess(g, latch.State{Head: latch.Head{PausedUntil: fleetAt(10).At}}, fleetAt(5), scales(3, 5))
-	if !stop.All || stop.Reason != policy.ReasonHold || s.Head.PausedUntil.IsZero() || !strings.Contains(stop.Text, "12:10") {
+	if !stop.All || stop.Reason != policy.ReasonHold || s.Head.PausedUntil.IsZero() || !strings.Contains(stop.Text, "12:10") || !strings.Contains(stop.Fix, "gitlatch pause --until now") {
 		t.Errorf("while it lasts: %+v", stop)
 	}
 	s, stop = policy.Assess(g, s, fleetAt(10), scales(3, 5))
@@ -203,7 +206,7 @@ func TestSpendingTheBudget(t *testing.T) {
 		t.Error("one commit a day is made twice")
 	}
 
-	// However hard it is drawn on, a day sees no more than 1.25 times its budget.
+	// The budget limits a day to 1.25 times its commits, for any number of requests.
 	g, b = policy.DefaultGuards(), latch.Budget{}
 	made := 0
 	for minute := range 24 * 60 {

@@ -16,8 +16,8 @@ import (
 
 var web = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 
-// A history is one workload's random life under one policy, lived by a latch
-// and by the oracle side by side.
+// A history is one workload's random life under one policy. The latch and the oracle see
+// the same samples.
 type history struct {
 	rand   *rand.Rand
 	policy policy.Policy
@@ -28,7 +28,7 @@ type history struct {
 
 	now, last time.Time
 	view      view
-	calm      bool // nothing but the need moves
+	calm      bool // only the need changes
 	trace     []event
 }
 
@@ -51,7 +51,7 @@ func (e event) String() string {
 	return fmt.Sprintf("%s +%s %+v stop=%q declared=%+v -> %s %s to=%v %q", at, e.interval, e.view, e.stop, e.declared, d.Verdict, d.Reason, to(d), d.Text)
 }
 
-// newHistory draws a policy, valid by its own account, and a first sample.
+// newHistory draws a valid policy and a first sample.
 func newHistory(seed, index uint64) *history {
 	h := &history{rand: rand.New(rand.NewPCG(seed, index)), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
 	h.period = []time.Duration{time.Minute, 5 * time.Minute, time.Hour}[h.rand.IntN(3)]
@@ -78,7 +78,7 @@ func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
 func (h *history) between(low, high int32) int32 { return low + h.rand.Int32N(high-low+1) }
 
-// chance is one in n.
+// chance is true with the probability 1/n.
 func (h *history) chance(n int) bool { return h.rand.IntN(n) == 0 }
 
 var namedLevels = map[string][]int32{}
@@ -194,7 +194,8 @@ func (h *history) next() (policy.Stop, time.Duration) {
 	return stop, interval
 }
 
-// nextNeed lets the need rest, walk, hang about a threshold, leap or fall.
+// nextNeed keeps the need, changes it a little, moves it around a threshold, or makes it
+// leap or fall.
 func (h *history) nextNeed() {
 	n := max(1, h.view.desired)
 	switch h.rand.IntN(12) {
@@ -250,7 +251,7 @@ func (h *history) decide(v view, stop policy.Stop, interval time.Duration) (d po
 	return d
 }
 
-// fork is a history with the same past, whose future is its own.
+// fork returns a copy of the history with a separate future.
 func (h *history) fork() *history {
 	f, o := *h, *h.oracle
 	f.oracle = &o

@@ -26,7 +26,7 @@ func histories() uint64 {
 // failure.
 const seed = 20181106
 
-// each lives n histories on all processors, and stops at the first error.
+// each runs n histories on all processors, and stops at the first error.
 func each(t *testing.T, n uint64, live func(h *history) error) {
 	t.Helper()
 	var (
@@ -122,8 +122,8 @@ func (h *history) accepted() policy.Bounds {
 	return h.oracle.accepted(h.view)
 }
 
-// The floor is always reachable: a need that stays at it ends there, after the
-// lowering that was under way and one more.
+// The latch always reaches the floor. If the need stays there, at most the lowering in
+// progress and one more are required.
 func reachesTheFloor(h *history) error {
 	h.endYield()
 	floor := floor(h.accepted())

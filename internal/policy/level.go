@@ -34,7 +34,7 @@ func (r rounding) pods(need float64) float64 {
 	return math.Round(need*1e6) / 1e6
 }
 
-// level rounds a need to a level within the bounds, which are levels too.
+// level rounds a need to a level within the bounds, which are levels as well.
 func (r rounding) level(need float64) int32 {
 	need = r.pods(need)
 	if need <= float64(r.floor) {

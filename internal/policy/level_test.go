@@ -115,7 +115,7 @@ func TestLoweringKeepsTheMargin(t *testing.T) {
 	}
 }
 
-// Thresholds against trying every count.
+// The test compares Thresholds with a search through every count.
 func TestThresholdsAreWhereScanningFindsThem(t *testing.T) {
 	t.Parallel()
 	const most = 700

@@ -11,13 +11,13 @@ import (
 // thousandth (margin).
 const one = 100 * 1000
 
-// raised is the level that a count asks for.
+// raised returns the level that a count asks for.
 func (r rule) raised(count int32, b policy.Bounds, v view) int32 {
 	return r.level(r.need(count, v)*1000, b)
 }
 
-// lowered is the level that a count must have left behind for a lowering: with
-// the margin, but none at the floor.
+// lowered returns the level of a count with the margin, which allows a lowering if it is
+// below the level in git. The floor has no margin.
 func (r rule) lowered(count int32, b policy.Bounds, v view) int32 {
 	if count <= floor(b) {
 		return floor(b)
@@ -25,7 +25,7 @@ func (r rule) lowered(count int32, b policy.Bounds, v view) int32 {
 	return r.level(r.need(count, v)*(1000+max(r.margin, v.tolerance)), b)
 }
 
-// need is a count in hundredths of a pod.
+// need returns a count in hundredths of a pod.
 func (r rule) need(count int32, v view) int64 {
 	if r.round == policy.RoundHeadroom && v.target > 0 {
 		return int64(count) * v.target
@@ -35,8 +35,7 @@ func (r rule) need(count int32, v view) int64 {
 
 func floor(b policy.Bounds) int32 { return max(1, b.Min) }
 
-// level rounds a need, in units of one, by going through all levels from the
-// floor up.
+// level rounds a need, in units of one, by a search through all levels from the floor up.
 func (r rule) level(need int64, b policy.Bounds) int32 {
 	below := floor(b)
 	if need <= int64(below)*one {
@@ -89,10 +88,10 @@ func (r rule) isLevel(level int32, b policy.Bounds) bool {
 	return found && level > floor(b) && (b.Max == 0 || level < b.Max)
 }
 
-// highest is beyond every need that the laws draw, margins included.
+// highest is above every need that the laws draw, including margins.
 const highest = 100_000
 
-// levelsOf are the levels of the named series up to the highest, written out.
+// levelsOf lists the levels of the named series up to highest.
 func levelsOf(name string) []int32 {
 	switch name {
 	case "1-2-5":

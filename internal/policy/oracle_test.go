@@ -137,7 +137,7 @@ func (o *oracle) look(v view, stop policy.Stop, at time.Time, period time.Durati
 	return a
 }
 
-// accepted are the bounds that levels are clamped to.
+// accepted returns the minimum and maximum that clamp levels.
 func (o *oracle) accepted(v view) policy.Bounds {
 	if o.declared != (checkpoint.Entry{}) && o.rule.bounds == policy.ModeReport {
 		return policy.Bounds{Min: o.declared.Min, Max: o.declared.Max}
@@ -158,16 +158,16 @@ func entry(level int32, b policy.Bounds) checkpoint.Entry {
 	return checkpoint.Entry{Replicas: level, Min: b.Min, Max: b.Max}
 }
 
-// contradicts: no number of pods is within the bounds.
+// contradicts reports whether the minimum is above the maximum.
 func (v view) contradicts() bool { return v.max > 0 && v.min > v.max }
 
-// unready: more than one pod, and more than a tenth of them, is not ready.
+// unready reports whether more than one pod, and more than a tenth, is not ready.
 func (v view) unready() bool {
 	missing := v.desired - v.ready
 	return missing > 1 && 10*int64(missing) > int64(v.desired)
 }
 
-// counted is the count that a raise is measured by; 0 asks for nothing.
+// counted returns the replicas that a raise uses; 0 asks for no level.
 func (v view) counted() int32 {
 	if v.unready() {
 		return v.ready
@@ -226,7 +226,7 @@ func (o *oracle) lowering(a *answer) {
 	}
 }
 
-// sample returns the view in the form of a sampler.
+// sample returns the view as a sample.
 func (v view) sample(id workload.ID) workload.Sample {
 	s := workload.Sample{ID: id, Terminating: v.terminating}
 	switch v.rollout {

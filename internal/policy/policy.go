@@ -129,7 +129,7 @@ func Presets() map[string]Policy {
 // DefaultMilestones are the milestones of the presets, in percent.
 func DefaultMilestones() []int32 { return []int32{25, 50, 75} }
 
-// PresetNames are the names of the presets, sorted.
+// PresetNames returns the names of the presets, sorted.
 func PresetNames() []string { return slices.Sorted(maps.Keys(Presets())) }
 
 // A Problem is an invalid field of a policy.
@@ -170,7 +170,7 @@ func (p Policy) Problems() []Problem {
 	return found
 }
 
-// ascending reports whether the numbers are at least one, ascend strictly and lie
+// ascending reports whether there is at least one number, and all numbers ascend strictly
 // from low to high.
 func ascending(numbers []int32, low, high int32) bool {
 	for i, n := range numbers {
@@ -185,9 +185,10 @@ func list[S ~string](names []S) string {
 	return strings.Join(each.Of(names, func(s S) string { return string(s) }), ", ")
 }
 
-// A Match chooses the workloads that all of its fields match. An empty field matches
-// every workload. Namespaces and Names hold patterns of path.Match, any of which may
-// match: * is any run of characters, ? is any one. A workload must have all Labels.
+// A Match selects the workloads that match all of its fields. An empty field matches
+// every workload. Namespaces and Names are lists of patterns of path.Match, and one of
+// them must match: * is any sequence of characters, ? is one character. A workload must
+// have all Labels.
 type Match struct {
 	Namespaces []string
 	Names      []string

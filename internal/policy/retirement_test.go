@@ -192,8 +192,8 @@ func TestWhileTooManyAreAbsentNoneRetires(t *testing.T) {
 	}
 }
 
-// However workloads vanish, no more than their share retires within the time that
-// one has to be absent for.
+// For any pattern of absences, no more than RetireShare of the workloads retire within
+// RetireAfter.
 func TestRetirementIsLimitedOverTime(t *testing.T) {
 	t.Parallel()
 	const workloads, ticks = 200, 24 * 7

@@ -118,8 +118,8 @@ func TestARecordGoesWhenTheRolloutIsOverAndNotBefore(t *testing.T) {
 	})
 }
 
-// A record turns from the new template to the old by a failure or a return alone, and
-// from the old to the new at the cut alone.
+// An entry switches from the new template to the old only by a failure or a return, and
+// from the old to the new only at the cut.
 func TestWhatTurnsARecord(t *testing.T) {
 	live(t, func(last turn) error {
 		if last.begins() || last.now == (checkpoint.Rollout{}) || last.was.Returns == last.now.Returns {
@@ -173,7 +173,7 @@ func TestWhatStopsARolloutChangesNothingOfIt(t *testing.T) {
 	})
 }
 
-// Lives in which the laws do not apply prove nothing.
+// The random lives reach each case of the laws at least 20 times.
 func TestRandomLivesOfRolloutsSeeAllThatThereIs(t *testing.T) {
 	seen := map[string]int{}
 	live(t, func(last turn) error {

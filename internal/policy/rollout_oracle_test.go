@@ -13,12 +13,12 @@ import (
 type glance struct {
 	workload.Rollout
 	at    time.Time
-	blind bool // nothing was seen
-	gap   bool // too long after the one before
+	blind bool // the sample did not see the rollout
+	gap   bool // too long after the previous glance
 }
 
-// A memory is the rule of rollouts once more: slow, and made from all the glances
-// that there ever were, without a stopwatch.
+// A memory is a second implementation of the rule of rollouts. It is slow, uses all
+// glances, and has no stopwatch.
 type memory struct {
 	policy   policy.Policy
 	past     []glance
@@ -82,7 +82,7 @@ func (o *memory) first(n int, target bool) int {
 	return first
 }
 
-// observed is the time from one glance to another that was seen.
+// observed returns the observed time from one glance to another.
 func (o *memory) observed(from, to int) (lasted time.Duration) {
 	for i := from + 1; i <= to; i++ {
 		if g := o.past[i]; !g.blind && !g.gap {
@@ -103,10 +103,10 @@ func (o *memory) peak(from, to int) (peak int32) {
 	return peak
 }
 
-// fails reports whether glance n is one of a failure.
+// fails reports whether glance n shows a failure.
 func (o *memory) fails(n int) bool {
 	first, since := o.first(n, true), n
-	for i := n; i >= first; i-- { // back to when the latest came, or all were there
+	for i := n; i >= first; i-- { // back to the latest new pod, or to a glance with all pods
 		if g := o.past[i]; !g.blind {
 			target := g.Templates[0]
 			if target.Available >= target.Desired {
@@ -132,10 +132,10 @@ func (o *memory) percent(n int) int32 {
 	return min(99, 100*g.Templates[0].Available/g.Desired)
 }
 
-// failing reports whether the target failed by glance n, and was not in health for
-// long enough since.
+// failing reports whether the target failed by glance n, and was not healthy for long
+// enough since.
 func (o *memory) failing(n int) (failing bool) {
-	healthy := -1 // the first of those in a row
+	healthy := -1 // the first healthy glance in a row
 	for i := o.first(n, true); i <= n; i++ {
 		switch {
 		case o.past[i].blind:

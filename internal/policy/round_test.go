@@ -28,14 +28,14 @@ func rolls(id workload.ID) (latch.Latch, workload.Sample) {
 	return latch.Latch{ID: id, Declared: entry}, workload.Sample{ID: id, Scale: &scale, Rollout: &rollout}
 }
 
-// raised is a workload whose raise is due now, from 10 to 200: an urgent one.
+// raised is a workload with an urgent raise that is due now, from 10 to 200.
 func raised(id workload.ID, from int32) (latch.Latch, workload.Sample) {
 	l := latch.Latch{ID: id, Declared: checkpoint.Entry{Replicas: from}, Up: latch.Up{Levels: []int32{200}}}
 	scale := workload.Scale{Desired: 200, Ready: 200, Driver: workload.DrivenByHPA}
 	return l, workload.Sample{ID: id, Scale: &scale, Rollout: &workload.Rollout{}}
 }
 
-// Each limit on the decisions of a site sees those that the limits before it blocked.
+// Each limit ignores the decisions that an earlier limit blocked.
 func TestLimitsApplyInTheirOrder(t *testing.T) {
 	t.Parallel()
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}

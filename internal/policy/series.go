@@ -23,7 +23,7 @@ type Series struct {
 	step int32
 }
 
-// The named series. Renard's are those of ISO 3, in whole pods.
+// The named series. The Renard series are from ISO 3, rounded to full pods.
 var (
 	OneTwoFive = Series{name: "1-2-5", decade: []float64{1, 2, 5}}
 	R5         = Series{name: "R5", decade: []float64{1, 1.6, 2.5, 4, 6.3}}
@@ -34,7 +34,7 @@ var (
 
 var named = []Series{OneTwoFive, R5, R10, Decades, Tens}
 
-// SeriesNames are the names that ParseSeries knows.
+// SeriesNames returns the names that ParseSeries accepts.
 func SeriesNames() []string {
 	return each.Of(named, func(s Series) string { return s.name })
 }
@@ -76,8 +76,8 @@ func (s Series) String() string {
 }
 
 // MaxMargin is the fraction below which a margin must be, so that a lowering skips no
-// level: 1 - 1/r for the smallest ratio r of two neighbours. Evenly spaced levels
-// grow ever closer in ratio, so that their margin must only be below 1.
+// level: 1 - 1/r for the smallest ratio r of two neighbours. The ratios of evenly spaced
+// levels approach 1, so their margin must only be below 1.
 func (s Series) MaxMargin() float64 {
 	levels := s.list
 	if s.decade != nil {
@@ -112,7 +112,7 @@ func (s Series) Above(x float64) int32 {
 	}
 }
 
-// Below returns the largest level below x, or 0 if there is none.
+// Below returns the largest level below x; 0 if no level is below x.
 func (s Series) Below(x int32) int32 {
 	switch {
 	case s.step > 0:

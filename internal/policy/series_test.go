@@ -126,7 +126,7 @@ func TestMaxMarginIsWhereLevelsWouldBeSkipped(t *testing.T) {
 		{policy.Decades, 0.9},
 		{policy.R5, 1 - 1.6/2.5},
 		{policy.R10, 1 - 8.0/10}, // 1.25
-		{policy.Tens, 1},         // levels grow ever closer
+		{policy.Tens, 1},         // the ratios of the levels approach 1
 		{list(t, 3, 4), 0.25},
 		{list(t, 10, 100, 120), 1 - 100.0/120},
 		{list(t, 5), 1},
@@ -143,7 +143,7 @@ func TestListsMustAscendFromOne(t *testing.T) {
 	tests := []struct {
 		name   string
 		levels []int32
-		want   string // in the error; "" for a success
+		want   string // part of the error; "" if there is no error
 	}{
 		{"one level", []int32{5}, ""},
 		{"ascending", []int32{1, 2, 30}, ""},

@@ -14,7 +14,7 @@ import (
 // count does not matter.
 func Thresholds(p Policy, declared checkpoint.Entry, s workload.Scale) (raiseAbove, lowerAt int32) {
 	r := newRounding(p, acceptedBounds(p, declared, s), s)
-	// Both conditions are monotone in the count, so that a binary search finds the turn.
+	// Both conditions are monotone in the count, so a binary search finds the threshold.
 	first := func(tooMuch func(count int32) bool) int32 {
 		return int32(sort.Search(math.MaxInt32, func(i int) bool { return tooMuch(int32(i) + 1) }))
 	}

@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// SSHShape is the pattern of a repository that is reached over SSH: ssh://git@host/path
-// or git@host:path.
+// SSHShape is the pattern of a repository address over SSH: ssh://git@host/path or
+// git@host:path.
 const SSHShape = `^(ssh://|[^/\\:]*@[^/\\]*:)`
 
 // OverSSH reports whether a repository is reached over SSH.
@@ -24,8 +24,9 @@ func Loopback(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// CheckURL refuses what is not the URL of a repository over HTTP or SSH, or the path of a
-// local one. The error does not show the URL, which may contain a password.
+// CheckURL returns an error unless s is the URL of a repository over HTTP or SSH, or the
+// path of a local repository. The error does not show the URL, which may contain a
+// password.
 func CheckURL(s string) error {
 	scheme, _, found := strings.Cut(s, "://")
 	host, _, colon := strings.Cut(s, ":")

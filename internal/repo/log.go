@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ParseStamp reads the time of a commit, "seconds zone". Commits with nonsense in
-// its place exist; theirs is the zero time.
+// ParseStamp parses the time of a commit, "seconds zone". It returns the zero time if the
+// seconds are not a number: such commits exist.
 func ParseStamp(stamp string) time.Time {
 	seconds, _, _ := strings.Cut(strings.TrimSpace(stamp), " ")
 	n, err := strconv.ParseInt(seconds, 10, 64)
@@ -17,24 +17,23 @@ func ParseStamp(stamp string) time.Time {
 	return time.Unix(n, 0).UTC()
 }
 
-// A Look looks a commit up by its id; ok is false where the repository lacks it.
+// A Look returns a commit by its id; ok is false if the repository does not have it.
 type Look func(id string) (c LogEntry, ok bool, err error)
 
-// An End is where a log came to its end.
+// An End is the reason why a log ended.
 type End int
 
 const (
-	// AtGoal is at the commit looked for, or at the limit: more may be older.
+	// AtGoal: the log reached the commit until, or the limit. Older commits may exist.
 	AtGoal End = iota
-	// AtRoots is where nothing is older.
+	// AtRoots: no older commits exist.
 	AtRoots
-	// AtGap is before a commit that the repository lacks.
+	// AtGap: the repository does not have the next commit.
 	AtGap
 )
 
-// Log lists what a commit descends from, itself first and by distance, for an
-// adapter that looks commits up one by one. It ends with the commit until, or with
-// limit commits.
+// Log returns a commit and its ancestors, nearest first, for an adapter that looks up
+// commits one by one. It ends with the commit until, or after limit commits.
 func Log(from, until string, limit int, look Look) (log []LogEntry, end End, err error) {
 	queue, queued := []string{from}, map[string]bool{from: true}
 	for ; len(queue) > 0; queue = queue[1:] {

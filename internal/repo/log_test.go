@@ -7,7 +7,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// A merge m of a and b, which both come from root; lost is not at hand.
+// m is a merge of a and b, which both have the parent root. The parent lost of shallow is
+// not in the repository.
 var merged = past{"m": {"a", "b"}, "a": {"root"}, "b": {"root"}, "root": nil, "shallow": {"lost"}}
 
 func TestALogSaysWhereItEnds(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// CheckBranch refuses what git would not take as the name of a branch, and a
-// name in full (refs/heads/main).
+// CheckBranch returns an error if git would not accept a name as the name of a branch, or
+// if the name is a full ref name such as refs/heads/main.
 func CheckBranch(name string) error {
 	bad := name == "" || name == "@" || strings.HasPrefix(name, "-") || strings.HasPrefix(name, "refs/") ||
 		strings.HasSuffix(name, ".") || strings.Contains(name, "..") || strings.Contains(name, "@{") ||
@@ -23,7 +23,7 @@ func CheckBranch(name string) error {
 	return nil
 }
 
-// CheckCommit refuses what is not the whole id of a commit.
+// CheckCommit returns an error if id is not the full id of a commit.
 func CheckCommit(id string) error {
 	if len(id) != 40 || strings.Trim(id, "0123456789abcdef") != "" {
 		return fmt.Errorf("commit %q: want 40 hexadecimal digits", id)
@@ -31,8 +31,8 @@ func CheckCommit(id string) error {
 	return nil
 }
 
-// CheckPath refuses what git would not take as a path, and what would reach a
-// place of its own.
+// CheckPath returns an error if git would not accept a path, or if the path contains
+// "..", "." or ".git".
 func CheckPath(path string) error {
 	for name := range strings.SplitSeq(path, "/") {
 		if name == "" || name == "." || name == ".." || strings.EqualFold(name, ".git") || strings.ContainsRune(name, 0) {
@@ -42,7 +42,8 @@ func CheckPath(path string) error {
 	return nil
 }
 
-// Check refuses a commit that no adapter can make on the base of that name.
+// Check returns an error if no adapter can make the commit. base is the name of the base
+// branch.
 func (c Commit) Check(base string) error {
 	problems := []error{CheckCommit(c.Parent)}
 	if c.Branch != "" {
@@ -63,7 +64,7 @@ func (c Commit) Check(base string) error {
 	return errors.Join(problems...)
 }
 
-// IsLFS reports whether content is what Git LFS keeps in place of a large file.
+// IsLFS reports whether content is a pointer of Git LFS, which replaces a large file.
 func IsLFS(content []byte) bool {
 	return bytes.HasPrefix(content, []byte("version https://git-lfs.github.com/spec/"))
 }

@@ -18,7 +18,7 @@ func TestBranchesAreNamedAsGitWantsIt(t *testing.T) {
 	for _, name := range names {
 		want := !strings.Contains(name, "\x00") && exec.Command("git", "check-ref-format", "--branch", name).Run() == nil
 		if name == "@" || strings.HasPrefix(name, "@{") {
-			want = false // git reads these as the name of another
+			want = false // git reads these as names of other branches
 		}
 		if err := repo.CheckBranch(name); (err == nil) != want {
 			t.Errorf("branch %q: %v, git takes it: %v", name, err, want)

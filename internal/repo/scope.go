@@ -5,24 +5,23 @@ import (
 	"strings"
 )
 
-// Within returns the path by which Read is asked for a directory and only those
-// files below it that have the names given. Each is relative to the directory,
-// and * in it stands for any one folder: "*/checkpoint.yaml". Nothing else below
-// the directory is looked at, whatever it is.
+// Within returns an argument for Read to read only some files below a directory. The file
+// names are relative to the directory, and * matches one folder name: "*/checkpoint.yaml".
+// Read ignores all other paths below the directory.
 func Within(directory string, files ...string) string {
 	return strings.Join(append([]string{directory}, files...), outside)
 }
 
-// outside parts what Within joins. No path in a repository holds it.
+// outside separates the parts of a result of Within. No path in a repository contains it.
 const outside = "//"
 
-// A Scope is a path that is read, and what is read below it.
+// A Scope is a path to read, with a selection of the files below it.
 type Scope struct {
 	Path  string
-	files [][]string // the names of each file below Path; nil is all there are
+	files [][]string // the parts of the path of each file below Path; nil selects all files
 }
 
-// ParseScope takes apart what Read is asked for: a path, or what Within returned.
+// ParseScope parses an argument of Read: a path, or a result of Within.
 func ParseScope(asked string) Scope {
 	at, rest, some := strings.Cut(asked, outside)
 	s := Scope{Path: at}
@@ -34,8 +33,8 @@ func ParseScope(asked string) Scope {
 	return s
 }
 
-// Below returns the scope of a name in a directory; ok is false where the name is
-// out of it.
+// Below returns the scope of a name in a directory; ok is false if the name is not in the
+// scope.
 func (s Scope) Below(name string) (below Scope, ok bool) {
 	below.Path = name
 	if s.Path != "" {
@@ -52,11 +51,12 @@ func (s Scope) Below(name string) (below Scope, ok bool) {
 	return below, below.files != nil
 }
 
-// Whole reports whether all below the path is read.
+// Whole reports whether the scope has all files below the path.
 func (s Scope) Whole() bool { return s.files == nil }
 
-// Refuses says why what is found at the path, so many folders below what was asked
-// for, is not read; "" where it is.
+// Refuses returns the reason not to read an entry of the kind found at the path, or "" if
+// it may be read. levels is the number of folders between the argument of Read and the
+// entry.
 func (s Scope) Refuses(found Kind, levels int) string {
 	asks := func(names []string) bool { return len(names) > 0 == (found == Folder) }
 	switch wanted := s.files == nil || slices.ContainsFunc(s.files, asks); {
@@ -72,10 +72,10 @@ func (s Scope) Refuses(found Kind, levels int) string {
 	return ""
 }
 
-// A Kind is what a name in a folder stands for.
+// A Kind is the kind of an entry in a folder.
 type Kind int
 
-// The kinds; a Riddle is of a mode that git does not know.
+// A Riddle has a mode that git does not define.
 const (
 	File Kind = iota
 	Folder
@@ -84,8 +84,8 @@ const (
 	Riddle
 )
 
-// Unsafe says, as a phrase, why what is of a kind must not be followed; "" where it
-// may.
+// Unsafe returns the reason why an entry of this kind must not be followed, as a phrase,
+// or "" if it may be followed.
 func (k Kind) Unsafe() string {
 	return map[Kind]string{Symlink: "is a symlink", Submodule: "is a submodule", Riddle: "has a mode that git does not know"}[k]
 }

@@ -14,7 +14,7 @@ func TestScope(t *testing.T) {
 	for _, c := range []struct {
 		asked, at string
 		in        bool
-		file      string // why a file there is refused
+		file      string // why the scope refuses a file at this path; "" if it does not
 		folder    string
 	}{
 		{asked, "site.yaml", true, "", ""}, // a namespace may have any name

@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// Turns lets those who use a repository take turns. The zero value is ready.
+// Turns serializes the use of a repository. The zero value is ready to use.
 type Turns struct{ mu sync.Mutex }
 
-// Take waits for a turn and returns what ends it. An error is then wrapped in
-// what was being done:
+// Take waits for a turn and returns a function that ends it. The function wraps a non-nil
+// *err in the description of the operation:
 //
 //	defer r.turns.Take(&err, "read %s", r)()
 func (t *Turns) Take(err *error, doing string, args ...any) (end func()) {

@@ -2,24 +2,24 @@ package repo
 
 import "slices"
 
-// A Window is what a tip has beyond a base.
+// A Window is the set of commits that a tip has and a base does not.
 type Window struct {
-	// Commits are those that the tip descends from and the base does not, each
-	// before its parents.
+	// Commits are the commits that the tip descends from and the base does not. Each
+	// commit comes before its parents.
 	Commits []LogEntry
-	// Descends is true where the tip is the base, or descends from it.
+	// Descends is true if the tip is the base, or descends from it.
 	Descends bool
-	// Cut is true where that cannot be told: the window is too large, or the
-	// repository lacks a part of it. The rest is zero then.
+	// Cut is true if the window cannot be determined: it is too large, or the repository
+	// does not have all of its commits. The other fields are then zero.
 	Cut bool
 }
 
-// Walk finds a window for an adapter that looks commits up one by one, so many
-// at most.
+// Walk returns the window for an adapter that looks up commits one by one. It looks up at
+// most the given number of commits.
 //
-// It walks from both ends in turn, so that a window costs about its own size.
-// Where the base leads into the window by a far longer way than by the one that
-// closes it, the commits of that way are taken for new.
+// It walks from both ends in turn, so the number of lookups is about the size of the
+// window. If another path from the base into the window is more than slop commits longer
+// than the path that closes the window, Walk returns the commits of that path as new.
 func Walk(base, tip string, most int, look Look) (Window, error) {
 	w := walk{look: look, left: most, found: map[string]LogEntry{}, old: map[string]bool{base: true}, behind: []string{base}}
 	if tip != base {
@@ -48,22 +48,22 @@ func Walk(base, tip string, most int, look Look) (Window, error) {
 	return Window{Commits: w.ordered(tip), Descends: descends}, nil
 }
 
-// slop is how many commits of the past are looked at beyond the one that closes
-// a window, for another way into it.
+// slop is the number of commits behind the base that Walk looks up after it has closed
+// the window. It does this to find other paths from the base into the window.
 const slop = 16
 
-// A walk is a window that is being found.
+// A walk is the state of Walk.
 type walk struct {
 	look  Look
-	left  int  // commits that may still be looked up
-	lacks bool // one was not there
+	left  int  // maximum number of further lookups
+	lacks bool // a commit of the tip's side was not found
 
-	found         map[string]LogEntry // of the tip's side
-	old           map[string]bool     // the base, and what it descends from
-	ahead, behind []string            // to be looked up next, on each side
+	found         map[string]LogEntry // commits of the tip's side, by id
+	old           map[string]bool     // the base and its ancestors
+	ahead, behind []string            // commits to look up next, on each side
 }
 
-// newer looks up one commit of the tip's side.
+// newer looks up one commit on the tip's side.
 func (w *walk) newer() error {
 	if len(w.ahead) == 0 {
 		return nil
@@ -85,8 +85,8 @@ func (w *walk) newer() error {
 	return nil
 }
 
-// older looks up one commit of the base's side. What the tip's side took for new
-// and is not is taken from it.
+// older looks up one commit on the base's side. It removes the ancestors of the base from
+// the tip's side.
 func (w *walk) older() error {
 	if len(w.behind) == 0 {
 		return nil
@@ -115,9 +115,9 @@ func (w *walk) older() error {
 	return nil
 }
 
-// open reports whether there is more to look up: of the window, or of what leads
-// to the base where that may show some of the window to be old. A root among the
-// commits of the window is one that the base has hardly not.
+// open reports whether there are more commits to look up: on the tip's side, or on the
+// base's side if they may show that a commit of the window is old. A root commit in the
+// window is probably old, because the base usually has the same root.
 func (w *walk) open(base string, beyond int) bool {
 	if len(w.ahead) > 0 || len(w.behind) == 0 {
 		return len(w.ahead) > 0
@@ -135,7 +135,7 @@ func (w *walk) open(base string, beyond int) bool {
 	return false
 }
 
-// reaches reports whether the window stands on the base.
+// reaches reports whether a commit of the window has the base as a parent.
 func (w *walk) reaches(base string) bool {
 	for _, c := range w.found {
 		if slices.Contains(c.Parents, base) {
@@ -145,7 +145,7 @@ func (w *walk) reaches(base string) bool {
 	return false
 }
 
-// ordered is the window with each commit before its parents.
+// ordered returns the window with each commit before its parents.
 func (w *walk) ordered(tip string) (commits []LogEntry) {
 	children := map[string]int{}
 	for _, c := range w.found {

@@ -9,7 +9,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// past is a repository of commits that are numbers, with their parents.
+// past is a repository of numbered commits, with the parents of each commit.
 type past map[string][]string
 
 func (p past) look(id string) (repo.LogEntry, bool, error) {

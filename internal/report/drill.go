@@ -7,7 +7,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill"
 )
 
-// DrillMetrics are all that a drill emits, in this order.
+// DrillMetrics returns the metrics of a drill, in the order in which they are written.
 func DrillMetrics() []Metric[drill.Document] {
 	return []Metric[drill.Document]{
 		{"DrillCoverage", "gitlatch_drill_coverage_ratio", percent, "share of the needed pods that a rebuild starts with, from 0 to 1", state,
@@ -24,14 +24,14 @@ func DrillMetrics() []Metric[drill.Document] {
 	}
 }
 
-// WriteDrillMetrics writes the metrics of a drill as one line, as WriteMetrics
-// does those of a tick; what is not known is left out.
+// WriteDrillMetrics writes the metrics of a drill as one line in CloudWatch's embedded
+// metric format. It omits unknown values.
 func WriteDrillMetrics(w io.Writer, d drill.Document, now time.Time) error {
 	return embed(w, map[string]any{dimension: d.Site}, dimension, valuesOf(DrillMetrics(), d), now)
 }
 
-// WriteDrillTextfile writes the metrics of a drill to a file, as WriteTextfile does
-// those of a tick; what is not known is left out.
+// WriteDrillTextfile writes the metrics of a drill to a file, as WriteTextfile does for a
+// tick. It omits unknown values.
 func WriteDrillTextfile(path string, d drill.Document, now time.Time) error {
 	return collect(path, func(b *text) { pull(b, DrillMetrics(), d, d.Site, now) })
 }

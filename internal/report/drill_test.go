@@ -10,8 +10,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/report"
 )
 
-// No number is not 0 %: a graph has a gap there, and the drill is low all the
-// same.
+// An unknown coverage is not 0 %. A graph shows a gap, and the drill is still below its
+// target.
 func TestACoverageThatIsNotKnownIsNoMetric(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -7,17 +7,18 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
-// fleets is the dimension of the metrics of a fleet: one of each site would be
-// paid for as many times as there are sites.
+// fleets is the dimension of a fleet's metrics. A dimension for each site would multiply
+// their cost by the number of sites.
 const fleets = "fleet"
 
-// TicksFailed is a metric of a fleet alone: 1 for a tick that could not do all,
-// and else 0. A single site's Lambda has errors, which these are not.
+// TicksFailed is a metric of fleets: 1 for a tick that failed or reported a problem, and
+// 0 otherwise. A single site does not need it, because there a failed tick is an error of
+// the Lambda function.
 const TicksFailed = "TicksFailed"
 
-// WriteFleetMetrics writes the metrics of a tick over a site of a fleet, as those
-// of the fleet; the line names the site besides. The error is what the tick ended
-// in, of which there is only that it failed; nil is one that came to its end.
+// WriteFleetMetrics writes the metrics of a tick under the dimension of the fleet. The
+// line also contains the site. failed is the error of the tick, or nil. For a failed
+// tick, it writes only TicksFailed.
 func WriteFleetMetrics(w io.Writer, fleet string, r tick.Report, failed error, now time.Time) error {
 	values := []value{{TicksFailed, "Count", 0}}
 	if failed != nil || r.Err() != nil {
@@ -29,8 +30,8 @@ func WriteFleetMetrics(w io.Writer, fleet string, r tick.Report, failed error, n
 	return embed(w, map[string]any{fleets: fleet, dimension: r.Site}, fleets, values, now)
 }
 
-// WriteDispatchMetrics writes those of a dispatch: that there was one, and how
-// many sites had their turn.
+// WriteDispatchMetrics writes the metrics of a dispatch: that it happened, and the number
+// of sites that got a turn.
 func WriteDispatchMetrics(w io.Writer, fleet string, sites int, now time.Time) error {
 	return embed(w, map[string]any{fleets: fleet}, fleets, []value{{"Dispatches", "Count", 1}, {"Turns", "Count", float64(sites)}}, now)
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// NewLogger returns a logger whose lines Lambda takes apart: JSON with the
-// fields timestamp, level and message. Without that name and form of the
-// timestamp, Lambda's level filter takes every line for INFO.
+// NewLogger returns a logger for Lambda's log format: JSON with the fields timestamp,
+// level and message. Lambda's level filter treats a line as INFO if its timestamp has
+// another name or format.
 func NewLogger(w io.Writer, clock func() time.Time) zerolog.Logger {
 	zerolog.TimestampFieldName = "timestamp"
 	zerolog.TimeFieldFormat = time.RFC3339Nano
@@ -25,8 +25,8 @@ func NewLogger(w io.Writer, clock func() time.Time) zerolog.Logger {
 	return zerolog.New(w).With().Timestamp().Logger()
 }
 
-// Log writes a line for each crossing that was published, one for each notice
-// and problem, and one for the tick with its counts.
+// Log writes a line for each published level change, notice and problem, and one line for
+// the tick with its numbers.
 func Log(log zerolog.Logger, r tick.Report, took time.Duration, failed error) {
 	log = log.With().Str("site", r.Site).Logger()
 	commit := ""
@@ -62,7 +62,7 @@ func Log(log zerolog.Logger, r tick.Report, took time.Duration, failed error) {
 		Str("commit", commit).Dur("took_ms", took).Msg("tick")
 }
 
-// number adds a number to a line, where there is one.
+// number adds a number to a line, unless it is nil.
 func number(line *zerolog.Event, name string, n *int32) *zerolog.Event {
 	if n == nil {
 		return line
@@ -70,10 +70,11 @@ func number(line *zerolog.Event, name string, n *int32) *zerolog.Event {
 	return line.Int32(name, *n)
 }
 
-// ofScale reports whether a decision is on the scale of a workload: each has one.
+// ofScale reports whether a decision is about the replicas of a workload. Each workload
+// has one such decision.
 func ofScale(d policy.Decision) bool { return d.Reading == policy.ReadingScale }
 
-// Counts counts decisions by verdict.
+// Counts returns the number of decisions for each verdict.
 func Counts(decisions []policy.Decision) map[policy.Verdict]int {
 	counts := map[policy.Verdict]int{}
 	for _, d := range decisions {

@@ -11,15 +11,16 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
-// Namespace is that of all metrics; their one dimension is the site.
+// Namespace is the CloudWatch namespace of every metric. The metrics of a site have one
+// dimension, the site.
 const (
 	Namespace = "gitlatch"
 	dimension = "site"
-	// percent is the unit of a ratio in CloudWatch. Prometheus gets the ratio.
+	// percent is the unit of a ratio in CloudWatch. Prometheus gets the ratio itself.
 	percent = "Percent"
 )
 
-// A Metric is a number of the report R of a tick or a drill.
+// A Metric is a number in the report R of a tick or a drill.
 type Metric[R any] struct {
 	Name   string // in CloudWatch
 	Series string // in Prometheus
@@ -27,22 +28,22 @@ type Metric[R any] struct {
 	Help   string // a phrase, for Prometheus
 	sense
 	of func(R) float64
-	// known is whether a report has the number; nil is always.
+	// known reports whether a report has the number. nil means always.
 	known func(R) bool
 }
 
-// A sense is what a number is about. CloudWatch takes each as one tick gives it;
-// who pulls sees the last tick's many times, or misses it.
+// A sense defines how Prometheus shows a number. CloudWatch gets each tick's number once.
+// A scraper can read the number of one tick several times, or miss it.
 type sense int
 
 const (
-	state sense = iota // how things stood at the tick
-	event              // what happened in it
-	sign               // that there was one
+	state sense = iota // the state at the tick: a gauge
+	event              // the number of events in the tick: a counter
+	sign               // a sign that a tick completed: its time
 )
 
-// Metrics are all that a tick emits, in this order. Alarms, rules and dashboards
-// go by these names.
+// Metrics returns the metrics of a tick, in the order in which they are written. Alarms,
+// rules and dashboards use these names.
 func Metrics() []Metric[tick.Report] {
 	return []Metric[tick.Report]{
 		{"Heartbeat", "gitlatch_last_tick_timestamp_seconds", "Count", "time of the last completed tick", sign, heartbeat, nil},
@@ -80,13 +81,13 @@ func commits(r tick.Report) float64 {
 	return 1
 }
 
-// pushFailures counts what the repository would not take.
+// pushFailures returns the number of failures to publish to git.
 func pushFailures(r tick.Report) float64 {
 	return float64(each.Count(r.Conditions, func(c alert.Condition) bool { return c.Kind == alert.Blocked }))
 }
 
-// missingPods returns the number of pods of latched workloads above their levels in
-// git. It returns 0 for a site that observes, because such a site has no levels.
+// missingPods returns the number of pods of latched workloads above their levels in git.
+// It returns 0 for a site that observes, because a tick writes no levels there.
 func missingPods(r tick.Report) (pods float64) {
 	if r.Observe {
 		return 0
@@ -120,14 +121,14 @@ func WriteMetrics(w io.Writer, r tick.Report, now time.Time) error {
 	return embed(w, map[string]any{dimension: r.Site}, dimension, valuesOf(Metrics(), r), now)
 }
 
-// A value is of a metric.
+// A value is the value of a metric.
 type value struct {
 	name, unit string
 	is         float64
 }
 
-// valuesOf returns the values that CloudWatch gets. It leaves out the metrics that a
-// report does not know, because an unknown number is not 0.
+// valuesOf returns the values for CloudWatch. It omits metrics that are unknown in a
+// report, because an unknown number is not 0.
 func valuesOf[R any](metrics []Metric[R], r R) (all []value) {
 	for _, m := range metrics {
 		if m.known != nil && !m.known(r) {
@@ -142,8 +143,8 @@ func valuesOf[R any](metrics []Metric[R], r R) (all []value) {
 	return all
 }
 
-// embed writes values as one line in CloudWatch's embedded metric format: of the
-// dimension that is by, which is among what the line says.
+// embed writes values as one line in CloudWatch's embedded metric format. line has the
+// other fields of the line. by is the one of them that is the dimension.
 func embed(w io.Writer, line map[string]any, by string, values []value, now time.Time) error {
 	var definitions []map[string]string
 	for _, v := range values {

@@ -10,23 +10,24 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// outcome returns the commit that the tick made, or why it made none.
-func (d Document) outcome() string {
+// outcome returns the commit that the tick made, or why it made none. ok is
+// false if a change is blocked, or if it is not in git.
+func (d Document) outcome() (text string, ok bool) {
 	switch {
 	case d.Commit != nil && d.DryRun:
-		return "would commit: " + d.Commit.Subject
+		return "would commit: " + d.Commit.Subject, true
 	case d.Commit != nil:
-		return "commit " + d.Commit.ID + ": " + d.Commit.Subject
+		return "commit " + d.Commit.ID + ": " + d.Commit.Subject, true
 	case d.Mode == "observe":
-		return "mode is observe: nothing is written to git"
+		return "mode is observe: nothing is written to git", true
 	case d.Proposal != nil:
-		return ""
+		return "", true
 	}
 	reasons := slices.Concat(d.stops(), d.uncommitted())
 	if len(reasons) == 0 {
-		return "no commit: no level change is due"
+		return "no commit: no level change is due", true
 	}
-	return "no commit: " + strings.Join(reasons, ", ")
+	return "no commit: " + strings.Join(reasons, ", "), false
 }
 
 // siteStops are the reasons of a Stop, except for ReasonPartial: Unread names the
@@ -38,7 +39,7 @@ var siteStops = map[policy.Reason]string{
 	policy.ReasonSecond:   "two live clusters share the site",
 }
 
-// stops returns what stops level changes in the whole site.
+// stops returns the reasons that stop level changes in the entire site.
 func (d Document) stops() []string {
 	var all []string
 	if len(d.Unread) > 0 {
@@ -54,7 +55,7 @@ func (d Document) stops() []string {
 	return all
 }
 
-// blocks are the reasons that block a change after its hold.
+// blocks are the reasons that block a level change after its stabilization window.
 var blocks = map[policy.Reason]string{
 	policy.ReasonBudget:     "the budget of commits is used up",
 	policy.ReasonMany:       "too many workloads are absent",
@@ -63,7 +64,7 @@ var blocks = map[policy.Reason]string{
 	policy.ReasonSurge:      "review",
 }
 
-// uncommitted counts the changes that are decided and not in git, levels first.
+// uncommitted describes the decided changes that are not in git, levels first.
 func (d Document) uncommitted() []string {
 	var levels, rollouts changes
 	for _, w := range d.Workloads {
@@ -75,7 +76,7 @@ func (d Document) uncommitted() []string {
 	return slices.Concat(levels.texts("level change"), rollouts.texts("rollout change"))
 }
 
-// changes counts decided changes that are not in git. The zero value has none.
+// changes are the numbers of decided changes that are not in git.
 type changes struct {
 	failed, blocked, proposed, riding int
 	reasons                           map[string]int // of the blocked ones

@@ -1,5 +1,5 @@
-// Package report turns what a tick saw, decided and did into what people and
-// machines read: a table, JSON or YAML of a stable shape, and log lines.
+// Package report formats the result of a tick for users and machines: as a table, as JSON
+// or YAML of a stable shape, as log lines and as metrics.
 package report
 
 import (
@@ -16,40 +16,41 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Document is a report in its stable shape.
+// A Document is the stable shape of a report.
 type Document struct {
 	term.Document
-	Build   string    `json:"build,omitempty"` // the version of gitlatch that ticked
+	Build   string    `json:"build,omitempty"` // the version of gitlatch
 	Site    string    `json:"site"`
 	Cluster string    `json:"cluster"` // UID of the kube-system namespace
 	At      time.Time `json:"at"`      // of the sample
 	Mode    string    `json:"mode"`    // latch or observe
 	DryRun  bool      `json:"dryRun"`
 
-	// Held says who holds the lease, or when the turn was taken, where the tick
-	// ended because of that.
+	// Held is the reason why the tick did not run: another tick has the lease, or has
+	// taken the turn.
 	Held string `json:"held,omitempty"`
 	// Unread names the parts of the cluster that could not be read.
 	Unread []string `json:"unread"`
-	// Stop is why nothing in the site was lowered, or changed at all.
+	// Stop is the reason why the site lowered no level, or changed no level.
 	Stop policy.Stop `json:"stop,omitzero"`
 
 	Workloads []Workload `json:"workloads"`
-	// InPlace is what files edited in place say; left out where none is named.
+	// InPlace lists the values in files that are edited in place. It is omitted if the
+	// policy names no file.
 	InPlace []inplace.Mark `json:"inPlace,omitempty"`
 	Notices []tick.Notice  `json:"notices"`
-	Commit  *Commit        `json:"commit"` // null where there was nothing to say
-	// Proposal is what people were asked for, where anything about it changed.
+	Commit  *Commit        `json:"commit"` // null without a commit
+	// Proposal is the open proposal, if the tick changed anything about it.
 	Proposal *Proposal `json:"proposal,omitempty"`
-	// Conditions are what people should know as of this tick.
+	// Conditions are the open conditions after this tick.
 	Conditions []Condition `json:"conditions"`
-	// Alerts are the messages that followed, in a line each.
+	// Alerts are the headlines of the alerts that were sent.
 	Alerts   []string `json:"alerts"`
 	Problems []string `json:"problems"`
 }
 
-// Workload is what was sampled of one workload, and the decision. Counts are
-// pods; null is unknown.
+// Workload contains the sample of one workload and the decision about it. Replica counts
+// are in pods; null is unknown.
 type Workload struct {
 	term.Named
 
@@ -65,46 +66,45 @@ type Workload struct {
 	Capped   bool           `json:"cappedByGit,omitempty"`
 	Mismatch *policy.Bounds `json:"liveBoundsDiffer,omitempty"`
 
-	// Rollout is what was decided of a rollout in flight, or of one that git
-	// still declares; left out where there is neither.
+	// Rollout is the rollout in flight, or the rollout in git. It is omitted without a
+	// rollout.
 	Rollout *Rollout `json:"rollout,omitempty"`
 }
 
-// Rollout is what was sampled of a rollout, and the decision on it. Milestones
-// are percent; null is a rollout that git does not declare.
+// Rollout contains the sample of a rollout and the decision about it. Milestones are in
+// percent; null means that git has no rollout.
 type Rollout struct {
-	Target    string `json:"target,omitempty"`  // hash of the template it is on its way to
-	Desired   *int32 `json:"desired"`           // pods, of all templates; null is unknown
+	Target    string `json:"target,omitempty"`  // hash of the template that it rolls out
+	Desired   *int32 `json:"desired"`           // pods of all templates; null if unknown
 	Available *int32 `json:"available"`         // pods of the target
-	Failure   string `json:"failure,omitempty"` // the condition by which it failed
-	Halted    string `json:"halted,omitempty"`  // what keeps it where it is by somebody's wish
+	Failure   string `json:"failure,omitempty"` // the condition of the failure
+	Halted    string `json:"halted,omitempty"`  // the reason why a user stopped it, for example a pause
 
-	Returns string `json:"returns,omitempty"` // with which template a rebuild should begin, as declared: from or to
+	Returns string `json:"returns,omitempty"` // the template that a rebuild should create, in git: from or to
 	Decided
 }
 
-// Decided is the decision about one reading of a workload. Declared and To are pods or
-// percent; null is no entry.
+// Decided is the decision about one reading of a workload. Declared and To are in pods or
+// percent; null means no entry.
 type Decided struct {
 	Policy   string         `json:"policy,omitempty"`
 	Declared *int32         `json:"declared"` // before the tick
 	Verdict  policy.Verdict `json:"verdict"`
 	Reason   policy.Reason  `json:"reason,omitempty"`
 	Text     string         `json:"text"`
-	To       *int32         `json:"to"` // the level after a level change, if it were made
+	To       *int32         `json:"to"` // the level after the level change, even if the change was not made
 	Urgent   bool           `json:"urgent,omitempty"`
 	Proposed bool           `json:"proposed,omitempty"` // true if the open proposal contains the change
 }
 
-// Condition is one thing that people should know of: a kind of the
-// handbook's table of alerts, what it is about, and in sentences what there is, what
-// gitlatch does about it, and what to do.
+// Condition is an open condition. It has a kind in the handbook's table of alerts, a
+// subject, and sentences about the problem, its effect and the action.
 type Condition struct {
 	alert.Condition
 	Severity alert.Severity `json:"severity"`
 }
 
-// Commit is what was published, or in a dry run would have been.
+// Commit is the published commit. In a dry run, it is the commit that would be published.
 type Commit struct {
 	ID        string `json:"id,omitempty"`
 	Subject   string `json:"subject"`
@@ -112,7 +112,7 @@ type Commit struct {
 	Crossings int    `json:"crossings"`
 }
 
-// Proposal is a proposal as the tick left it.
+// Proposal is the state of a proposal after the tick.
 type Proposal struct {
 	URL       string `json:"url,omitempty"` // "" in a dry run
 	Subject   string `json:"subject"`
@@ -122,8 +122,7 @@ type Proposal struct {
 // New returns a report in its stable shape.
 func New(r tick.Report) Document { return of(r, func(Workload) bool { return true }) }
 
-// Brief returns it without the workloads of which there is nothing to say: those that
-// are quiet, and those that are not latched.
+// Brief returns the document without the workloads that are quiet or not latched.
 func Brief(r tick.Report) Document {
 	return of(r, func(w Workload) bool { return w.told() || w.Rollout != nil && w.Rollout.told() })
 }
@@ -171,12 +170,12 @@ func of(r tick.Report, told func(Workload) bool) Document {
 	return d
 }
 
-// told reports whether there is anything to say of a workload's scale.
+// told reports whether a table or a brief document includes the workload's replicas.
 func (w Workload) told() bool {
 	return w.Verdict != policy.Skip && (w.Verdict != policy.Quiet || w.Mismatch != nil)
 }
 
-// told reports whether there is anything to say of a rollout.
+// told reports whether a table or a brief document includes the rollout.
 func (r Rollout) told() bool { return r.Verdict != policy.Quiet }
 
 // newDecided returns the decision about a workload with a latch.

@@ -8,9 +8,9 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// TakeStandard has a logger take the lines of the standard one, by which
-// Lambda's runtime writes the error that it answers an event with, and the end of
-// the process. They get the shape of all others, as errors.
+// TakeStandard redirects the standard logger to log. Lambda's runtime uses the standard
+// logger for the error of an invocation and for the end of the process. The lines become
+// errors in the common format.
 func TakeStandard(log zerolog.Logger) {
 	stdlog.SetFlags(0)
 	stdlog.SetOutput(failures{log})
@@ -18,7 +18,7 @@ func TakeStandard(log zerolog.Logger) {
 
 type failures struct{ log zerolog.Logger }
 
-// Write writes one line, whose answer is JSON where it can be.
+// Write logs one line. A line that is valid JSON is logged as JSON.
 func (f failures) Write(text []byte) (int, error) {
 	line, said := f.log.Error(), bytes.TrimSpace(text)
 	if json.Valid(said) {

@@ -15,8 +15,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Table is the report for a person: what is not quiet, and a line of counts. On a
-// terminal, whose style has a width, it is folded; else each workload has one line.
+// Table prints the report for users: the workloads that are not quiet, and the number of
+// the others. If the style has a width, as on a terminal, text wraps. Otherwise each
+// workload has one line.
 func (d Document) Table(out io.Writer, s term.Style) error {
 	p := &term.Page{Style: s, Columns: s.Width}
 	if d.Held != "" {
@@ -28,7 +29,7 @@ func (d Document) Table(out io.Writer, s term.Style) error {
 		p.Say("", "%s", text)
 	}
 	for _, m := range d.InPlace {
-		if m.Text != "" && !m.Refused { // what is refused is among the problems
+		if m.Text != "" && !m.Refused { // refused marks are among the problems
 			p.Say("", "%s %s", about(m), m.Describe())
 		}
 	}
@@ -37,26 +38,29 @@ func (d Document) Table(out io.Writer, s term.Style) error {
 	}
 	if d.Stop.Reason != policy.ReasonNone {
 		p.Say("", "%s", d.Stop)
+		p.Fix("  ", d.Stop.Fix)
 	}
 	if d.Proposal != nil {
 		p.Say("", "proposed %s: %s", d.Proposal.URL, d.Proposal.Subject)
 	}
 	for _, c := range d.Conditions {
-		if c.Kind.Anomaly() { // what is wrong with the site is among the problems
+		if c.Kind.Anomaly() { // the problems include the conditions of the site
 			c.say(p)
 		}
 	}
 	for _, a := range d.Alerts {
 		p.Say("", "alert: %s", a)
 	}
-	if text := d.outcome(); text != "" {
-		p.Say("", "%s", text)
+	if text, ok := d.outcome(); text != "" {
+		p.Verdict(ok, text)
+	}
+	if slices.ContainsFunc(d.Workloads, func(w Workload) bool { return w.Reason == policy.ReasonNoEvidence }) {
+		p.Fix("  ", "gitlatch doctor --write")
 	}
 	return p.Print(out)
 }
 
-// rows are the workloads, a line each and a column a fact. What is why is folded
-// below itself.
+// rows returns one row for each workload. A long reason wraps in its column.
 func (d Document) rows() [][]string {
 	rows := [][]string{{"WORKLOAD", "REPLICAS", "IN GIT", "DECISION", "WHY"}}
 	for _, w := range d.Workloads {
@@ -70,7 +74,7 @@ func (d Document) rows() [][]string {
 	return rows
 }
 
-// about is the file that is edited in place, and whom it is about.
+// about returns the file of a mark and its workload.
 func about(m inplace.Mark) string {
 	if m.ID == (workload.ID{}) {
 		return "in " + m.Where()
@@ -78,18 +82,17 @@ func about(m inplace.Mark) string {
 	return m.ID.String() + " in " + m.Where()
 }
 
-// say writes a condition, what follows from it below it.
+// say prints a condition, with its details indented below it.
 func (c Condition) say(p *term.Page) {
 	p.Say("", "%s: %s", c.Severity, cmp.Or(c.Title, strings.TrimSpace(string(c.Kind)+" "+c.Subject)))
-	for _, said := range []struct{ label, text string }{{"", c.Text}, {"effect: ", c.Did}, {"action: ", c.Do}} {
-		if said.text != "" {
-			p.Say("  ", "%s%s", said.label, said.text)
-		}
+	p.Say("  ", "%s", c.Text)
+	if c.Effect != "" {
+		p.Say("  ", "Effect: %s", c.Effect)
 	}
+	p.Fix("  ", c.Fix)
 }
 
-// leftOut counts the workloads of which there is nothing to say, the commonest
-// reason first.
+// leftOut returns the number of workloads without a row, the most common reason first.
 func (d Document) leftOut() string {
 	quiet := 0
 	skips := 0
@@ -114,7 +117,7 @@ func (d Document) leftOut() string {
 	return text + "; tick -o json lists all"
 }
 
-// commonest lists reasons with their counts, the commonest first.
+// commonest returns reasons with their numbers, the most common first.
 func commonest(counts map[string]int) []string {
 	reasons := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
@@ -122,7 +125,7 @@ func commonest(counts map[string]int) []string {
 	return each.Of(reasons, func(reason string) string { return fmt.Sprintf("%s %d", reason, counts[reason]) })
 }
 
-// decision is the verdict, with the level after a level change.
+// decision returns the verdict, and the new level of a level change.
 func (d Decided) decision(level func(*int32) string) string {
 	switch {
 	case d.Verdict != policy.Cross:
@@ -144,7 +147,7 @@ func (w Workload) why() string {
 	return why
 }
 
-// pods is how many of the pods that a rollout asks for are those of its target.
+// pods returns the available pods of the target and the desired pods of the rollout.
 func (r Rollout) pods() string {
 	if r.Desired == nil {
 		return "-"
@@ -152,7 +155,7 @@ func (r Rollout) pods() string {
 	return fmt.Sprintf("%d of %d", *r.Available, *r.Desired)
 }
 
-// part is a milestone.
+// part formats a milestone.
 func part(n *int32) string {
 	if n == nil {
 		return "-"

@@ -16,7 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// decided is a report with a decision for each of the given.
+// decided returns a report with these decisions.
 func decided(decisions ...policy.Decision) tick.Report {
 	r := tick.Report{Site: "prod", Fleet: workload.Fleet{At: noon}}
 	for i, d := range decisions {
@@ -103,7 +103,7 @@ no commit: 1 level change could not be committed
 func TestAConditionKeepsItsIndent(t *testing.T) {
 	t.Parallel()
 	r := tick.Report{Site: "prod", Fleet: workload.Fleet{At: noon}, Notes: tick.Notes{Conditions: []alert.Condition{{
-		Kind: alert.Surge, Subject: "shop/deployment/web", Text: "its need rose from 100 to 900 pods within five minutes", Do: "see whether that is meant",
+		Kind: alert.Surge, Subject: "shop/deployment/web", Text: "its need rose from 100 to 900 pods within five minutes", Fix: "see whether that is meant",
 	}}}}
 	for line := range strings.Lines(table(t, r, 40)) {
 		if !strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "warning: ") && !strings.HasPrefix(line, "no commit") {
@@ -113,7 +113,7 @@ func TestAConditionKeepsItsIndent(t *testing.T) {
 }
 
 // Where nothing was committed, the last line counts the changes that are blocked, by
-// reason.
+// reason. A fix follows a stop, and changes without a rule.
 func TestTheTableEndsWithTheReasonForNoCommit(t *testing.T) {
 	t.Parallel()
 	to := checkpoint.Entry{Replicas: 50}
@@ -129,7 +129,7 @@ func TestTheTableEndsWithTheReasonForNoCommit(t *testing.T) {
 		return r
 	}
 	stopped := func(why policy.Reason) tick.Report {
-		return of(decided(), func(r *tick.Report) { r.Stop = policy.Stop{Reason: why} })
+		return of(decided(), func(r *tick.Report) { r.Stop = policy.Stop{Reason: why, Fix: "gitlatch adopt"} })
 	}
 	for _, c := range []struct {
 		name string
@@ -154,7 +154,13 @@ func TestTheTableEndsWithTheReasonForNoCommit(t *testing.T) {
 		{"another cluster", stopped(policy.ReasonOther), "gitlatch lowers no level until you adopt this cluster"},
 		{"a second cluster", stopped(policy.ReasonSecond), "two live clusters share the site"},
 	} {
-		got := table(t, c.r, 0)
+		got, fixed := strings.CutSuffix(table(t, c.r, 0), "\n  Fix: gitlatch doctor --write\n")
+		if fixed != strings.Contains(c.want, "no rule found") {
+			t.Errorf("%s: has the fix for a rule: %v", c.name, fixed)
+		}
+		if fix := "\n  Fix: " + c.r.Stop.Fix + "\n"; c.r.Stop.Fix != "" && !strings.Contains(got, fix) {
+			t.Errorf("%s: no fix of the stop in\n%s", c.name, got)
+		}
 		lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 		if last := lines[len(lines)-1]; last != "no commit: "+c.want {
 			t.Errorf("%s: %q, want %q", c.name, last, "no commit: "+c.want)

@@ -18,16 +18,15 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
-// WriteTextfile writes a report's metrics to a file in Prometheus' text format,
-// for a collector that reads it when it likes: node_exporter's, for one. The file
-// is there whole or as it was before.
+// WriteTextfile writes a report's metrics to a file in Prometheus' text format, for a
+// collector such as node_exporter's textfile collector. It replaces the file atomically.
 //
-// A state is as the last tick found it. Events are counted on from the file that
-// is there, since who pulls sees a tick many times or not at all; they begin at 0
-// with a file that is not. The heartbeat is the time of the last tick that came
-// to its end: a file that went on saying 1 would hide that nobody ticks.
+// Gauges have the state at the last tick. Counters continue from the values in the
+// existing file, because a scraper can read a tick several times or miss it. Without a
+// file, they start at 0. The heartbeat is the time of the last completed tick. A constant
+// 1 would hide that ticks have stopped.
 //
-// gitlatch_open_alerts has the number of open conditions of each kind of alert.
+// gitlatch_open_alerts has the number of open conditions for each kind of alert.
 func WriteTextfile(path string, r tick.Report, now time.Time) error {
 	return collect(path, func(t *text) {
 		pull(t, Metrics(), r, r.Site, now)
@@ -40,7 +39,7 @@ func WriteTextfile(path string, r tick.Report, now time.Time) error {
 	})
 }
 
-// collect writes a file whole, after the text of the one before.
+// collect replaces a file. write gets the text of the existing file.
 func collect(path string, write func(*text)) error {
 	before, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -58,7 +57,7 @@ func collect(path string, write func(*text)) error {
 func pull[R any](t *text, metrics []Metric[R], r R, site string, now time.Time) {
 	for _, m := range metrics {
 		if m.known != nil && !m.known(r) {
-			continue // no number is not the number 0
+			continue // an unknown number is not 0
 		}
 		kind, value := "gauge", m.of(r)
 		switch m.sense {
@@ -73,7 +72,7 @@ func pull[R any](t *text, metrics []Metric[R], r R, site string, now time.Time) 
 	}
 }
 
-// A text is one in Prometheus' format that is being written, and the one before.
+// A text is a new file in Prometheus' text format. before is the existing file.
 type text struct {
 	bytes.Buffer
 	before []byte
@@ -83,7 +82,7 @@ func (t *text) head(name, kind, help string) {
 	fmt.Fprintf(t, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
 
-// series writes the value of a series by its labels, each a name and a value.
+// series writes the value of a series. labels are pairs of a name and a value.
 func (t *text) series(name string, value float64, labels ...string) {
 	fmt.Fprintf(t, "%s %s\n", labelled(name, labels), strconv.FormatFloat(value, 'f', -1, 64))
 }
@@ -96,8 +95,8 @@ func labelled(name string, labels []string) string {
 	return name + "{" + strings.Join(pairs, ",") + "}"
 }
 
-// was returns what the text before says of a series; 0 where it says nothing that
-// could be counted on from.
+// was returns the value of a series in the existing file, or 0 if the file has no valid
+// value.
 func (t *text) was(name string, labels ...string) float64 {
 	for line := range strings.Lines(string(t.before)) {
 		if said, ok := strings.CutPrefix(line, labelled(name, labels)+" "); ok {

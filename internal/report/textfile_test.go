@@ -19,9 +19,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// scrape reads a file as strictly as Prometheus' text format is defined: for each
-// metric its HELP, its TYPE and its series, in this order, each once. A series is
-// named with its labels but for the site.
+// scrape parses a file strictly in Prometheus' text format. Each metric has its HELP, its
+// TYPE and its series, in this order and only once. The names of the series include their
+// labels, except for the site.
 func scrape(path, site string) (map[string]float64, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -208,8 +208,7 @@ func TestADrillHasATextfileOfItsOwn(t *testing.T) {
 	}
 }
 
-// The rules that the handbook proposes are about metrics that there are, and each
-// metric is in its table.
+// Each metric in the handbook's rules exists, and each metric is in its table.
 func TestTheHandbookNamesTheMetricsThatAreWritten(t *testing.T) {
 	t.Parallel()
 	text := docs.Text("metrics")

@@ -12,20 +12,20 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// patience is how often in a row a request may fail that another try may fix, and
-// how often a workload is seen that others write at the same time.
+// patience is the number of consecutive tries: for a request that fails with a retryable
+// error, and for a workload that others write at the same time.
 const patience = 5
 
-// A carrying is a plan that is carried out.
+// A carrying is the state of a run that carries out a plan.
 type carrying struct {
 	*Restore
 	report *Report
 	course *plan.Course
-	tries  map[workload.ID]int // raises in a row that came to nothing
-	braked map[string]bool     // autoscalers that had their brake: who undoes it wins
+	tries  map[workload.ID]int // consecutive raises without effect
+	braked map[string]bool     // autoscalers that got their brake; it is not set again if someone removes it
 }
 
-// carry goes through the plan, wave by wave, as the pace lets.
+// carry carries out the plan wave by wave, at the pace of the run.
 func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload) error {
 	for failed := 0; ; {
 		step := c.course.Next(live, c.Clock())
@@ -54,7 +54,7 @@ func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload
 	}
 }
 
-// pause is the time to the next look, which is not after the end.
+// pause returns the time until the next sample, which is at most the time until the end.
 func (c *carrying) pause() time.Duration {
 	if c.Until.IsZero() {
 		return c.Every
@@ -62,8 +62,9 @@ func (c *carrying) pause() time.Duration {
 	return min(c.Every, c.Until.Sub(c.Clock()))
 }
 
-// raise carries out what is due. What fails, or is not let by what was seen since
-// the look, is tried again with the next look, which says why it is left.
+// raise carries out the raises that are due. A raise that failed, or that a change since
+// the sample forbids, is tried again after the next sample. That sample shows why the
+// workload is skipped.
 func (c *carrying) raise(ctx context.Context, live map[workload.ID]plan.Workload, asks []plan.Raise) {
 	for _, a := range asks {
 		if c.over(ctx) {
@@ -91,9 +92,9 @@ func (c *carrying) raise(ctx context.Context, live map[workload.ID]plan.Workload
 	}
 }
 
-// write raises a workload as far as the rules of the plan let, by what it is now,
-// and returns what was done, which may be nothing. A workload that somebody writes
-// or deletes between its reading and the raise is read and judged anew.
+// write raises a workload as far as the rules of the plan allow in its present state. It
+// returns the raise, which is zero if nothing was written. If someone writes or deletes
+// the workload between the read and the raise, write reads and judges it again.
 func (c *carrying) write(ctx context.Context, looked plan.Workload, a plan.Raise) (plan.Raise, error) {
 	var err error
 	for range patience {
@@ -107,7 +108,7 @@ func (c *carrying) write(ctx context.Context, looked plan.Workload, a plan.Raise
 		}
 		if set, ok := c.brake(ctx, now); !ok {
 			return plan.Raise{}, nil
-		} else if set { // which takes a while, and its autoscaler may have another max by now
+		} else if set { // a brake takes a while, and the maximum of the autoscaler may have changed
 			continue
 		}
 		err = c.Cluster.Raise(ctx, seen[a.ID], now.To)
@@ -121,8 +122,8 @@ func (c *carrying) write(ctx context.Context, looked plan.Workload, a plan.Raise
 	return plan.Raise{}, err
 }
 
-// brake sets the brakes of a workload that it had not yet. One that cannot be braked
-// is not to be raised: its autoscaler would undo that within seconds.
+// brake sets the brakes of a workload that are not set yet. If a brake fails, the
+// workload is not raised, because its autoscaler would undo the raise within seconds.
 func (c *carrying) brake(ctx context.Context, r plan.Raise) (set, ok bool) {
 	for _, s := range r.Scalers {
 		if c.braked[s.String()] {
@@ -140,8 +141,8 @@ func (c *carrying) brake(ctx context.Context, r plan.Raise) (set, ok bool) {
 	return set, true
 }
 
-// settle says how things stand at the end: what was not reached, what is left since
-// the plan, and which brakes somebody undid already.
+// settle adds the final state to the report: unfinished workloads, workloads that were
+// skipped after the plan, and brakes that someone already removed.
 func (c *carrying) settle(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	defer cancel()
@@ -152,7 +153,7 @@ func (c *carrying) settle(ctx context.Context) error {
 	for _, wave := range c.report.Plan.Waves {
 		for _, r := range wave.Raises {
 			now, left := c.report.Plan.Judge(r, live)
-			if left.Reason != "" && now.To < r.To { // at the max that the plan saw it is where the plan wants it
+			if left.Reason != "" && now.To < r.To { // at the maximum that the plan took into account, it is as planned
 				c.report.Since = append(c.report.Since, left)
 			}
 			if w := live[r.ID]; w.Replicas < now.To || w.Ready < now.To {

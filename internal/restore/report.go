@@ -12,38 +12,38 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// lastLook bounds the look with which a run ends, also one that was told to stop.
+// lastLook limits the last sample of a run, which a stopped run also takes.
 const lastLook = 10 * time.Second
 
-// A Report is what a run did, or, of a dry run, would do. Its JSON is for machines:
-// fields are added and never changed.
+// A Report lists the actions of a run, or the planned actions of a dry run. Its JSON is
+// stable: later versions add fields and never change existing ones.
 type Report struct {
 	Site      string    `json:"site"`
 	Cluster   string    `json:"cluster"`            // UID of the cluster
-	Declared  string    `json:"declared,omitempty"` // UID of the cluster that the record is of; "" is unknown
+	Declared  string    `json:"declared,omitempty"` // UID of the cluster in the site's checkpoint; "" is unknown
 	At        time.Time `json:"at"`
 	DryRun    bool      `json:"dryRun"`
 	Releasing bool      `json:"-"` // the run only releases brakes
 	plan.Plan
 
-	Since      []plan.Left  `json:"since,omitempty"` // planned, and left for what changed since
+	Since      []plan.Left  `json:"since,omitempty"` // planned, and skipped because of a later change
 	Raised     []plan.Raise `json:"raised,omitempty"`
 	Braked     []Braked     `json:"brakes,omitempty"`
 	Released   []Braked     `json:"released,omitempty"`
 	Holding    int          `json:"holding"` // brakes that were there and have not expired
 	Unfinished []Unfinished `json:"lacking,omitempty"`
-	Stopped    bool         `json:"stopped"`           // before the end of its plan, as told
-	Notices    []string     `json:"notices,omitempty"` // that a person should know, and that fail nothing
+	Stopped    bool         `json:"stopped"`           // the run stopped before the end of its plan, as requested
+	Notices    []string     `json:"notices,omitempty"` // for a user; they are not failures
 	Problems   Problems     `json:"problems,omitempty"`
 }
 
-// A Braked is an autoscaler, and what came of its brake.
+// A Braked is an autoscaler and the outcome of its brake.
 type Braked struct {
 	Scaler  plan.Scaler   `json:"autoscaler"`
 	Outcome brake.Outcome `json:"outcome"`
 }
 
-// An Unfinished is a workload that is not where the plan wants it, in pods.
+// An Unfinished is a workload that is not as planned, in pods.
 type Unfinished struct {
 	ID       workload.ID `json:"workload"`
 	Replicas int32       `json:"replicas"`
@@ -51,7 +51,7 @@ type Unfinished struct {
 	To       int32       `json:"to"`
 }
 
-// Problems are errors, of which JSON has the texts.
+// Problems are errors. JSON has their texts.
 type Problems []error
 
 // MarshalJSON returns a list of texts.
@@ -59,7 +59,7 @@ func (p Problems) MarshalJSON() ([]byte, error) {
 	return term.Marshal(each.Of(p, error.Error))
 }
 
-// raised notes a raise, which goes on from an earlier one of the same workload.
+// raised adds a raise. It merges the raise with an earlier one of the same workload.
 func (r *Report) raised(done plan.Raise) {
 	for i := range r.Raised {
 		if r.Raised[i].ID == done.ID {
@@ -70,7 +70,7 @@ func (r *Report) raised(done plan.Raise) {
 	r.Raised = append(r.Raised, plan.Raise{ID: done.ID, From: done.From, To: done.To})
 }
 
-// owned notes the brakes that somebody may undo.
+// owned adds a notice for each brake that another field manager may undo.
 func (r *Report) owned() {
 	for _, wave := range r.Waves {
 		for _, raise := range wave.Raises {
@@ -83,7 +83,7 @@ func (r *Report) owned() {
 	}
 }
 
-// Err returns what failed or needs a person; nil where all was done.
+// Err returns the failures and the unfinished work, or nil.
 func (r Report) Err() error {
 	err := errors.Join(r.Problems...)
 	if n := len(r.Unfinished); n > 0 {
@@ -94,8 +94,8 @@ func (r Report) Err() error {
 	return err
 }
 
-// Brief leaves out the plan of what was done: what was raised and what is
-// lacking says as much, and an answer of Lambda may be 6 MB.
+// Brief returns the report without the waves, unless it is a dry run. Raised and
+// Unfinished have the same information, and an answer of Lambda has a limit of 6 MB.
 func (r Report) Brief() Report {
 	if !r.DryRun {
 		r.Waves = nil

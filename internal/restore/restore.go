@@ -1,5 +1,6 @@
-// Package restore replays a checkpoint onto a cluster that came up small: it
-// raises only, in waves, and keeps autoscalers from undoing it for a while.
+// Package restore raises the workloads of a cluster that came up small to their levels in
+// git. It only raises, in waves, and stops the autoscalers from lowering the workloads
+// for a while.
 package restore
 
 import (
@@ -20,49 +21,51 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Cluster is read whole, and raised workload by workload, each as it is then.
+// A Cluster lists all workloads at once, and raises one at a time in its present state.
 type Cluster interface {
-	// UID tells one cluster from another.
+	// UID identifies the cluster.
 	UID(ctx context.Context) (string, error)
-	// Look returns all workloads that have a scale. A part that cannot be read is
-	// an error.
+	// Look returns every workload that has a scale. It returns an error if a part of the
+	// cluster cannot be read.
 	Look(ctx context.Context) (map[workload.ID]plan.Workload, error)
-	// See returns a workload of the last look as it is now, by its ID, or nothing
-	// if it is gone.
+	// See returns the present state of a workload of the last Look, by ID. The map is
+	// empty if the workload is gone.
 	See(ctx context.Context, w plan.Workload) (map[workload.ID]plan.Workload, error)
-	// Raise takes a workload to a count if it is still as it was seen; else the
-	// error is a conflict. It never lowers.
+	// Raise sets the replicas of a workload if the workload has not changed since seen.
+	// If it has, the error is a conflict. Raise never lowers.
 	Raise(ctx context.Context, seen plan.Workload, to int32) error
 
-	// Brakes returns the brakes of the autoscalers. Each write of a brake is on the
-	// condition that nobody else wrote in between.
+	// Brakes returns the brakes of the autoscalers. Brake and Release only write an
+	// autoscaler that has not changed since they read it.
 	Brakes(ctx context.Context) ([]brake.Found, error)
 	Brake(ctx context.Context, s plan.Scaler, now time.Time, span time.Duration) (brake.Outcome, error)
 	Release(ctx context.Context, s plan.Scaler) (brake.Outcome, error)
 }
 
-// A Restore is one run over one site. All fields are required but Until and Say.
+// A Restore is one run over one site. All fields are required except Policy, Until and
+// Say.
 type Restore struct {
 	Site    string
 	Cluster Cluster
 	Clock   func() time.Time
 	Wait    func(context.Context, time.Duration) // or until the context ends
-	Say     func(string)                         // takes a line of progress; nil is nobody
-	// Until is when the run stops, and says what is left; zero is never.
+	Say     func(string)                         // prints a line of progress; may be nil
+	// Until is the time at which the run stops and reports the rest. If it is zero, the
+	// run has no time limit.
 	Until time.Time
 
-	Kinds   workload.Kinds // of workloads, those that the cluster is looked at for
-	Policy  error          // what is wrong with the policy that names Kinds; nil is nothing
+	Kinds   workload.Kinds // custom kinds of workloads to read
+	Policy  error          // error of the policy that defines Kinds; may be nil
 	Options plan.Options
 	Pace    plan.Pace
-	// Hold is how long a brake holds; see CheckHold.
+	// Hold is the time until a brake expires; see CheckHold.
 	Hold   time.Duration
-	Every  time.Duration // from one look to the next
-	DryRun bool          // writes nothing
+	Every  time.Duration // time from one sample of the cluster to the next
+	DryRun bool          // write nothing
 }
 
-// Defaults of a run: 10,000 pods are asked for within five minutes, if nodes
-// come as quickly.
+// Defaults of a run. It requests 10,000 pods within five minutes, if the nodes come as
+// quickly.
 const (
 	PerMinute = 2000
 	Unready   = 2000
@@ -71,15 +74,14 @@ const (
 	Every     = 5 * time.Second
 )
 
-// The bounds of how long a brake holds. Its autoscaler scales up alone meanwhile:
-// it is to outlive a restore by hours, and not to be forgotten.
+// The limits of Hold. While a brake is active, its autoscaler only scales up. A brake
+// must last for hours after a restore, but a forgotten brake must end.
 const (
 	leastHold = time.Minute
 	mostHold  = 7 * 24 * time.Hour
 )
 
-// CheckHold says what is wrong with how long a brake is to hold; nil where nothing
-// is.
+// CheckHold returns an error if a brake would expire too early or too late.
 func CheckHold(hold time.Duration) error {
 	if hold < leastHold || hold > mostHold {
 		return fmt.Errorf("must be from 1m to 168h, got %s: a brake blocks each scale-down of its autoscaler", hold)
@@ -87,9 +89,9 @@ func CheckHold(hold time.Duration) error {
 	return nil
 }
 
-// Run restores what git declares of a site. An error means that it did not come
-// to its end; what the report says was done, was done. A run after it goes on
-// from there.
+// Run raises the workloads of a site to their levels in tree. If it returns an error, the
+// run ended early; the report lists the writes until then. A later run continues from
+// there.
 func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error) {
 	report := Report{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Declared: tree.Site.Cluster}
 	if err := CheckHold(r.Hold); err != nil {
@@ -103,7 +105,7 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 	if report.Cluster, err = r.Cluster.UID(ctx); err != nil {
 		return report, err
 	}
-	// A brake that expired is undone before what it replaced is looked at.
+	// An expired brake is undone first: the sample must see the setting that it replaced.
 	if err := r.release(ctx, &report, true); err != nil {
 		return report, err
 	}
@@ -129,8 +131,8 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 	return report, errors.Join(err, c.settle(ctx))
 }
 
-// unreadable are the records of the namespaces that cannot be read; no names are
-// all of them.
+// unreadable returns an error for each checkpoint file that cannot be read, in the named
+// namespaces or, without names, in all of them.
 func unreadable(tree checkpoint.Tree, named []string) (problems Problems) {
 	for namespace, why := range tree.Broken {
 		if len(named) == 0 || slices.Contains(named, namespace) {
@@ -140,8 +142,8 @@ func unreadable(tree checkpoint.Tree, named []string) (problems Problems) {
 	return problems
 }
 
-// undeclared are the namespaces that were named and of which git says nothing. The
-// others are restored: a name of old in a runbook must not stop them.
+// undeclared returns an error for each named namespace without a level in git. The run
+// restores the other namespaces: an old name in a runbook must not stop it.
 func undeclared(tree checkpoint.Tree, named []string) (problems []error) {
 	declares := map[string]bool{}
 	for id := range tree.Entries() {
@@ -156,7 +158,7 @@ func undeclared(tree checkpoint.Tree, named []string) (problems []error) {
 	return problems
 }
 
-// Release undoes brakes: all, or those that expired.
+// Release undoes all brakes, or only those that expired.
 func (r *Restore) Release(ctx context.Context, expired bool) (Report, error) {
 	report := Report{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Releasing: true}
 	var err error
@@ -166,8 +168,9 @@ func (r *Restore) Release(ctx context.Context, expired bool) (Report, error) {
 	return report, r.release(ctx, &report, expired)
 }
 
-// release undoes brakes. One that fails does not stop the others. A note that cannot
-// be read is said, and is no failure: whoever may write an autoscaler may write it.
+// release undoes brakes. If one fails, it continues with the others. An unreadable
+// annotation is a notice and not a failure, because anyone with write access to an
+// autoscaler can write it.
 func (r *Restore) release(ctx context.Context, report *Report, expired bool) error {
 	found, err := r.Cluster.Brakes(ctx)
 	if err != nil {
@@ -201,7 +204,7 @@ func (r *Restore) release(ctx context.Context, report *Report, expired bool) err
 	return nil
 }
 
-// over reports whether the run is to stop now.
+// over reports whether the run must stop now.
 func (r *Restore) over(ctx context.Context) bool {
 	return ctx.Err() != nil || !r.Until.IsZero() && !r.Clock().Before(r.Until)
 }
@@ -214,13 +217,13 @@ func (r *Restore) say(lines ...string) {
 	}
 }
 
-// lasting recognize the answers of an API server that another try does not change.
+// lasting are the checks for errors of an API server that another try does not fix.
 var lasting = []func(error) bool{
 	apierrors.IsForbidden, apierrors.IsNotFound, apierrors.IsInvalid,
 	apierrors.IsBadRequest, apierrors.IsMethodNotSupported,
 }
 
-// retryable reports whether another try may succeed where this one did not.
+// retryable reports whether another try may succeed after this error.
 func retryable(err error) bool {
 	refused := slices.ContainsFunc(lasting, func(is func(error) bool) bool { return is(err) })
 	return !refused && !errors.Is(err, kube.ErrUnauthorized) && !errors.Is(err, context.Canceled)

@@ -42,7 +42,7 @@ func TestARestoreHoldsAgainstIdleAutoscalers(t *testing.T) {
 		t.Fatal(err, report.Err())
 	}
 	w.holds(t, "after")
-	// The highest priority first, and of each the brake before the raise.
+	// The highest priority comes first, and each brake comes before its raise.
 	const want = "brake scaledobject shop/mail, raise shop/mail, brake horizontalpodautoscaler shop/web, raise shop/web, brake horizontalpodautoscaler shop/api, raise shop/api"
 	if got := strings.Join(slices.Compact(w.writes), ", "); got != want { // a raise may take more than one step
 		t.Errorf("wrote %s\nwant  %s", got, want)

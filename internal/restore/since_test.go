@@ -16,7 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// change has somebody else change a workload, or, by nil, delete it.
+// change changes a workload as another user would. If by is nil, it deletes the workload.
 func (w *world) change(id workload.ID, by func(*plan.Workload)) {
 	if by == nil {
 		delete(w.live, id)
@@ -32,7 +32,7 @@ func (w *world) change(id workload.ID, by func(*plan.Workload)) {
 	w.live[id] = one
 }
 
-// moments are when somebody changes web after the plan was made.
+// moments are the times after the plan at which someone changes web.
 var moments = map[string]func(w *world, r *restore.Restore, change func()){
 	"while a wave before it is under way": func(_ *world, r *restore.Restore, change func()) {
 		wait := r.Wait
@@ -64,9 +64,9 @@ func TestWhatAPersonSaysAfterThePlanCounts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		by     func(*plan.Workload) // nil deletes it
-		reason plan.Reason
-		at     int32 // pods in the end; 0 if the workload is removed
-		beside bool  // the change is in its autoscaler, so no raise can be conditional on it
+		reason plan.Reason          // deletes it if nil
+		at     int32                // pods in the end; 0 if the workload is removed
+		beside bool                 // the change is in its autoscaler, so no raise can be conditional on it
 	}{
 		"suspended":        {func(w *plan.Workload) { w.Replicas = 0 }, plan.Suspended, 0, false},
 		"opted out":        {func(w *plan.Workload) { w.OptOut = true }, plan.OptedOut, 1, false},

@@ -12,8 +12,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// Table writes the report for a person: the plan, what is left and why, and a
-// line of counts.
+// Table prints the report for the terminal: the plan, the skipped workloads with their
+// reasons, and a summary line.
 func (r Report) Table(out io.Writer, s term.Style) error {
 	p := term.Page{Style: s}
 	if !r.Releasing {
@@ -55,7 +55,7 @@ func to(r plan.Raise) string {
 	return fmt.Sprint(r.To)
 }
 
-// scalers names what gets a brake; its namespace is the workload's.
+// scalers names the autoscalers that get a brake. Their namespace is the workload's.
 func scalers(all []plan.Scaler) string {
 	short := map[plan.Kind]string{plan.HPA: "hpa", plan.ScaledObject: "scaledobject"}
 	names := each.Of(all, func(s plan.Scaler) string { return short[s.Kind] + "/" + s.Name })

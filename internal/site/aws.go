@@ -20,12 +20,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/github"
 )
 
-// answerWithin is how long a service of AWS may take for one answer. The SDK asks
-// three times: a service that accepts and never answers costs half a minute, not
-// the tick.
+// answerWithin is how long an AWS service may take for one answer. The SDK tries three
+// times. A service that accepts a request and never answers costs half a minute, and not
+// the complete tick.
 const answerWithin = 10 * time.Second
 
-// load returns AWS's configuration, which is loaded once.
+// load returns the AWS configuration. It loads it once.
 func (o *Opener) load(ctx context.Context) (aws.Config, error) {
 	if o.fleet != nil {
 		return o.fleet.load(ctx)
@@ -41,8 +41,8 @@ func (o *Opener) load(ctx context.Context) (aws.Config, error) {
 	return o.aws.Copy(), nil
 }
 
-// hushed has no answer of AWS repeat the session's token: where a signature does
-// not fit, AWS says all that should have been signed.
+// hushed removes the session token from the answers of AWS. If a signature is wrong, AWS
+// repeats the data that should have been signed.
 func hushed(stack *middleware.Stack) error {
 	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("Hushed", func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {
 		out, metadata, err := next.HandleDeserialize(ctx, in)
@@ -51,11 +51,11 @@ func hushed(stack *middleware.Stack) error {
 			redact.Answer(request.Request, answer.Response)
 		}
 		return out, metadata, err
-	}), middleware.After) // next to the wire
+	}), middleware.After) // directly above the HTTP client
 }
 
-// In returns AWS's configuration for a region; "" is the one that the program
-// runs in. The field is what a missing region is said of.
+// In returns the AWS configuration for a region; "" is the region in which the program
+// runs. If the region is unknown, the error names the configuration field.
 func (o *Opener) In(ctx context.Context, field, region string) (aws.Config, error) {
 	own, err := o.load(ctx)
 	if region != "" {
@@ -71,24 +71,24 @@ func noRegion(field string) error {
 	return fmt.Errorf("%s: no Region is configured. Set region, or AWS_REGION", field)
 }
 
-// regionOf returns the region that an ARN is of; "" where it is a name.
+// regionOf returns the region of an ARN; "" if resource is a name.
 func regionOf(resource string) string {
 	parsed, _ := arn.Parse(resource)
 	return parsed.Region
 }
 
-// A Vault is what is needed of the SDK's client of Secrets Manager.
+// A Vault is the part of the SDK's client of Secrets Manager that site uses.
 type Vault interface {
 	GetSecretValue(
 		context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options),
 	) (*secretsmanager.GetSecretValueOutput, error)
 }
 
-// A secret is where credentials of GitHub are found.
+// A secret is the location of GitHub credentials.
 type secret struct {
 	field string // of the configuration
 	name  string // or ARN
-	app   bool   // an App's key is wanted
+	app   bool   // the secret must have the key of an App
 }
 
 func secretOf(g config.GitHub) secret {
@@ -98,7 +98,7 @@ func secretOf(g config.GitHub) secret {
 	return secret{"repository.github.tokenSecret", g.TokenSecret, false}
 }
 
-// What Secrets Manager says, and what to do about it.
+// Remedies for the errors of Secrets Manager, by code.
 var remedies = map[string]string{
 	"ResourceNotFoundException": "create the secret, or correct its name and region",
 	"AccessDeniedException":     "allow the role secretsmanager:GetSecretValue on the secret, and kms:Decrypt if the secret has a separate KMS key",
@@ -106,7 +106,7 @@ var remedies = map[string]string{
 	"InvalidRequestException":   "restore the secret if it is being deleted, and give it a value",
 }
 
-// read reads the credentials. No error tells any of them.
+// read reads the credentials. Errors do not show them.
 func (s secret) read(ctx context.Context, vault Vault) (github.Credentials, error) {
 	failed := func(err error) (github.Credentials, error) {
 		return github.Credentials{}, fmt.Errorf("%s: secret %s: %w", s.field, s.name, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Sampler opens the cluster, and what measures the demand of its workloads.
+// Sampler opens the cluster and the sources of its workloads' demand.
 func (o *Opener) Sampler(ctx context.Context) (tick.Sampler, error) {
 	cluster, err := o.Cluster(ctx)
 	if err != nil {
@@ -22,9 +22,9 @@ func (o *Opener) Sampler(ctx context.Context) (tick.Sampler, error) {
 	return demand.Measured(cluster, o.sources(ctx)...), nil
 }
 
-// sources are those of the configured demands, one for each server and region.
-// One that cannot be opened says so whenever it is asked: no tick fails for want
-// of a demand.
+// sources returns the sources of the configured demands, one for each server and region.
+// A source that cannot be opened returns the error each time it is queried: a tick does
+// not fail because of it.
 func (o *Opener) sources(ctx context.Context) (all []demand.Source) {
 	type server struct {
 		url   string

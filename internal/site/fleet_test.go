@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// played is a fake cluster that records the kinds it was sampled for.
+// played is a fake cluster that notes the kinds of its last sample.
 type played struct{ looked workload.Kinds }
 
 func (p *played) Sample(_ context.Context, kinds workload.Kinds) (workload.Fleet, error) {
@@ -19,7 +19,7 @@ func (p *played) Sample(_ context.Context, kinds workload.Kinds) (workload.Fleet
 }
 
 // The sites of a fleet share one Config, and share one policy or have separate ones. A
-// tick samples the policy's custom kinds from the first one on.
+// tick samples the policy's custom kinds from the first tick on.
 func TestASiteOfAFleetHasTheKindsThatItsPolicyNames(t *testing.T) {
 	t.Parallel()
 	o := opener(t, "fleet: fleet.yaml\nstate: {memory: {}}\nrepository: {url: /srv/fleet.git}")

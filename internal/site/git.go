@@ -12,8 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/signing"
 )
 
-// Git opens the repository at the configured URL, with the credentials that the
-// configuration says where to find.
+// Git opens the repository at the configured URL, with the configured credentials.
 func Git(c config.Config, getenv func(string) string) (*gitwire.Repository, error) {
 	r := c.Repository
 	username, token, err := r.Auth.Read(getenv)
@@ -48,7 +47,7 @@ func Git(c config.Config, getenv func(string) string) (*gitwire.Repository, erro
 	})
 }
 
-// signer returns what signs commits; nil where nothing does.
+// signer returns the key that signs commits; nil if commits are not signed.
 func signer(s config.Signing, getenv func(string) string) (*signing.Key, error) {
 	if s == (config.Signing{}) {
 		return nil, nil
@@ -69,8 +68,8 @@ func author(a config.Author) repo.Author {
 	return repo.Author{Name: cmp.Or(a.Name, own.Name), Email: cmp.Or(a.Email, own.Email)}
 }
 
-// caBundle is the certificates that are trusted instead of the system's; nil where
-// none are configured.
+// caBundle returns the certificates to trust instead of the system's; nil if r has no
+// caFile.
 func caBundle(r config.Repository) ([]byte, error) {
 	if r.CAFile == "" {
 		return nil, nil

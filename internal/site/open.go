@@ -32,56 +32,54 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
-// An Opener opens what a configuration names, and nothing else. Opening asks
-// nothing of anybody: what is there shows with the first use. AWS's own
-// configuration and a state in memory are kept from one Open to the next.
+// An Opener opens the parts of a configuration. Opening a part sends no request: an error
+// of a missing part comes with its first use. The Opener reuses the AWS configuration and
+// a state in memory for each Open.
 type Opener struct {
 	Config config.Config
 	Getenv func(string) string
 	Clock  func() time.Time
-	// Group is the group of Kubernetes that the program should be of, and Rights the
-	// folder with its rights; "" is what ticks have.
+	// Group is the Kubernetes group for the program, and Rights the folder with its
+	// rights; "" is the group and the folder of ticks.
 	Group, Rights string
-	// ReadOnly is set where the repository is only read: an App's token is then asked
-	// for that cannot write.
+	// ReadOnly is true if the repository is only read. The Opener then requests a token
+	// of the App that cannot write.
 	ReadOnly bool
-	// Bolt opens a file of state; nil in a program that has no file which
-	// outlives it.
+	// Bolt opens a state file; nil in a program without permanent files.
 	Bolt func(path string) (latch.Store, error)
 
-	fleet  *Opener // whose member this opens; nil is one of its own
+	fleet  *Opener // opener of the fleet of this member; nil for a single site
 	memory latch.Store
 	once   sync.Once
 	aws    aws.Config
 	awsErr error
-	login  *github.Login // what members log in by; nil before the first
+	login  *github.Login // login that members share; nil before the first
 }
 
-// Of returns the opener of a member of the fleet that the configuration is of.
-// Members share AWS's configuration and its connections, a state in memory, and
-// the login to GitHub, whose App is granted so many tokens an hour. They are not
-// opened by several goroutines at once.
+// Of returns the opener of a member. o is the opener of the fleet. Members share the AWS
+// configuration and its connections, a state in memory, and the login to GitHub, because
+// an App gets a limited number of tokens an hour. Goroutines must not open members
+// concurrently.
 func (o *Opener) Of(m config.Member) *Opener { return o.with(o.Config.Of(m)) }
 
-// At returns the opener of the same site with another cluster in the place of its
-// own.
+// At returns the opener of the same site with another cluster.
 func (o *Opener) At(c config.Cluster) *Opener {
 	of := o.Config
 	of.Cluster = c
 	return o.with(of)
 }
 
-// with returns the opener of another configuration, which shares what can be shared.
+// with returns the opener of another configuration, with the same shared parts.
 func (o *Opener) with(c config.Config) *Opener {
 	return &Opener{Config: c, Getenv: o.Getenv, Clock: o.Clock, Group: o.Group, Rights: o.Rights, ReadOnly: o.ReadOnly, Bolt: o.Bolt, fleet: o}
 }
 
-// Forget has members log in anew, as after one failed whose secret may have been
-// rotated.
+// Forget makes members log in again. Call it after a login failed: its secret may have
+// been rotated.
 func (o *Opener) Forget() { o.login = nil }
 
-// Open opens all parts of the site but its Owner, which is the run's. The cluster comes
-// first: without one there is no file of state to make.
+// Open opens all parts of the site except Owner, which the run sets. It opens the cluster
+// first: if that fails, it does not create a state file.
 func (o *Opener) Open(ctx context.Context) (Parts, error) {
 	p := Parts{Clock: o.Clock}
 	if err := o.open(ctx, &p); err != nil {
@@ -104,7 +102,7 @@ func (o *Opener) open(ctx context.Context, p *Parts) (err error) {
 	return err
 }
 
-// Close closes what must be closed of the parts.
+// Close closes the repository and the store.
 func (p Parts) Close() error {
 	var err error
 	for _, part := range []any{p.Repository, p.Store} {
@@ -131,8 +129,8 @@ func (o *Opener) Cluster(ctx context.Context) (tick.Sampler, error) {
 	return kube.New(found, kube.Options{Site: o.Config.Site, Clock: o.Clock})
 }
 
-// Client returns what leads to the cluster, for other requests than those of a
-// look, and the cluster if it is one of EKS, which AWS is asked about.
+// Client returns the REST configuration of the cluster, for requests other than samples.
+// If the cluster is an EKS cluster, it also returns it, for requests to AWS.
 func (o *Opener) Client(ctx context.Context) (found *rest.Config, of *eks.Cluster, err error) {
 	c := o.Config.Cluster
 	if c.EKS == (config.EKS{}) {
@@ -143,7 +141,7 @@ func (o *Opener) Client(ctx context.Context) (found *rest.Config, of *eks.Cluste
 	return found, of, err
 }
 
-// EKS opens a cluster of EKS, which the configuration must name.
+// EKS opens the EKS cluster of the configuration, which must have one.
 func (o *Opener) EKS(ctx context.Context) (*eks.Cluster, error) {
 	c := o.Config.Cluster
 	own, err := o.load(ctx)
@@ -165,7 +163,7 @@ func (o *Opener) EKS(ctx context.Context) (*eks.Cluster, error) {
 	}), nil
 }
 
-// Store opens the state. In memory it lives as long as the Opener.
+// Store opens the state. A state in memory lives as long as the Opener.
 func (o *Opener) Store(ctx context.Context) (latch.Store, error) {
 	switch s := o.Config.State; {
 	case s.DynamoDB != (config.DynamoDB{}):
@@ -188,7 +186,7 @@ func (o *Opener) Store(ctx context.Context) (latch.Store, error) {
 	return o.memory, nil
 }
 
-// Alerts opens where people are told; nil where that is nowhere.
+// Alerts opens the destination of alerts; nil if the configuration has no alerts.
 func (o *Opener) Alerts(ctx context.Context) (tick.Alerts, error) {
 	if topic := o.Config.Alerts.SNS.TopicARN; topic != "" {
 		own, err := o.In(ctx, "alerts.sns.topicArn", regionOf(topic))
@@ -208,8 +206,8 @@ func (o *Opener) Alerts(ctx context.Context) (tick.Alerts, error) {
 	return hook, nil
 }
 
-// Repository opens the repository, and what proposes to its people; nil on a
-// host that has no proposals.
+// Repository opens the repository and its proposals. The proposals are nil if the host
+// does not have pull requests.
 func (o *Opener) Repository(ctx context.Context) (repo.Repository, repo.Proposals, error) {
 	r, proposals, err := o.repository(ctx)
 	if err != nil {
@@ -287,7 +285,7 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 	}
 	shared := o.fleet
 	if o.Config.Fleet != "" {
-		shared = o // the list of a fleet is in the repository of its members
+		shared = o // the fleet file is in the same repository as the files of its members
 	}
 	if shared != nil {
 		if shared.login == nil {

@@ -50,7 +50,7 @@ func isolated(t *testing.T, region string) {
 }
 
 func TestWhatIsConfiguredIsOpened(t *testing.T) {
-	isolated(t, "eu-west-1") // sets the environment, so nothing is parallel
+	isolated(t, "eu-west-1") // sets the environment, so the test is not parallel
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := os.WriteFile(kubeconfig, []byte(`{"apiVersion": "v1", "kind": "Config", "current-context": "a",
 "clusters": [{"name": "a", "cluster": {"server": "https://127.0.0.1:1"}}], "contexts": [{"name": "a", "context": {"cluster": "a"}}]}`), 0o600); err != nil {
@@ -142,7 +142,7 @@ func TestWithoutARegionTheFieldIsNamed(t *testing.T) {
 	}
 }
 
-// A vault holds one answer.
+// A vault returns one answer.
 type vault struct {
 	answer *string
 	err    error
@@ -192,7 +192,7 @@ func TestASecretThatCannotBeUsedIsNamedAndNotTold(t *testing.T) {
 	}
 }
 
-// GitHub's secret is read with the first request, from the address in AWS's own
+// GitHub's secret is read before the first request, from the address in AWS's own
 // variables.
 func TestGitHubIsLoggedInToWithASecret(t *testing.T) {
 	server := moto.Start(t)

@@ -8,18 +8,17 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 )
 
-// A Roster is the list of a fleet's sites, as the branch has it. It alone says
-// which cluster a site is, and by which role and branch it is run.
+// A Roster is the list of a fleet's sites in git. It decides the cluster, the role and
+// the branch of each site.
 type Roster struct {
-	Opener *Opener // of the fleet
+	Opener *Opener // opener of the fleet
 
-	id      string // of the list in git
+	id      string // id of the list in git
 	members []config.Member
 }
 
-// Read takes the list from git, where it is another than the last one. With an
-// error it returns the one before, where there was one: a bad merge is not to stop
-// all ticks.
+// Read reads the list from git, if it has changed. If it returns an error, it also
+// returns the last valid list, if any: a bad merge must not stop all ticks.
 func (r *Roster) Read(ctx context.Context) ([]config.Member, error) {
 	err := r.read(ctx)
 	return r.members, err

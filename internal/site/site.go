@@ -1,5 +1,5 @@
-// Package site puts together what a configuration names: the cluster, the state,
-// the repository and the topic, and the tick over them.
+// Package site builds a tick from a configuration: it opens the cluster, the state, the
+// repository and the destination of alerts.
 package site
 
 import (
@@ -15,22 +15,22 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
-// Parts are what a tick works on.
+// Parts are the dependencies of a tick.
 type Parts struct {
 	Sampler    tick.Sampler
 	Store      latch.Store
 	Repository repo.Repository
-	Proposals  repo.Proposals // nil on a host that has none
-	Alerts     tick.Alerts    // nil sends none
+	Proposals  repo.Proposals // nil if the host does not have pull requests
+	Alerts     tick.Alerts    // nil sends no alerts
 	Clock      func() time.Time
-	Owner      string // of the lease; unlike that of any other run
+	Owner      string // owner of the lease, unique for each run
 }
 
-// Owner names a run as the holder of a lease: what runs, and what no other run
-// has. The id of a request, or of a process, may come again.
+// Owner returns a unique name of a run as the owner of a lease. what names the program. A
+// random part is necessary, because the id of a request or of a process can repeat.
 func Owner(what string) string { return what + "/" + crand.Text() }
 
-// Tick returns the tick of the configured site over the parts.
+// Tick returns the tick of the configured site with the parts.
 func Tick(c config.Config, p Parts) *tick.Tick {
 	return &tick.Tick{
 		Site:        c.Site,
@@ -44,19 +44,19 @@ func Tick(c config.Config, p Parts) *tick.Tick {
 		Propose:     c.Repository.Mode == config.Propose,
 		Alerts:      p.Alerts,
 		Clock:       p.Clock,
-		Wait:        func(ctx context.Context, d time.Duration) { _ = backoff.Sleep(ctx, backoff.Jitter(d)) }, // the tick looks at ctx itself
+		Wait:        func(ctx context.Context, d time.Duration) { _ = backoff.Sleep(ctx, backoff.Jitter(d)) }, // the tick checks ctx itself
 		PolicyFile:  c.Repository.PolicyFile,
 		ParsePolicy: func(file string, data []byte) (policy.Set, error) { return ParsePolicy(c, file, data) },
 		SkipCI:      c.Commit.SkipCI,
 	}
 }
 
-// Lease is how long a tick takes the lease for: that of one which died has
-// expired by the time that the next is due.
+// Lease returns how long a tick takes the lease. If a tick dies, its lease expires before
+// the next tick is due.
 func Lease(c config.Config) time.Duration { return c.Period * 9 / 10 }
 
-// ParsePolicy reads a policy of the configured site; nil is the content of a file
-// that is not there.
+// ParsePolicy parses a policy of the configured site. data is nil if the policy file does
+// not exist.
 func ParsePolicy(c config.Config, file string, data []byte) (policy.Set, error) {
 	if data == nil {
 		return config.DefaultPolicy(c.Period), nil

@@ -53,7 +53,7 @@ func BenchmarkEdit(b *testing.B) {
 					to[m.ID] = m.Value + 1
 				}
 				b.SetBytes(int64(len(data)))
-				var plain time.Duration // measured in turn with the edits, since others use the machine too
+				var plain time.Duration // measured in turn with the edits, because other programs use the machine
 				for b.Loop() {
 					if after := must(Edit("f", data, to))(b); bytes.Equal(after, data) {
 						b.Fatal("nothing changed")

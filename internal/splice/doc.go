@@ -1,18 +1,18 @@
-// Package splice edits counts in place, in files that people own: Helm values,
-// overlays, manifests. A count is edited where the end of its line says whose
-// it is:
+// Package splice edits replica counts in place, in files that users own: Helm values,
+// overlays, manifests. It edits a number if a marker at the end of its line names the
+// workload:
 //
 //	replicaCount: 100 # {"$gitlatch": "shop/deployment/web"}
 //
-// [Find] says what is marked in a file and what stands there, [Edit] puts other
-// numbers in. Only the digits change. Every other byte stays as it is, which
-// no writer of YAML would leave so: comments, quotes, indentation, line breaks.
+// [Find] returns the markers of a file and their numbers, [Edit] replaces the numbers.
+// Only the digits change. All other bytes stay: comments, quotes, indentation, line
+// breaks. A YAML writer would change them.
 //
-// A mark is found by parsing the file and edited in its bytes; then the result
-// is parsed too, and must hold the same values but for those that were to
-// change. What cannot be edited safely is refused with its line and what to do
-// about it: a count that comes from a template, an alias or a merge key, or one
-// that others share; see the cases below testdata/splice.
+// Find parses the file to find its markers, and Edit changes the bytes. Then Edit parses
+// the result, which must have the same values except for the replaced ones. An edit that
+// is not safe is refused with its line and a remedy: a number from a template, an alias
+// or a merge key, or a number that other places share. For examples see the cases below
+// testdata/splice.
 //
 // The package is pure: bytes in, bytes out.
 package splice

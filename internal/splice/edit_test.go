@@ -12,10 +12,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// to wants a count of one workload.
+// to returns the wanted number of one workload.
 func to(id workload.ID, count int32) map[workload.ID]int32 { return map[workload.ID]int32{id: count} }
 
-// lines puts lines together; #w and #a are the marks of web and api.
+// lines joins lines; #w and #a are the markers of web and api.
 func lines(text ...string) []byte {
 	marks := strings.NewReplacer("#w", `# {"$gitlatch": "shop/deployment/web"}`, "#a", `# {"$gitlatch": "shop/deployment/api"}`)
 	return []byte(marks.Replace(strings.Join(text, "\n") + "\n"))
@@ -46,7 +46,7 @@ func TestAnEditIsWholeOrNotDone(t *testing.T) {
 		data    []byte
 		to      map[workload.ID]int32
 		want    []byte
-		refused string // "" is taken
+		refused string // "" if it is accepted
 	}{
 		{"a refused mark of another", lines("a: 5 #a", "b: 0x10 #w"), to(api, 20), lines("a: 20 #a", "b: 0x10 #w"), ""},
 		{"one of another whose kind has no count", lines("a: 5 #a", `b: 1 # {"$gitlatch": "shop/daemonset/agent"}`), to(api, 20),
@@ -109,18 +109,18 @@ func TestAnEditIsNotTakenUnlessMarkedCountsAloneChanged(t *testing.T) {
 	before := "a: &x 5\nb: [1, '2', *x, !t 3, !t []]\n---\nc: {d: 7}\n"
 	for _, c := range []struct{ after, refused string }{
 		{"a: &x 20\nb: [1, '2', *x, !t 3, !t []]\n---\nc: {d: 7}\n", ""},
-		{"a: &x 5\nb: [1, '2', *x, !t 3, !t []]\n---\nc: {d: 7}\n", "line 1"}, // not done
+		{"a: &x 5\nb: [1, '2', *x, !t 3, !t []]\n---\nc: {d: 7}\n", "line 1"}, // not changed
 		{"a: &x 20\nb: [1, '3', *x, !t 3, !t []]\n---\nc: {d: 7}\n", "line 2"},
 		{"a: &x 20\nb: [1, 2, *x, !t 3, !t []]\n---\nc: {d: 7}\n", "line 2"},   // other quotes
 		{"a: &x 20\nb: [1, '2', 20, !t 3, !t []]\n---\nc: {d: 7}\n", "line 2"}, // no alias
 		{"a: &x 20\nb: [1, \"2\", *x, !t 3, !t []]\n---\nc: {d: 7}\n", "line 2"},
 		{"a: &x 20\nb: [1, '2', *x, !u 3, !t []]\n---\nc: {d: 7}\n", "line 2"},
 		{"a: &x 20\nb: [1, '2', *x, !t 3, !t {}]\n---\nc: {d: 7}\n", "line 2"},
-		{"a: &y 20\nb: [1, '2', *y, !t 3, !t []]\n---\nc: {d: 7}\n", "line 1"}, // another anchor
+		{"a: &y 20\nb: [1, '2', *y, !t 3, !t []]\n---\nc: {d: 7}\n", "line 1"}, // another name of the anchor
 		{"a: &x !!str 20\nb: [1, '2', *x, !t 3, !t []]\n---\nc: {d: 7}\n", "line 1"},
 		{"a: &x 20\nb: [1, '2']\n---\nc: {d: 7}\n", "line 2"},
 		{"a: &x 20\nb: [1, '2', *x, !t 3, !t []]\n---\nc: {d: 70}\n", "line 4"},
-		{"a: &x 20\nb: [1, '2', *x, !t 3, !t []]\n---\n\nc: {d: 7}\n", "line 4"}, // moved
+		{"a: &x 20\nb: [1, '2', *x, !t 3, !t []]\n---\n\nc: {d: 7}\n", "line 4"}, // moved to another line
 		{"a: &x 20\nb: [1, '2', *x, !t 3, !t []]\n", "1 documents"},
 		{"a: &x 20\nb: [1, '2', *x\n---\nc: {d: 7}\n", "could not be read"},
 	} {

@@ -14,7 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// found is all that a file says of marks.
+// found are the markers of a file.
 type found struct {
 	documents []*yaml.Node
 	counts    []count // by line
@@ -27,7 +27,7 @@ func find(file string, data []byte) found {
 		f.problems = append(f.problems, Problem{File: file, Line: line, ID: id, Text: err.Error()})
 	}
 	at := signs(data)
-	if len(at) == 0 && len(signs(bytes.ReplaceAll(data, []byte{0}, nil))) == 0 { // in UTF-16 a sign has zeros between
+	if len(at) == 0 && len(signs(bytes.ReplaceAll(data, []byte{0}, nil))) == 0 { // UTF-16 has zeros between the characters of a sign
 		return f
 	}
 	if line, err := sound(file, data); err != nil {
@@ -60,12 +60,12 @@ func find(file string, data []byte) found {
 	return f
 }
 
-// What is a line's break for readers of YAML 1.1 and text for those of 1.2, or
-// the other way around, so that what is a comment depends on who reads; and what
-// no YAML may hold.
+// odd matches characters that are line breaks for parsers of YAML 1.1 or of YAML 1.2
+// alone, so that parsers disagree about comments. It also matches the characters that
+// YAML forbids.
 var odd = regexp.MustCompile("\r[^\n]|[\u2028\u2029\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\u009f]")
 
-// sound refuses, with the line, a file in which comments are not what they seem.
+// sound returns an error and its line if the comments of a file are ambiguous.
 func sound(file string, data []byte) (int, error) {
 	text := bytes.TrimSpace(bytes.TrimPrefix(data, bom))
 	structured := bytes.HasPrefix(text, []byte("{")) || bytes.HasPrefix(text, []byte("["))
@@ -88,7 +88,7 @@ func sound(file string, data []byte) (int, error) {
 
 var atLine = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?`)
 
-// unread says why a file could not be parsed, and in which line.
+// unread returns an error for a file that could not be parsed, and its line.
 func unread(data []byte, err error) (int, error) {
 	where := atLine.FindStringSubmatch(err.Error())
 	line, _ := strconv.Atoi(where[1])
@@ -99,7 +99,7 @@ func unread(data []byte, err error) (int, error) {
 		hint = "*" + alias
 	}
 	at := bytes.Index(data, []byte(hint))
-	if line == 0 { // it says none of the first line, either
+	if line == 0 { // the parser reports no line for the first line
 		line = lineAt(data, max(at, 0))
 	}
 	if hint == "{{" && at >= 0 {
@@ -108,5 +108,5 @@ func unread(data []byte, err error) (int, error) {
 	return line, fmt.Errorf("cannot be read as YAML: %s", why)
 }
 
-// lineAt returns the line, from 1, of a place in bytes.
+// lineAt returns the line of an offset, from 1.
 func lineAt(data []byte, at int) int { return 1 + bytes.Count(data[:at], []byte("\n")) }

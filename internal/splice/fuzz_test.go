@@ -92,7 +92,7 @@ func spoken(data []byte, marks []Mark) string {
 	return ""
 }
 
-// ofFile is how problems begin that are not one line's.
+// ofFile are the first words of problems without a line.
 var ofFile = regexp.MustCompile(`^(is|contains|its|cannot) `)
 
 // unseen returns a sign in a comment that is not a marker, not refused, and not in a

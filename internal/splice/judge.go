@@ -13,9 +13,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// judge returns the count that a row marks, or why it cannot be edited and whose
-// mark it is, as far as it says. Both are nil where its comment is about
-// marks and none itself.
+// judge returns the marked count of a row. If the marker cannot be edited, it returns the
+// reason, and the marked workload if the marker names one. The count and the error are
+// both nil if the comment is about markers and is not one itself.
 func (r *row) judge() (*count, workload.ID, error) {
 	begins := r.comment()
 	if begins < 0 {
@@ -41,9 +41,9 @@ func (r *row) judge() (*count, workload.ID, error) {
 	return c, id, nil
 }
 
-// comment returns where the comment of the row begins: at the first # behind
-// the last quoted text that follows a blank, or nothing. It is -1 where there
-// is none, as in a directive.
+// comment returns the offset of the row's comment. A comment starts with a # after the
+// last quoted text, and the # follows a blank or starts the row. The offset is -1 if
+// there is no comment, as in a directive.
 func (r *row) comment() int {
 	for at := r.quoted; at < r.to; at++ {
 		if r.data[at] == '#' && (at == r.from || strings.IndexByte(" \t", r.data[at-1]) >= 0) {
@@ -53,8 +53,7 @@ func (r *row) comment() int {
 	return -1
 }
 
-// count returns the count that a comment stands behind, or why there is none
-// that can be edited.
+// count returns the count before a comment, or an error if it cannot be edited.
 func (r *row) count(comment int) (*count, error) {
 	switch {
 	case bytes.Contains(r.data[r.from:comment], []byte("{{")):
@@ -91,11 +90,11 @@ func (r *row) count(comment int) (*count, error) {
 	return &count{Mark: mark, from: from, to: from + len(n.Value), node: n}, r.last.above.refuse()
 }
 
-// What a count looks like. Readers of YAML disagree about all other forms: 010
-// is 8 or 10, 1_000 a number or a text.
+// plain matches the accepted form of a number. YAML parsers disagree about all other
+// forms: 010 is 8 or 10, 1_000 is a number or a text.
 var plain = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
 
-// number says why a node is no plain number.
+// number returns an error if a node is not a plain number.
 func number(n *yaml.Node) error {
 	switch {
 	case n.Kind == yaml.AliasNode:
@@ -112,7 +111,8 @@ func number(n *yaml.Node) error {
 	return nil
 }
 
-// refuse says why a value is not one's own to change; nil where it is.
+// refuse returns an error if a change of the value would affect other values, or if other
+// values could override it.
 func (a above) refuse() error {
 	switch {
 	case a.shared != nil:

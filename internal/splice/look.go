@@ -9,36 +9,36 @@ import (
 	"github.com/gitlatch/gitlatch/internal/each"
 )
 
-// A row is a line whose comment holds a sign.
+// A row is a line with a sign in its comment.
 type row struct {
 	data     []byte
 	line     int // from 1
-	from, to int // of the line, in bytes, without its break
-	quoted   int // where the last quoted text on it ends, in bytes; from where none does
+	from, to int // offsets of the line in bytes, without its line break
+	quoted   int // offset in bytes of the end of its last quoted text; from if there is no such text
 
-	values int   // how many values begin on it
-	last   *leaf // the last key or value that begins on it; nil is none
+	values int   // number of values that start on it
+	last   *leaf // the last key or value that starts on it; nil if there is none
 }
 
-// A leaf is a key or a value that holds no other: a scalar, an alias, or an
-// empty mapping or list.
+// A leaf is a key or a value without children: a scalar, an alias, or an empty mapping or
+// list.
 type leaf struct {
 	node  *yaml.Node
-	at    int // where it begins, its anchor and tag included, in bytes
+	at    int // offset in bytes of its start, including its anchor and tag
 	above above
 }
 
-// above is what the way from a document to a leaf passes. Lines are from 1; 0
-// is none.
+// above describes the path from a document to a leaf. Lines are from 1; 0 if there is no
+// such line.
 type above struct {
 	key    bool       // the leaf is a key, or in one
 	merged int        // the line of a merge key
-	after  int        // the line of a merge key that follows a key on the way, beside it
-	twice  int        // the line of another key that says the same as one on the way
-	shared *yaml.Node // an alias of something on the way
+	after  int        // the line of a merge key that follows a key of the path in the same mapping
+	twice  int        // the line of another key that is equal to a key of the path
+	shared *yaml.Node // an alias of a node on the path
 }
 
-// marked returns the lines in which some signs stand.
+// marked returns the lines that contain some signs.
 func marked(data []byte, at []int) []*row {
 	var rows []*row
 	line, counted := 1, 0
@@ -59,7 +59,7 @@ func marked(data []byte, at []int) []*row {
 	return rows
 }
 
-// A looker goes through documents and notes in the rows what stands there.
+// A looker visits the nodes of documents and stores their facts in the rows.
 type looker struct {
 	data    []byte
 	rows    map[int]*row // by line
@@ -67,7 +67,7 @@ type looker struct {
 	places  places
 }
 
-// look notes in the rows what the documents have there.
+// look stores the facts of the documents' nodes in the rows.
 func look(data []byte, documents []*yaml.Node, rows []*row) {
 	l := looker{data, each.By(rows, func(r *row) int { return r.line }), map[*yaml.Node]*yaml.Node{}, newPlaces(data)}
 	for _, d := range documents {
@@ -78,7 +78,7 @@ func look(data []byte, documents []*yaml.Node, rows []*row) {
 	}
 }
 
-// findAliases notes an alias of each node that has one, the first.
+// findAliases stores the first alias of each node that has an alias.
 func (l *looker) findAliases(n *yaml.Node) {
 	if n.Kind == yaml.AliasNode && l.aliases[n.Alias] == nil {
 		l.aliases[n.Alias] = n
@@ -123,8 +123,8 @@ func (l *looker) see(n *yaml.Node, a above) {
 	}
 }
 
-// leaf notes a leaf in the row in which it begins, and where it ends if it is
-// quoted.
+// leaf stores a leaf in the row in which it starts. If the leaf is quoted, it stores its
+// end in the row in which it ends.
 func (l *looker) leaf(n *yaml.Node, a above) {
 	r := l.rows[n.Line]
 	quoted := n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0

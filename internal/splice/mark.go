@@ -14,9 +14,9 @@ import (
 
 const wantMark = `{"` + sign + `": "<namespace>/<kind>/<name>"}`
 
-// parseMark reads the text of a comment that holds a sign. It must be a mark,
-// and nothing beside: what is nearly one was meant to be one. The ID is that of
-// the workload that is meant, even with an error if the mark says so much.
+// parseMark parses the text of a comment with a sign. The comment must be a marker and
+// nothing else: gitlatch refuses a comment that is almost a marker. The ID is the named
+// workload, also with an error if the marker names one.
 func parseMark(comment string) (workload.ID, error) {
 	text := strings.TrimSpace(strings.TrimLeft(comment, "#"))
 	if !strings.HasPrefix(text, "{") {
@@ -47,7 +47,7 @@ func parseMark(comment string) (workload.ID, error) {
 	return parseID(named)
 }
 
-// cause says in few words why a mark is not JSON.
+// cause returns a short reason why a marker is not JSON.
 func cause(err error) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "it ends too soon"
@@ -55,7 +55,7 @@ func cause(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// parseID reads whom a mark names.
+// parseID returns the workload that a marker names.
 func parseID(named string) (workload.ID, error) {
 	id, err := workload.ParseID(named)
 	if err != nil {
@@ -69,7 +69,7 @@ func parseID(named string) (workload.ID, error) {
 	return id, nil
 }
 
-// counted says why a mark's kind is none that has a count.
+// counted returns an error if a marker's kind has no replicas.
 func counted(kind workload.Kind, kinds workload.Kinds) error {
 	if _, known := kinds.Object(kind); known && kind.Scales() {
 		return nil

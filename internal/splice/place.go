@@ -8,15 +8,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// bom is a byte order mark, which may stand at the beginning of a file.
+// bom is a byte order mark, which may start a file.
 var bom = []byte("\ufeff")
 
-// places turns lines and columns into bytes. Columns are in characters, and a
-// byte order mark at the beginning is none.
+// places converts lines and columns to offsets in bytes. Columns are in characters, and a
+// byte order mark at the start of the file is not a column.
 type places struct {
 	data         []byte
 	starts       []int // of the lines
-	line, column int   // where it last was: nodes come in order, and lines can be long
+	line, column int   // the previous result: nodes come in order, and lines can be long
 	at           int
 }
 
@@ -43,7 +43,7 @@ func (p *places) of(n *yaml.Node) int {
 	return p.at
 }
 
-// bare returns where a scalar begins behind its anchor and its tag.
+// bare returns the start of a scalar after its anchor and its tag.
 func bare(data []byte, at int) int {
 	for at < len(data) {
 		switch {
@@ -60,7 +60,7 @@ func bare(data []byte, at int) int {
 	return at
 }
 
-// skip returns where the first of some characters stands, or the end.
+// skip returns the offset of the first of some characters, or the end of the data.
 func skip(data []byte, at int, to string) int {
 	if n := bytes.IndexAny(data[at:], to); n >= 0 {
 		return at + n
@@ -68,7 +68,7 @@ func skip(data []byte, at int, to string) int {
 	return len(data)
 }
 
-// closing returns the end of a quoted text that begins at a place.
+// closing returns the end of a quoted text that starts at an offset.
 func closing(data []byte, at int) int {
 	if at == len(data) {
 		return at

@@ -10,12 +10,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// sign is what a mark is known by.
+// sign is the key that identifies a marker.
 const sign = "$gitlatch"
 
 var signed = regexp.MustCompile(regexp.QuoteMeta(sign))
 
-// signs returns where a file holds the sign, in bytes, rising.
+// signs returns the offsets of the sign in a file, in bytes, in ascending order.
 func signs(data []byte) (at []int) {
 	for _, span := range signed.FindAllIndex(data, -1) {
 		at = append(at, span[0])
@@ -23,13 +23,13 @@ func signs(data []byte) (at []int) {
 	return at
 }
 
-// comments returns those of the signs that stand in a comment, and not in a
-// text such as a script that a ConfigMap holds.
+// comments returns the signs that are in a comment, and not in a text such as a script in
+// a ConfigMap.
 //
-// Where no text has a sign that is all of them. Else each is replaced by a token
-// that stands nowhere else, and the file is parsed once more: what turns up in
-// a text was no comment. A token is as long as a sign and begins as one, so that
-// the file parses as before, with everything where it was.
+// If no text contains a sign, all signs are in comments. Otherwise comments replaces each
+// sign with a unique token and parses the file again. A token that appears in a text was
+// not in a comment. A token has the length and the first character of a sign, so that the
+// parser finds everything in the same place.
 func comments(data []byte, at []int, documents []*yaml.Node) ([]int, error) {
 	var dollars strings.Builder
 	texts(documents, func(text string) {
@@ -68,8 +68,8 @@ func comments(data []byte, at []int, documents []*yaml.Node) ([]int, error) {
 	return in, nil
 }
 
-// unused returns what tokens can begin with and no text holds. The five places
-// that are left, to the base of 36, are for 60 million signs.
+// unused returns a prefix for tokens that no text contains. The five remaining
+// characters, in base 36, are enough for 60 million signs.
 func unused(texts string) (string, error) {
 	for i := range 1000 {
 		prefix := fmt.Sprintf("$%03d", i)
@@ -80,8 +80,8 @@ func unused(texts string) (string, error) {
 	return "", fmt.Errorf("its text contains %s and each of $000 to $999, so gitlatch cannot find its markers. Use another file", sign)
 }
 
-// texts passes on all that documents say but for their comments, and for names
-// of anchors, which hold no $.
+// texts calls see for all texts of documents, except for comments and the names of
+// anchors, which cannot contain $.
 func texts(nodes []*yaml.Node, see func(string)) {
 	for _, n := range nodes {
 		see(n.Value)

@@ -9,12 +9,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Problem is why a mark, or a whole file, is not edited.
+// A Problem is the reason why a marker, or a file, is not edited.
 type Problem struct {
 	File string
-	Line int         // from 1; 0 where it is no line's fault
-	ID   workload.ID // whose mark it is; zero where that cannot be told, or where the whole file is meant
-	Text string      // what is wrong, and what to do
+	Line int         // from 1; 0 if the problem has no line
+	ID   workload.ID // the marked workload; zero if it is unknown, or if the problem affects the file
+	Text string      // the problem and the remedy
 }
 
 // Error returns file:line: workload: text.
@@ -29,17 +29,17 @@ func (p Problem) Error() string {
 	return at + ": " + p.Text
 }
 
-// Refused is all that is not edited in one file, by line. It is never empty.
+// Refused are all problems of one file, by line. It is never empty.
 type Refused struct {
 	Problems []Problem
 }
 
-// Error returns one line a problem.
+// Error returns one line per problem.
 func (r *Refused) Error() string {
 	return strings.Join(each.Of(r.Problems, Problem.Error), "\n")
 }
 
-// join returns the problems as one error, nil where there are none.
+// join returns the problems as one error; nil if there are no problems.
 func join(problems []Problem) error {
 	if len(problems) == 0 {
 		return nil
@@ -47,7 +47,7 @@ func join(problems []Problem) error {
 	return &Refused{problems}
 }
 
-// got shows a text of a file, or its beginning, in quotes.
+// got returns a text of a file, or its first characters, in quotes.
 func got(text string) string {
 	const most = 80 // characters
 	if runes := []rune(text); len(runes) > most {

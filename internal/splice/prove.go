@@ -25,8 +25,8 @@ func parse(data []byte) ([]*yaml.Node, error) {
 	}
 }
 
-// prove parses what an edit made of some documents, and says where it holds
-// other values than they do with the changed counts in place.
+// prove parses the result of an edit. It returns an error if the result differs from the
+// documents before the edit in other values than the changed ones.
 func prove(before []*yaml.Node, edited []byte, changed map[*yaml.Node]string) error {
 	after, err := parse(edited)
 	if err != nil {
@@ -43,9 +43,8 @@ func prove(before []*yaml.Node, edited []byte, changed map[*yaml.Node]string) er
 	return nil
 }
 
-// differ returns the line of the first value that is another than it should be,
-// 0 where all is well. An alias stands for what its anchor's name says, so that
-// the two need no following.
+// differ returns the line of the first wrong value; 0 if there is none. It compares an
+// alias by the name of its anchor, so that it need not follow the alias.
 func differ(before, after *yaml.Node, changed map[*yaml.Node]string) int {
 	value := before.Value
 	if digits, ok := changed[before]; ok {

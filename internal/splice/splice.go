@@ -11,34 +11,32 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Mark is a marked count in a file.
+// A Mark is a marked replica count in a file.
 type Mark struct {
-	ID    workload.ID // whose count it is
-	Line  int         // where it stands, from 1
-	Value int32       // what stands there, in pods; 0 or more
+	ID    workload.ID // the marked workload
+	Line  int         // from 1
+	Value int32       // the number in the file, in pods; 0 or more
 }
 
-// A count is a mark and where its digits stand.
+// A count is a Mark and the position of its digits.
 type count struct {
 	Mark
 	from, to int // in bytes
 	node     *yaml.Node
 }
 
-// Find returns the marked counts of a file, by line; file is its name, for
-// messages alone, and the kinds are those of the site. Where something is refused
-// the error is a *[Refused], and the marks are those that are not: one bad mark
-// keeps no other from being read.
+// Find returns the marked replica counts of a file, by line. file is its name, for errors
+// alone, and kinds are the kinds of the site. If a marker is refused, the error is a
+// *[Refused], and the other marks are returned.
 //
-// A workload may be marked more than once, in a file or in several, since two
-// places can want the same number: a count, and the minimum of its autoscaler.
-// Find returns each, whether or not they agree.
+// A workload may be marked more than once, in one file or in several, because two places
+// can have the same number: a replica count, and the minimum of its autoscaler. Find
+// returns each mark, even if their numbers differ.
 //
-// A mark is all of a comment, at the end of the line of its value. In a text,
-// such as a patch or a script in a block, it is none, and neither is what a
-// comment in a line of its own tells of marks. JSON has no comments, so that a
-// JSON file that holds the sign is refused. A file without it has no marks,
-// whatever else it is: it need not be YAML.
+// A marker is a complete comment at the end of the line of its value. In a text, such as
+// a patch or a script in a block, the sign is not a marker. A comment on its own line may
+// describe markers. JSON has no comments, so a JSON file with the sign is refused. A file
+// without the sign has no markers, and need not be YAML.
 func Find(file string, data []byte, kinds workload.Kinds) ([]Mark, error) {
 	found := find(file, data)
 	marks := make([]Mark, 0, len(found.counts))
@@ -53,15 +51,16 @@ func Find(file string, data []byte, kinds workload.Kinds) ([]Mark, error) {
 	return marks, join(found.problems)
 }
 
-// Edit returns the file with the counts, in pods, at least 1, that to wants for the
-// workloads marked in it. Nothing else changes: quotes stay, and so does a
-// marked count that to does not name. A workload of to that the file does not
-// mark is passed over, so that one to can serve many files. Every mark of a
+// Edit returns the file with the numbers in to, in pods, at least 1, for the workloads
+// that are marked in it. Quotes, other bytes and the numbers of workloads that are not in
+// to stay the same. Edit ignores a workload in to that the file does not mark, so that
+// one map can serve many files. It changes every marker of a workload. If no number
+// changes, the result is data itself.
 // workload gets its count. Where each has it already the result is data itself.
-//
-// The edit is whole or not done: a *[Refused], and no bytes, is returned if any
-// mark of a workload in to is refused, or one that does not say whose it is, or
-// the file. A refused mark of another workload is in nobody's way. To edit the
+// Edit changes all numbers or none. It returns a *[Refused] and no bytes if it refuses
+// the file, a marker of a workload in to, or a marker that names no workload. It ignores
+// refused markers of other workloads. To edit the rest of a file, remove the workloads of
+// its problems from to.
 // rest of a file take the workloads of its problems out of to.
 func Edit(file string, data []byte, to map[workload.ID]int32) ([]byte, error) {
 	if len(to) == 0 {
@@ -78,7 +77,7 @@ func Edit(file string, data []byte, to map[workload.ID]int32) ([]byte, error) {
 	return found.replace(file, data, to)
 }
 
-// replace returns the file with the wanted counts where the marked ones are.
+// replace returns the file with the wanted numbers in place of the marked ones.
 func (f found) replace(file string, data []byte, to map[workload.ID]int32) ([]byte, error) {
 	var out bytes.Buffer
 	changed := map[*yaml.Node]string{}

@@ -190,7 +190,7 @@ func TestWhatIsUnsafeIsRefused(t *testing.T) {
 			if want := golden(t, "refused/"+strings.TrimSuffix(name, filepath.Ext(name))+".txt", []byte(got)); got != string(want) {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
-			// A marked row is refused once, and every row is: each case marks lines only to be refused.
+			// a marked row is refused once, and so is every row: each case marks only lines to refuse
 			out, err := Edit(name, data, wanted)
 			if !errors.As(err, &refused) || out != nil {
 				t.Errorf("edited to\n%s\nerror %v", out, err)
@@ -225,7 +225,7 @@ func moved(before, after []byte, marks []Mark, to map[workload.ID]int32) string 
 	x, errBefore := values(before)
 	y, errAfter := values(after)
 	if errBefore != nil && len(marks) == 0 {
-		return "" // no mark, no matter
+		return "" // the file has no marker
 	}
 	if errBefore != nil || errAfter != nil || len(x) != len(y) {
 		return fmt.Sprintf("%d values became %d; errors %v, %v", len(x), len(y), errBefore, errAfter)

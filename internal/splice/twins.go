@@ -6,9 +6,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// twins returns for each key of a mapping that is there more than once the line
-// of another. Keys are compared by their text, so that 1 and "1" are one, as
-// where YAML becomes JSON.
+// twins returns the line of an equal key for each key that a mapping has more than once.
+// It compares keys by their text, so that 1 and "1" are equal, as after a conversion to
+// JSON.
 func twins(mapping *yaml.Node) map[*yaml.Node]int {
 	first := make(map[string]*yaml.Node, len(mapping.Content)/2)
 	var twin map[*yaml.Node]int

@@ -1,13 +1,11 @@
-// Package strict reads YAML documents that people write, by a table of fields
-// for each kind of document. It is pure: bytes go in, and values and problems
-// come out.
+// Package strict parses YAML documents that users write. Each kind of document has a
+// table of fields. The package is pure: it takes bytes, and returns values and problems.
 //
-// A table is an [Object] of fields, each with its name, what it is for, whether
-// it is required, and the [Value] that it holds. A value is bound to a variable.
-// The reader, the JSON schema for editors and examples are all made from the same
-// table.
+// A table is an [Object] with fields. Each field has a name, a description, whether it is
+// required, and a [Value], which is bound to a variable. The reader, the JSON schema for
+// editors and the examples all use the same table.
 //
-// Nothing is passed over. An unknown field, a value of the wrong type, a key that
-// stands twice and an alias are problems, and all problems are told at once, each
-// with its line, its path and what to do.
+// The reader ignores nothing. It reports an unknown field, a value of the wrong type, a
+// duplicate key and an alias. It reports all problems at once, each with its line, its
+// path and a remedy.
 package strict

@@ -8,17 +8,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Document is a whole document: what it must say that it is, and its fields.
+// A Document describes a kind of document: its apiVersion, its kind and its fields.
 type Document struct {
 	APIVersion, Kind string
 	Object
 
-	// Others says, of other kinds that people may take for this one, what their
-	// documents are.
+	// Others describes other kinds of documents that users may confuse with this one, by
+	// kind.
 	Others map[string]string
 }
 
-// Whole returns the document as an object, with its version and its kind.
+// Whole returns the fields of the document, including apiVersion and kind.
 func (d Document) Whole() Object {
 	d.Fields = append([]Field{
 		Required("apiVersion", d.APIVersion+", the version of this format", Exactly(d.APIVersion)),
@@ -27,8 +27,8 @@ func (d Document) Whole() Object {
 	return d.Object
 }
 
-// Read reads the document in data into what its fields are bound to. What is wrong
-// with it is noted.
+// Read parses the document in data into the variables of its fields, and notes its
+// problems.
 func (r *Reader) Read(data []byte, d Document) {
 	root, ok := r.only(data, d)
 	if !ok {
@@ -41,11 +41,11 @@ func (r *Reader) Read(data []byte, d Document) {
 	d.Whole().read(r, "", root)
 }
 
-// mostBytes is how much of a document is parsed: what Kubernetes takes of a
-// ConfigMap. YAML needs up to a hundred times its bytes in memory.
+// mostBytes is the maximum size of a document in bytes: the limit of Kubernetes for a
+// ConfigMap. Parsing YAML needs memory of up to 100 times the size.
 const mostBytes = 1 << 20
 
-// only returns the root of the only document in data.
+// only returns the root of the document in data, and reports a second document.
 func (r *Reader) only(data []byte, d Document) (*yaml.Node, bool) {
 	if len(data) > mostBytes {
 		r.problem(0, "", "has %d bytes, and the maximum is %d", len(data), mostBytes)
@@ -71,7 +71,7 @@ func (r *Reader) only(data []byte, d Document) (*yaml.Node, bool) {
 	return doc.Content[0], true
 }
 
-// kindNode returns the value of kind in a document; nil if there is none.
+// kindNode returns the value of kind in a document; nil if it has no kind.
 func kindNode(root *yaml.Node) *yaml.Node {
 	for i := 0; root.Kind == yaml.MappingNode && i+1 < len(root.Content); i += 2 {
 		if root.Content[i].Value == "kind" {
@@ -81,8 +81,8 @@ func kindNode(root *yaml.Node) *yaml.Node {
 	return nil
 }
 
-// Kind returns the kind that the document in data states. It returns "", and notes
-// what is wrong, if the document states none of the kinds.
+// Kind returns the kind of the document in data. If it is not one of kinds, Kind notes
+// the problem and returns "".
 func (r *Reader) Kind(data []byte, apiVersion string, kinds ...string) string {
 	var kind string
 	stated := Into(&kind, Word(kinds...))

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// meant guesses which of the known names was meant by one that is not known.
+// meant suggests the known name that is most similar to an unknown one, or lists the
+// known names.
 func meant(name string, known []string) string {
 	far := func(k string) int { return distance(strings.ToLower(name), strings.ToLower(k)) }
 	if len(known) > 0 {
@@ -17,7 +18,7 @@ func meant(name string, known []string) string {
 	return "known here: " + strings.Join(known, ", ")
 }
 
-// distance is Levenshtein's, in bytes.
+// distance returns the Levenshtein distance, in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -11,12 +11,12 @@ import (
 // A Problem is one thing wrong with a document.
 type Problem struct {
 	File string
-	Line int    // from 1; 0 where there is none to name
+	Line int    // from 1; 0 without a line
 	Path string // of the field: "policies[0].hold.up"; "" is the document
 	Text string // "must be at least 1 sample, got 0"
 }
 
-// Error returns file, line, field and what is wrong, on one line.
+// Error returns the file, the line, the field and the problem on one line.
 func (p Problem) Error() string {
 	at := p.File
 	if p.Line > 0 {
@@ -28,14 +28,14 @@ func (p Problem) Error() string {
 	return at + ": " + p.Text
 }
 
-// Errors is what is wrong with one document. It is never empty.
+// Errors are the problems of one document. It is never empty.
 type Errors struct {
-	Problems []Problem // by line; of a document with more than 100 the first that were found
-	More     int       // how many there are besides
-	Told     int       // how many of them Error tells; 0 is all
+	Problems []Problem // in order of lines; at most the 100 that were found first
+	More     int       // number of further problems
+	Told     int       // maximum number of problems in Error; 0 is unlimited
 }
 
-// Error returns a line a problem: the first ones, and how many more there are.
+// Error returns one line for each problem, and the number of omitted problems.
 func (e *Errors) Error() string {
 	told := e.Problems
 	if e.Told > 0 {
@@ -48,7 +48,7 @@ func (e *Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap returns the problems, so that errors.As finds the first.
+// Unwrap returns the problems, so errors.As finds the first one.
 func (e *Errors) Unwrap() []error {
 	return each.Of(e.Problems, func(p Problem) error { return p })
 }

@@ -11,26 +11,24 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Reader collects what is wrong with one document while values read
-// themselves from it.
+// A Reader collects the problems of one document while values read themselves from it.
 type Reader struct {
-	Told int // how many problems its error tells; 0 is all
+	Told int // maximum number of problems in its error; 0 is unlimited
 
 	file     string
-	lines    map[string]int  // by path, of what stands in the document
-	failed   map[string]bool // by path, what had a problem
+	lines    map[string]int  // by path, for fields in the document
+	failed   map[string]bool // by path, fields with a problem
 	problems []Problem       // the first mostKept
-	more     int             // how many there are besides
+	more     int             // number of further problems
 }
 
-// NewReader returns a reader of the document in a file, whose name stands in
-// problems.
+// NewReader returns a reader for the document in a file. The name of the file is only for
+// problems and relative paths.
 func NewReader(file string) *Reader {
 	return &Reader{file: file, lines: map[string]int{}, failed: map[string]bool{}}
 }
 
-// Err returns all that is wrong with the document as *Errors, nil where nothing
-// is.
+// Err returns the problems of the document as *Errors, or nil if it has no problems.
 func (r *Reader) Err() error {
 	if len(r.problems) == 0 {
 		return nil
@@ -39,11 +37,10 @@ func (r *Reader) Err() error {
 	return &Errors{Problems: r.problems, More: r.more, Told: r.Told}
 }
 
-// Line returns the line of a field, from 1; 0 where it does not stand in the
-// document.
+// Line returns the line of a field, from 1, or 0 if the document does not have the field.
 func (r *Reader) Line(path string) int { return r.lines[path] }
 
-// Failed reports whether there is a problem with a field or inside of it.
+// Failed reports whether there is a problem with a field or inside it.
 func (r *Reader) Failed(path string) bool {
 	for failed := range r.failed {
 		if rest, found := strings.CutPrefix(failed, path); found && (rest == "" || rest[0] == '.' || rest[0] == '[') {
@@ -53,8 +50,8 @@ func (r *Reader) Failed(path string) bool {
 	return false
 }
 
-// Report notes what is wrong with a field, at its line or that of the nearest
-// field around it that stands in the document.
+// Report notes a problem with a field. Its line is the line of the field, or of the
+// nearest enclosing field in the document.
 func (r *Reader) Report(path, format string, args ...any) {
 	around := path
 	for r.lines[around] == 0 && around != "" {
@@ -63,8 +60,8 @@ func (r *Reader) Report(path, format string, args ...any) {
 	r.problem(r.lines[around], path, format, args...)
 }
 
-// mostKept is how many problems of a document are kept: one of a megabyte can
-// hold hundreds of thousands.
+// mostKept is the maximum number of problems that a Reader stores. A document of one
+// megabyte can have hundreds of thousands.
 const mostKept = 100
 
 func (r *Reader) problem(line int, path, format string, args ...any) {
@@ -82,15 +79,15 @@ func (r *Reader) problem(line int, path, format string, args ...any) {
 	r.problems = append(r.problems, Problem{r.file, line, path, strings.Map(printable, fmt.Sprintf(format, args...))})
 }
 
-// at records where a field stands: at its key, which is read before its value.
+// at notes the line of a field: the line of its key, which is read before its value.
 func (r *Reader) at(path string, line int) {
 	if r.lines[path] == 0 {
 		r.lines[path] = line
 	}
 }
 
-// of reports whether a node is of a kind of YAML that the field can hold. An
-// alias never is: what it stands for would have to be looked for elsewhere.
+// of reports whether a node has the given YAML kind. It refuses aliases, because a reader
+// would have to look for the value elsewhere.
 func (r *Reader) of(path string, n *yaml.Node, kind yaml.Kind, must string) bool {
 	r.at(path, n.Line)
 	switch {
@@ -106,8 +103,8 @@ func (r *Reader) of(path string, n *yaml.Node, kind yaml.Kind, must string) bool
 	return false
 }
 
-// keys returns the values of a mapping by key, and the keys in their order. It
-// reports keys that stand twice or are no names.
+// keys returns the values of a mapping by key, and the keys in their order. It reports
+// duplicate keys, merge keys and keys that are not names.
 func (r *Reader) keys(path string, n *yaml.Node) (stands map[string]*yaml.Node, order []string) {
 	stands = map[string]*yaml.Node{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -144,7 +141,7 @@ func Child(path, name string) string {
 // Index returns the path of an item of a list, from 0.
 func Index(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 
-// got says what a node holds, in few words.
+// got describes the content of a node, for a message.
 func got(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
@@ -159,7 +156,7 @@ func got(n *yaml.Node) string {
 	return n.Value
 }
 
-// Quote returns a text for a message: in quotes, and cut after 40 characters.
+// Quote returns a text for a message, in quotes and cut after 40 characters.
 func Quote(s string) string {
 	if text := []rune(s); len(text) > 40 {
 		s = string(text[:40]) + "..."

@@ -7,11 +7,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/each"
 )
 
-// A Rule is about a value as a whole, once all inside of it was read.
+// A Rule is a condition for a complete value. It is checked after all inner values were
+// read.
 type Rule struct {
-	// Check reports where the value at the path breaks the rule.
+	// Check reports a problem if the value at the path violates the rule.
 	Check func(r *Reader, path string)
-	// Schema says the same to an editor; nil says nothing.
+	// Schema is the same rule for an editor; nil if a schema cannot express it.
 	Schema Schema
 }
 
@@ -21,12 +22,12 @@ func check(rules []Rule, r *Reader, path string) {
 	}
 }
 
-// AtMostOne is the rule that at most one of two fields stands.
+// AtMostOne is the rule that at most one of two fields is set.
 func AtMostOne(names ...string) Rule {
 	return Rule{func(r *Reader, path string) { r.choice(path, names) }, Schema{"not": Schema{"required": names}}}
 }
 
-// OneOf is the rule that one of some fields stands, and no second one.
+// OneOf is the rule that exactly one of the fields is set.
 func OneOf(names ...string) Rule {
 	return Rule{func(r *Reader, path string) {
 		if r.choice(path, names) == 0 {
@@ -35,7 +36,7 @@ func OneOf(names ...string) Rule {
 	}, Schema{"oneOf": Each(names)}}
 }
 
-// AnyOf is the rule that at least one of some fields stands.
+// AnyOf is the rule that at least one of the fields is set.
 func AnyOf(names ...string) Rule {
 	return Rule{func(r *Reader, path string) {
 		if len(r.Standing(path, names)) == 0 {
@@ -52,8 +53,7 @@ func (r *Reader) choice(path string, names []string) int {
 	return len(found)
 }
 
-// Needs is the rule that a field means nothing unless one of others stands beside
-// it.
+// Needs is the rule that a field requires one of the other fields.
 func Needs(name, reason string, of ...string) Rule {
 	return Rule{func(r *Reader, path string) {
 		if at := Child(path, name); r.Line(at) > 0 && len(r.Standing(path, of)) == 0 {
@@ -62,12 +62,12 @@ func Needs(name, reason string, of ...string) Rule {
 	}, Schema{"anyOf": append([]any{Schema{"not": Schema{"required": []string{name}}}}, Each(of)...)}}
 }
 
-// Standing returns which fields of an object stand in the document.
+// Standing returns the fields of an object that are in the document.
 func (r *Reader) Standing(path string, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return r.Line(Child(path, name)) == 0 })
 }
 
-// Each returns the schemas that each require one of the fields.
+// Each returns one schema for each field, which requires the field.
 func Each(names []string) []any {
 	return each.Of(names, func(name string) any { return Schema{"required": []string{name}} })
 }

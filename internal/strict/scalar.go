@@ -15,31 +15,32 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Schema is a piece of a JSON schema, which says to an editor what the reader
-// says, as far as a schema can.
+// A Schema is a part of a JSON schema. It gives an editor the checks of the reader, as
+// far as a schema can express them.
 type Schema = map[string]any
 
-// A Form is what a single value may be.
+// A Form describes the valid texts of a single value.
 type Form struct {
-	Must    string   // what it is, as a phrase after "must be"
-	Tags    []string // what YAML may take it for, such as !!int; nil is anything but nothing
-	Pattern Pattern  // nil is any
-	Most    int      // how many bytes it may have; 0 is any number
-	Hidden  bool     // it could be a secret by mistake, and no message shows it
+	Must    string   // description, as a phrase after "must be"
+	Tags    []string // accepted YAML tags, such as !!int; nil accepts any tag except null
+	Pattern Pattern  // nil accepts any text
+	Most    int      // maximum number of bytes; 0 is unlimited
+	Hidden  bool     // the value could be a secret by mistake, so messages do not show it
 	Schema  Schema   // the same for an editor
 }
 
-// A Pattern is a regular expression that is compiled when it is first asked for. A
-// table has a form for each field, and most documents have few of them: compiling all
-// took nine tenths of reading one.
+// A Pattern is a regular expression that is compiled when it is first used. A table has a
+// form for each field, and most documents have few of the fields. Compiling all patterns
+// took 90 % of the time to read a document.
 type Pattern func() *regexp.Regexp
 
-// Like returns the pattern of a regular expression, which must be one.
+// Like returns the Pattern of a regular expression. It panics on first use if text is
+// invalid.
 func Like(text string) Pattern {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// Text returns the form of a text with a pattern; "" is any but the empty one.
+// Text returns the form of a text with a pattern. "" accepts any text that is not empty.
 func Text(pattern, must string) Form {
 	f := Form{Must: must, Tags: []string{"!!str"}, Pattern: Like("(?s).")}
 	f.Schema = Schema{"type": "string", "minLength": 1}
@@ -49,23 +50,25 @@ func Text(pattern, must string) Form {
 	return f
 }
 
-// Label is the form of a DNS label, which names a site.
+// Label is the form of a DNS label, such as the name of a site.
 var Label = Text(workload.LabelShape, workload.MustLabel)
 
-// Bare returns the form without need of quotes: 5 and true are texts, too.
+// Bare returns the form that also accepts values such as 5 and true, without quotes, as
+// texts.
 func (f Form) Bare() Form {
 	f.Tags = nil
 	return f
 }
 
-// Hide returns the form of what could be a secret by mistake: no message shows it.
+// Hide returns the form of a value that could be a secret by mistake. Messages do not
+// show it.
 func (f Form) Hide() Form {
 	f.Hidden = true
 	return f.Bare()
 }
 
-// AtMost returns the form of a text of no more bytes. As a count in its pattern, such
-// as {1,255}, the same would take the better part of a millisecond to compile.
+// AtMost returns the form with a maximum number of bytes. A repetition in the pattern,
+// such as {1,255}, would take almost a millisecond to compile.
 func (f Form) AtMost(bytes int) Form {
 	f.Most, f.Schema = bytes, maps.Clone(f.Schema)
 	f.Schema["maxLength"] = bytes
@@ -79,36 +82,36 @@ func Word[S ~string](of ...S) Form {
 		Pattern: Like("^(" + strings.Join(each.Of(words, regexp.QuoteMeta), "|") + ")$")}
 }
 
-// Words returns the words that the form is one of; nil where it is none of few.
+// Words returns the words of the form, or nil if the form is not made by Word.
 func (f Form) Words() []string {
 	words, _ := f.Schema["enum"].([]string)
 	return words
 }
 
-// ErrForm is what Take returns of a text that is not of the form, where the
-// pattern cannot tell.
+// ErrForm is an error of Take. It means that the text does not have the form, although
+// the pattern accepts it.
 var ErrForm = errors.New("is of another form")
 
 // A Scalar is a single value, bound to a variable.
 type Scalar struct {
 	Form
-	Holds string                  // what the variable holds, as a document has it; "" is nothing
-	Take  func(text string) error // sets the variable, or says what is wrong; nil sets none
-	// Path is the variable of a path on this machine, which is relative to the folder
-	// of the document; nil where the text is none. A colon before the first slash makes
-	// it an address of elsewhere, which stays as it is.
+	Holds string                  // text of the variable's value, as in a document; may be ""
+	Take  func(text string) error // sets the variable, or returns a problem; nil sets nothing
+	// Path is the variable, if it is a path on this machine. The reader makes it relative
+	// to the folder of the document. A path with a colon before the first slash is a
+	// remote address, and stays unchanged. Path is nil if the value is not a path.
 	Path *string
 }
 
-// Into binds a text or a word to a variable. The checks say what is wrong with
-// it beyond the form.
+// Into binds a text or a word to a variable. The checks return further problems of the
+// text.
 func Into[S ~string](into *S, form Form, checks ...func(string) error) Scalar {
 	s := Taken(form, func(text string) { *into = S(text) }, checks...)
 	s.Holds = string(*into)
 	return s
 }
 
-// Taken hands a text or a word to a function, once the checks find nothing wrong.
+// Taken calls take with a text or a word if no check returns an error.
 func Taken(form Form, take func(string), checks ...func(string) error) Scalar {
 	return Scalar{Form: form, Take: func(text string) error {
 		for _, check := range checks {
@@ -121,8 +124,7 @@ func Taken(form Form, take func(string), checks ...func(string) error) Scalar {
 	}}
 }
 
-// Parsed binds what a function makes of the text to a variable, which holds what
-// is given as text; "" is nothing.
+// Parsed binds the result of parse to a variable. holds is the text of its present value.
 func Parsed[T any](into *T, form Form, holds string, parse func(string) (T, error)) Scalar {
 	return Scalar{Form: form, Holds: holds, Take: func(text string) error {
 		read, err := parse(text)
@@ -133,17 +135,17 @@ func Parsed[T any](into *T, form Form, holds string, parse func(string) (T, erro
 	}}
 }
 
-// Exactly is a text that can be only one thing.
+// Exactly accepts only one text.
 func Exactly(text string) Scalar {
 	return Scalar{Form: Form{Must: text, Pattern: Word(text).Pattern, Schema: Schema{"const": text}}}
 }
 
-// Fits reports whether a text is of the form.
+// Fits reports whether a text has the form.
 func (f Form) Fits(text string) bool {
 	return (f.Most == 0 || len(text) <= f.Most) && (f.Pattern == nil || f.Pattern().MatchString(text))
 }
 
-// beside is a path from the folder of the document.
+// beside returns a path relative to the folder of the document.
 func (r *Reader) beside(path string) string {
 	first, _, _ := strings.Cut(path, "/")
 	if path == "" || filepath.IsAbs(path) || strings.Contains(first, ":") {

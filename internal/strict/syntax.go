@@ -9,9 +9,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// syntax notes why data is no YAML, at the first line with which it stops being so.
-// The parser, which had some bytes left to read, names where the block begins that it
-// was in: that may be the whole document.
+// syntax notes why data is not valid YAML, at the first invalid line. left is the number
+// of bytes that the parser has not read. The parser itself reports the start of the
+// enclosing block, which may be the start of the document.
 func (r *Reader) syntax(data []byte, left int, err error) {
 	text, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
 	if strings.HasPrefix(text, "line ") {
@@ -28,8 +28,8 @@ func (r *Reader) syntax(data []byte, left int, err error) {
 
 var newline = []byte("\n")
 
-// soundPart returns the most lines, from the first, that are YAML by themselves, of
-// data that is not. It gives up where trying would take long.
+// soundPart returns the longest run of lines from the start of data that is valid YAML.
+// It gives up if the search would take too long.
 func soundPart(data []byte) (above []byte, found bool) {
 	above = data
 	for tried := 0; tried < 8*mostBytes; tried += len(above) {

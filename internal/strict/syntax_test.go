@@ -7,8 +7,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
-// The reader reports invalid YAML at its line, not at the start of the surrounding
-// block.
+// The reader reports invalid YAML at its line, not at the start of the surrounding block.
 func TestSyntaxErrorsNameTheLineThatIsWrong(t *testing.T) {
 	t.Parallel()
 	comments := strings.Repeat("# as before\n", 150)

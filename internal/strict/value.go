@@ -9,37 +9,37 @@ import (
 	"github.com/gitlatch/gitlatch/internal/each"
 )
 
-// A Value is what a field holds: a Scalar, an Object, a List or a Map.
+// A Value is the value of a field: a Scalar, an Object, a List or a Map.
 type Value interface {
-	// read sets what the value is bound to from a node, or reports why it cannot.
+	// read sets the variable of the value from a node, or reports a problem.
 	read(r *Reader, path string, n *yaml.Node)
 }
 
 // A Field is one key of an object.
 type Field struct {
 	Name     string
-	Doc      string // a phrase that says what the field holds
+	Doc      string // description of the value, as a phrase
 	Required bool
 	Value    Value
 }
 
-// Required is a field that must stand.
+// Required returns a field that the document must have.
 func Required(name, doc string, v Value) Field { return Field{name, doc, true, v} }
 
-// Optional is a field that may be left out.
+// Optional returns a field that the document may omit.
 func Optional(name, doc string, v Value) Field { return Field{name, doc, false, v} }
 
-// An Object is a mapping with known keys. They are read in the order of the
-// fields, whatever their order in the document.
+// An Object is a mapping with known keys. The reader reads the values in the order of
+// Fields, not in the order of the document.
 type Object struct {
 	Fields []Field
 	Rules  []Rule
 }
 
-// Fields returns an object of fields.
+// Fields returns an object with fields.
 func Fields(fields ...Field) Object { return Object{Fields: fields} }
 
-// With returns the object with rules.
+// With returns the object with further rules.
 func (o Object) With(rules ...Rule) Object {
 	o.Rules = append(slices.Clip(o.Rules), rules...)
 	return o
@@ -75,11 +75,11 @@ func (o Object) read(r *Reader, path string, n *yaml.Node) {
 
 // A List is a sequence.
 type List struct {
-	Must  string       // what it is, as a phrase after "must be"; "" is a list
-	Item  func() Value // returns what the next item is bound to
-	Holds string       // what the variable holds, as a document has it; "" is nothing
-	None  string       // what to do where there is no item; "" takes an empty list
-	Or    Scalar       // what may stand in place of a list, where it sets anything
+	Must  string       // description, as a phrase after "must be"
+	Item  func() Value // returns the value of the next item
+	Holds string       // text of the variable's value, as in a document; may be ""
+	None  string       // advice for an empty list; "" accepts an empty list
+	Or    Scalar       // accepted instead of a list, if its Take is not nil
 	Rules []Rule
 }
 
@@ -100,14 +100,13 @@ func (l List) read(r *Reader, path string, n *yaml.Node) {
 	check(l.Rules, r, path)
 }
 
-// A Map is a mapping whose keys are not known before. They are read in their
-// order.
+// A Map is a mapping with arbitrary keys. The reader reads the values in the order of the
+// document.
 type Map struct {
-	Must string // what it is, as a phrase after "must be"
-	// Entry returns what the value of a key is bound to, or what is wrong with the
-	// key.
+	Must string // description, as a phrase after "must be"
+	// Entry returns the value for a key, or the problem of the key.
 	Entry func(key string) (Value, error)
-	Empty bool // it may hold nothing
+	Empty bool // accepts an empty mapping and null
 	Rules []Rule
 }
 

@@ -5,17 +5,17 @@ import (
 	"strconv"
 )
 
-// wide is the ratio of highest to lowest from which an axis is logarithmic.
+// wide is the smallest ratio of the highest to the lowest value on a logarithmic axis.
 const wide = 20
 
 // axis maps values to heights, in rows above the bottom.
 type axis struct {
-	low, high float64 // low is below what is shown; 0 makes the axis linear
+	low, high float64 // low is below the lowest shown value; 0 makes the axis linear
 	rows      int
 }
 
-// axisFor returns the axis that shows values from the lowest above 0 to the
-// highest.
+// axisFor returns an axis for the values from lowest to highest. lowest is the lowest
+// value above 0.
 func axisFor(lowest, highest float64, rows int) axis {
 	a := axis{high: roundUp(max(highest, 1)), rows: rows}
 	if lowest > 0 && highest/lowest >= wide {
@@ -24,8 +24,8 @@ func axisFor(lowest, highest float64, rows int) axis {
 	return a
 }
 
-// height returns how many rows high a value stands. The highest ends in the
-// middle of the top row, so that a line drawn at it is seen.
+// height returns the height of a value in rows. The highest value ends in the middle of
+// the top row, so a line at this value is visible.
 func (a axis) height(v float64) float64 {
 	full := float64(a.rows) - 0.5
 	switch {
@@ -37,13 +37,13 @@ func (a axis) height(v float64) float64 {
 	return math.Log(v/a.low) / math.Log(a.high/a.low) * full
 }
 
-// row returns the row, from the bottom, in which a value lies.
+// row returns the row of a value, counted from the bottom.
 func (a axis) row(v float64) int {
 	return min(max(int(a.height(v)), 0), a.rows-1)
 }
 
-// labels returns what is written beside the rows: powers of ten first, then
-// what else there is room for.
+// labels returns the labels of the rows: powers of ten first, then other values in free
+// rows.
 func (a axis) labels() map[int]string {
 	at := map[int]string{}
 	add := func(v float64) {
@@ -92,7 +92,7 @@ func roundDown(v float64) float64 {
 
 func count(v float64) string { return Number(int64(math.Round(v))) }
 
-// Number writes a number with its thousands apart: 10,000.
+// Number formats a number with separators: 10,000.
 func Number(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {

@@ -6,28 +6,28 @@ import (
 	"io"
 )
 
-// Version is that of all documents for machines: fields are added to them, never
-// renamed or given another meaning.
+// Version is the API version of all documents. Later versions add fields, and never
+// rename a field or change its meaning.
 const Version = "gitlatch.dev/v1alpha1"
 
-// A Document is the head of one for machines.
+// A Document is the header of a JSON document.
 type Document struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 }
 
-// DocumentOf is the head of a kind of document.
+// DocumentOf returns the header of a kind of document.
 func DocumentOf(kind string) Document { return Document{Version, kind} }
 
-// Marshal returns what JSON writes. A document that writes itself uses it, since what is
-// escaped once stays so.
+// Marshal returns the same JSON as JSON. A MarshalJSON method uses it, because escaped
+// text would stay escaped.
 func Marshal(document any) ([]byte, error) {
 	var text bytes.Buffer
 	err := JSON(&text, document)
 	return bytes.TrimRight(text.Bytes(), "\n"), err
 }
 
-// JSON writes a document as machines and people read it: <, > and & are not escaped.
+// JSON writes a document for programs and users. It does not escape <, > and &.
 func JSON(out io.Writer, document any) error {
 	lines := json.NewEncoder(out)
 	lines.SetIndent("", "  ")

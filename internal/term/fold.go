@@ -9,12 +9,12 @@ import (
 // Narrow is the width that text is folded to if no terminal is wider, in columns.
 const Narrow = 80
 
-// narrowest is the width below which text is not folded further: names of
-// workloads leave little room on a narrow terminal.
+// narrowest is the smallest width that text is folded to. Names of workloads leave little
+// room on a narrow terminal.
 const narrowest = 24
 
-// Fold breaks a text between words into lines of at most width columns. A number
-// stays with its %.
+// Fold breaks a text between words into lines of at most width columns. It does not
+// separate a number from its %. It breaks a wider name after a / or -, but not a URL.
 func Fold(text string, width int) (lines []string) {
 	width = max(width, narrowest)
 	line := ""
@@ -24,7 +24,14 @@ func Fold(text string, width int) (lines []string) {
 			words = slices.Replace(words, i-1, i+1, words[i-1]+" "+words[i])
 		}
 	}
-	for _, word := range words {
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		if utf8.RuneCountInString(word) > width && !strings.Contains(word, "://") {
+			if at := strings.LastIndexAny(word[:width], "/-"); at > 0 {
+				words = slices.Insert(words, i+1, word[at+1:])
+				word = word[:at+1]
+			}
+		}
 		switch {
 		case line == "":
 			line = word

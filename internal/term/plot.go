@@ -6,26 +6,27 @@ import (
 	"time"
 )
 
-// A Point begins a step: the value from an instant on.
+// A Point is the start of a step: the value from this time on.
 type Point struct {
 	At    time.Duration
 	Value float64
 }
 
-// A Plot is a line of steps, the level, over an area of steps, the scale, from 0 until an
-// instant. The axis is logarithmic where the values are far apart.
+// A Plot shows the level as a line of steps over the scale as an area of steps, from 0
+// until To. The axis is logarithmic if the values are far apart.
 type Plot struct {
 	Title string
-	To    time.Duration
-	Scale []Point // ascending in time; the last one before 0 is the value at 0
-	Level []Point // as Scale; nothing is drawn at 0
-	Rows  int     // of the area; 0 is 10
-	// Every is the distance between marks, which count what it is at least one of: days,
-	// hours, minutes or else seconds. 0 marks the hours of a day that starts at 0.
+	To    time.Duration // end of the plot
+	Scale []Point       // sorted by time; the last point before 0 is the value at 0
+	Level []Point       // sorted by time; a value of 0 is not drawn
+	Rows  int           // rows of the area; 0 is 10
+	// Every is the distance between marks. The labels are in the largest unit that fits
+	// into it: days, hours, minutes or seconds. With 0, the plot marks every third hour
+	// of a day that starts at 0.
 	Every time.Duration
 }
 
-const margin = 9 // columns left of the area
+const margin = 9 // columns to the left of the area
 
 // cell is one character of the picture.
 type cell struct {
@@ -33,7 +34,8 @@ type cell struct {
 	ink   ink
 }
 
-// Draw returns the plot as lines of at most the style's width, each ended.
+// Draw returns the plot as lines that are at most as wide as the style and end in a
+// newline.
 func (p Plot) Draw(s Style) string {
 	if p.Rows <= 0 {
 		p.Rows = 10
@@ -65,8 +67,7 @@ func (p Plot) Draw(s Style) string {
 	return out.String()
 }
 
-// sample returns a value a column: the highest that held within it, or the
-// last.
+// sample returns one value for each column: the highest one in the column, or the last.
 func (p Plot) sample(of []Point, columns int, highest bool) []float64 {
 	values := make([]float64, columns)
 	next, now := 0, 0.0
@@ -87,7 +88,7 @@ func (p Plot) sample(of []Point, columns int, highest bool) []float64 {
 	return values
 }
 
-// instant is when a column begins.
+// instant returns the time at which a column starts.
 func (p Plot) instant(column, columns int) time.Duration {
 	return p.To * time.Duration(column) / time.Duration(columns)
 }
@@ -105,8 +106,8 @@ func (p Plot) axis(series ...[]float64) axis {
 	return axisFor(lowest, highest, p.Rows)
 }
 
-// area is the cell of an area that reaches so many rows above the cell's
-// bottom.
+// area returns the cell of an area that reaches the given number of rows above the bottom
+// of the cell.
 func (s Style) area(reach float64) cell {
 	switch eighths := int(reach*8 + 0.5); {
 	case eighths <= 0:
@@ -120,8 +121,7 @@ func (s Style) area(reach float64) cell {
 	}
 }
 
-// line draws the level over the area: along its row, and up or down where it
-// steps.
+// line draws the level over the area: along its row, and up or down at a step.
 func (s Style) line(picture [][]cell, a axis, level []float64) {
 	put := func(r, c int, unicode, ascii string) { picture[r][c] = cell{s.glyph(unicode, ascii), yellow} }
 	for c, v := range level {
@@ -148,7 +148,7 @@ func (s Style) line(picture [][]cell, a axis, level []float64) {
 	}
 }
 
-// time is the axis of the time: the clock's, every third hour, or minutes.
+// time returns the time axis, with the hours of the clock or the marks of Every.
 func (p Plot) time(s Style, columns int) string {
 	ruler := []rune(strings.Repeat(s.glyph("─", "-"), columns))
 	text := []rune(strings.Repeat(" ", margin+columns+2))
@@ -173,7 +173,7 @@ func (p Plot) time(s Style, columns int) string {
 	return fmt.Sprintf("%s%s\n%s\n", strings.Repeat(" ", margin-1), s.Faint(corner+string(ruler)), s.Faint(strings.TrimRight(string(text), " ")))
 }
 
-// Legend says what a plot shows.
+// Legend explains the area and the line of a plot.
 func (s Style) Legend(scale, level string) string {
 	return s.paint(cyan, s.glyph("█", ":")) + " " + scale + "   " + s.paint(yellow, s.glyph("━━", "--")) + " " + level
 }
@@ -185,8 +185,8 @@ func (s Style) glyph(unicode, ascii string) string {
 	return unicode
 }
 
-// join returns a row without what is empty at its end, each run of one ink
-// painted once.
+// join returns a row without the empty cells at its end. It paints each run of one ink
+// once.
 func (s Style) join(row []cell) string {
 	for len(row) > 0 && row[len(row)-1].glyph == " " {
 		row = row[:len(row)-1]

@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// surge is a plot over four decades: up and down in the evening, the level
-// following up only.
+// surge is a plot over four decades. The scale goes up and down in the evening, and the
+// level only follows it up.
 func surge() term.Plot {
 	p := term.Plot{Title: "surge", To: 24 * time.Hour, Level: []term.Point{{Value: 5}}}
 	for minute, v := 0, 3.0; minute < 24*60; minute += 5 {
@@ -34,7 +34,7 @@ func surge() term.Plot {
 	return p
 }
 
-// office is a linear plot that begins and ends at nothing, lowered at noon.
+// office is a linear plot that starts and ends at 0. The level is lowered at noon.
 func office() term.Plot {
 	return term.Plot{
 		Title: "office", To: 24 * time.Hour, Rows: 6,
@@ -43,7 +43,7 @@ func office() term.Plot {
 	}
 }
 
-// rebuild is a plot of minutes on a linear axis, up from little in steps.
+// rebuild is a plot of some minutes on a linear axis, with a scale that grows in steps.
 func rebuild() term.Plot {
 	p := term.Plot{Title: "rebuild", To: 7 * time.Minute, Rows: 6, Every: time.Minute, Level: []term.Point{{At: 45 * time.Second, Value: 100}}}
 	for i, v := range []float64{6, 9, 12, 25, 50, 100} {

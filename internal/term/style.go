@@ -1,14 +1,13 @@
-// Package term says how gitlatch looks on a terminal: paragraphs and tables
-// folded to a width, counts and names, a step line of checkpoint over scale. It
-// is pure: what it returns depends on its arguments alone. What an output can
-// show is found out by package tty.
+// Package term formats output for a terminal: paragraphs and tables folded to a width,
+// numbers and names, and a plot of levels over scale. It does no I/O: each result depends
+// only on the arguments. Package tty detects the capabilities of an output.
 package term
 
-// A Style is what a terminal can show. The zero value is 80 columns of Unicode
-// without colour.
+// A Style is the set of capabilities of a terminal. The zero value is 80 columns of
+// Unicode without colour.
 type Style struct {
 	Width  int  // in columns; 0 is 80
-	ASCII  bool // without block and box characters
+	ASCII  bool // no block and box characters
 	Colour bool
 }
 
@@ -19,13 +18,15 @@ func (s Style) width() int {
 	return max(s.Width, 30)
 }
 
-// An ink is a colour, as the parameters of an escape sequence.
+// An ink is a colour, given as the parameters of an escape sequence.
 type ink string
 
 const (
 	plain  ink = ""
 	faint  ink = "2"
 	strong ink = "1"
+	red    ink = "31"
+	green  ink = "32"
 	cyan   ink = "36"
 	yellow ink = "1;33"
 )
@@ -37,8 +38,13 @@ func (s Style) paint(i ink, text string) string {
 	return "\x1b[" + string(i) + "m" + text + "\x1b[0m"
 }
 
-// Heading returns a line that stands above a part of the output.
+// Heading returns a line in the style of a heading.
 func (s Style) Heading(text string) string { return s.paint(strong, text) }
 
-// Faint returns text that is there to be passed over.
+// Verdict returns a line in green if ok is true, and else in red.
+func (s Style) Verdict(ok bool, line string) string {
+	return s.paint(map[bool]ink{true: green, false: red}[ok], line)
+}
+
+// Faint returns text in a faint style, for text that readers can skip.
 func (s Style) Faint(text string) string { return s.paint(faint, text) }

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// gap is how many spaces stand between two columns.
+// gap is the number of spaces between two columns.
 const gap = 2
 
-// Table returns rows with their columns aligned, two spaces apart and after an
-// indent of two. align has a letter a column: l for left, r for right. Rows may
-// be short.
+// Table returns rows with aligned columns, two spaces apart and with an indent of two.
+// align has one letter for each column: l for left, r for right. A row may have fewer
+// columns.
 func Table(align string, rows ...[]string) string {
 	width := widths(len(align), rows)
 	var out strings.Builder
@@ -28,11 +28,10 @@ func Table(align string, rows ...[]string) string {
 	return out.String()
 }
 
-// Rows returns the lines of each row of a table: a column a fact, and the last
-// one, which is a sentence, folded below itself so that nothing is wider than so
-// many columns; 0 folds nothing. Where the facts leave too little room the
-// sentence stands below them. The first row is the head; all rows have as many
-// facts.
+// Rows returns the lines of each row of a table. The last column is a sentence. Rows
+// folds it in its own column, so that no line is wider than columns; 0 does not fold. If
+// the other columns leave too little room, the sentence is below them. The first row is
+// the heading. All rows have the same number of columns.
 func Rows(rows [][]string, columns int) [][]string {
 	last := len(rows[0]) - 1
 	width, facts := widths(last+1, rows), 0
@@ -62,7 +61,7 @@ func Rows(rows [][]string, columns int) [][]string {
 	return lines
 }
 
-// widths are those of the first columns of rows, some of which may be short.
+// widths returns the widths of the first columns. A row may have fewer columns.
 func widths(columns int, rows [][]string) []int {
 	width := make([]int, columns)
 	for _, row := range rows {

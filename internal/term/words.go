@@ -9,7 +9,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Name is a workload as people call it; only what is no Deployment says its kind.
+// Name returns the short name of a Deployment, and the full ID of any other workload.
 func Name(id workload.ID) string {
 	if id.Kind == workload.Deployment {
 		return id.Short()
@@ -17,22 +17,22 @@ func Name(id workload.ID) string {
 	return id.String()
 }
 
-// Named is a workload as documents for machines name it.
+// Named is the name of a workload in JSON documents.
 type Named struct {
 	Namespace string `json:"namespace"`
 	Kind      string `json:"kind"`
 	Name      string `json:"name"`
 }
 
-// NamedBy is a workload by its ID.
+// NamedBy returns the name of a workload.
 func NamedBy(id workload.ID) Named { return Named{id.Namespace, string(id.Kind), id.Name} }
 
-// ID is the workload that is named.
+// ID returns the ID of the workload.
 func (n Named) ID() workload.ID {
 	return workload.ID{Namespace: n.Namespace, Kind: workload.Kind(n.Kind), Name: n.Name}
 }
 
-// Count is a number of things: "1 pod", "2 pods".
+// Count formats a number of things: "1 pod", "2 pods".
 func Count[N int | int32](n N, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -40,7 +40,7 @@ func Count[N int | int32](n N, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Some is a count that may not be known: a dash where it is nil.
+// Some formats a number. It returns a dash for nil, an unknown number.
 func Some(n *int32) string {
 	if n == nil {
 		return "-"
@@ -59,7 +59,7 @@ func Percent(share float64) string {
 	return strconv.FormatFloat(tenths/10, 'f', -1, 64) + " %"
 }
 
-// Positive is a count, and a dash where there is none.
+// Positive formats a number. It returns a dash for 0.
 func Positive(n int32) string {
 	if n == 0 {
 		return "-"
@@ -67,7 +67,7 @@ func Positive(n int32) string {
 	return strconv.Itoa(int(n))
 }
 
-// Among names the first few, and counts the others.
+// Among lists the first five names, and the number of other names.
 func Among(names []string) string {
 	const most = 5
 	if len(names) > most {

@@ -65,7 +65,7 @@ func TestDryRunBesideATickSaysNothingTwice(t *testing.T) {
 	}
 }
 
-// overtaken samples once another tick has come to its end.
+// overtaken is a sampler that samples after another tick has ended.
 type overtaken struct{ *world }
 
 func (o overtaken) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {

@@ -26,14 +26,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// patience bounds every wait of these tests.
+// patience is the time limit of every wait in these tests.
 const patience = 5 * time.Minute
 
-// needs are the pods of a fleet, by "namespace/name".
+// needs are the desired replicas of the workloads, by "namespace/name".
 type needs map[string]int32
 
-// shared is what machines share that tick for one site: a table, a repository
-// behind a git server, the cluster, and what time it is.
+// shared are the parts that all machines of one site share: a table, a repository behind
+// a git server, the cluster and the clock.
 type shared struct {
 	dynamo *dynamodb.Client
 	table  string
@@ -57,7 +57,7 @@ func (s *shared) clock() time.Time {
 	return s.now
 }
 
-// later lets time pass, and the cluster come to need this.
+// later advances the clock and sets the desired replicas in the cluster.
 func (s *shared) later(d time.Duration, n needs) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +65,7 @@ func (s *shared) later(d time.Duration, n needs) {
 	maps.Copy(s.cluster, n)
 }
 
-// Sample is what every machine sees of the cluster.
+// Sample returns the sample of every machine.
 func (s *shared) Sample(context.Context, workload.Kinds) (workload.Fleet, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +111,7 @@ func (s *shared) store(client dynamo.Client) latch.Store {
 	return dynamo.Open(dynamo.Options{Table: s.table, Client: client})
 }
 
-// calm is a tick that nothing disturbs.
+// calm runs a tick without disturbance.
 func (s *shared) calm(t *testing.T, owner string) tick.Report {
 	t.Helper()
 	r, err := s.machine(t, owner).Run(t.Context())
@@ -163,9 +163,8 @@ func (s *shared) agrees(t *testing.T, want needs) {
 	s.origin.Check(t)
 }
 
-// TestManyTicksAtOnce lets 16 machines tick at the same time, round for round.
-// In every other round the one that has the lease waits until all others were
-// turned away; in the rest they are left to it.
+// TestManyTicksAtOnce lets 16 machines tick at the same time, in several rounds. In every
+// second round, the machine with the lease waits until the others were refused.
 func TestManyTicksAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newShared(t, dynalite.Start(t))
@@ -214,7 +213,7 @@ func (s *shared) race(t *testing.T, n, round int) {
 	t.Helper()
 	crowd, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	left := make(chan struct{}, n) // those that came to their end
+	left := make(chan struct{}, n) // ticks that have ended
 	patient := sampled(func(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
 		for range n - 1 {
 			select {

@@ -95,8 +95,8 @@ func (w *world) componentsFollow(t *testing.T) {
 	}
 }
 
-// behind are the namespaces of running workloads with a mark that does not have the level,
-// and that no open condition names as a user's.
+// behind returns the namespaces of live workloads with a marker that does not have the
+// level, unless an open condition reports the number as a user's.
 func (w *world) behind(t *testing.T, tree checkpoint.Tree, report tick.Report) (namespaces []string) {
 	t.Helper()
 	if len(w.InPlace) == 0 {
@@ -124,7 +124,7 @@ func (w *world) running(id workload.ID) bool {
 	return ok
 }
 
-// marksFile is a file in which counts are marked.
+// marksFile is a file with marked replica counts.
 const marksFile = "values.yaml"
 
 // marks commits a user's file with marked replica counts, each "shop/web 3".
@@ -145,7 +145,7 @@ func (w *world) mark(who string, n int) {
 	w.Repository.Edit("by hand", w.Now, map[string][]byte{marksFile: []byte(text)})
 }
 
-// happen does one random thing to the world.
+// happen applies one random event to the world.
 func (w *world) happen(r *rand.Rand) {
 	who := []string{"shop/web", "shop/api", "pay/ledger"}[r.IntN(3)]
 	switch r.IntN(24) {

@@ -13,8 +13,8 @@ import (
 )
 
 // For any content that a user puts into one namespace of the site, the other levels
-// change in the same tick, and the report has the path that was not read. With a real
-// server.
+// change in the same tick, and the report has the path that was not read. The git server
+// is real.
 func TestAHostileNamespaceStopsNoOther(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -61,7 +61,7 @@ func TestAHostileNamespaceStopsNoOther(t *testing.T) {
 	}
 }
 
-// deadlined is a repository that a tick does not wait for without end.
+// deadlined is a repository whose calls have a deadline.
 type deadlined struct{ repo.Repository }
 
 func (d deadlined) Read(ctx context.Context, commit string, known map[string]string, paths ...string) (map[string]repo.Object, error) {

@@ -38,8 +38,8 @@ replicas: 7 # {"$gitlatch": "shop/deployment/api"}
 `,
 }
 
-// With real servers and the protocol of git and gitlatch: a commit changes only digits,
-// as a user could have done it.
+// The test uses real servers and git's own protocol. A commit changes only digits, like a
+// careful user's edit.
 func TestOnlyTheDigitsMoveInARealRepository(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(*gitserver.Server, *gitserver.Origin){

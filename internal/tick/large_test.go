@@ -19,8 +19,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// largest is a site of 50,000 workloads in 100 namespaces, with the sizes that a
-// fleet has.
+// largest is a site of 50,000 workloads in 100 namespaces, with realistic sizes.
 func largest() *world {
 	w := newWorld(map[string]string{"gitlatch.yaml": latching})
 	for i := range 50_000 {
@@ -44,8 +43,8 @@ func (w *world) scaled(to func(int32) int32) {
 	}
 }
 
-// However many workloads cross at once, what CodeCommit takes of a message is kept,
-// and however many are dropping, one item of DynamoDB holds the head.
+// For any number of level changes, the message fits CodeCommit's limit. For any number of
+// workloads in a mass drop, the head fits into one item of DynamoDB.
 func TestTheLargestSite(t *testing.T) {
 	t.Parallel()
 	tables := dynalite.Start(t)
@@ -94,7 +93,7 @@ func TestTheLargestSite(t *testing.T) {
 	run(false)
 }
 
-// narrow is a repository that takes a commit of a few files at most.
+// narrow is a repository that accepts only commits of a few files.
 type narrow struct {
 	repo.Repository
 	most int
@@ -145,7 +144,7 @@ func (w *world) team(i int) {
 	w.Fleet[id] = workload.Sample{ID: id, Rollout: &workload.Rollout{}, Scale: &workload.Scale{Desired: 20, Ready: 20, Driver: workload.DrivenByHPA}}
 }
 
-// tickAt runs a tick on a host that takes most files in a commit.
+// tickAt runs a tick on a host that accepts at most the given number of files per commit.
 func (w *world) tickAt(t *testing.T, most int) tick.Report {
 	t.Helper()
 	report, err := w.Tick(func(t *tick.Tick) { t.Repository = narrow{t.Repository, most} })
@@ -163,7 +162,7 @@ func (w *world) proposed(t *testing.T) int {
 	return len(proposal.Changes(latch.LatchesOf(w.latches(t))))
 }
 
-// Halving is not an attempt that lost a race: of 100 namespaces, one lands.
+// Halving does not count as an attempt that lost a race: of 100 namespaces, one lands.
 func TestHalvingIsNoAttempt(t *testing.T) {
 	t.Parallel()
 	for _, proposes := range []bool{false, true} {

@@ -41,7 +41,7 @@ func TestALeaseThatAnotherHadInBetween(t *testing.T) {
 	}
 }
 
-// sleeper samples, and sleeps until another had the lease.
+// sleeper samples, and sleeps until another tick had the lease.
 type sleeper struct{ *world }
 
 func (s sleeper) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
@@ -51,8 +51,8 @@ func (s sleeper) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fle
 	return fleet, errors.Join(err, held, s.Store.Release(ctx, lease))
 }
 
-// A queue may give a turn twice, one after the other: two samples within seconds
-// are not a need that was sustained.
+// A queue may deliver a turn twice in a row. Two samples within seconds do not count as a
+// sustained need.
 func TestATurnThatIsGivenTwiceIsOneSample(t *testing.T) {
 	t.Parallel()
 	w := newWorld(map[string]string{"gitlatch.yaml": latching})

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// mishaps are what befalls a push of gitlatch's own, however it ends.
+// mishaps are faults of a push by gitlatch, with every outcome.
 var mishaps = []func(w *world, r *rand.Rand){
 	func(w *world, r *rand.Rand) { w.KillBefore = 4 + r.IntN(4) },
 	func(w *world, _ *rand.Rand) { w.LostReply = true },

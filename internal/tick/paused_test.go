@@ -26,7 +26,7 @@ func (f sampled) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fle
 	return f(ctx, kinds)
 }
 
-// A gate stops each caller until it is opened, or the test is over.
+// A gate stops each caller until the gate is opened, or the test ends.
 type gate struct {
 	ctx           context.Context
 	once          sync.Once
@@ -41,9 +41,9 @@ func (g *gate) pass() {
 	}
 }
 
-// Where a tick can be paused.
+// The points at which a tick can be paused.
 
-// afterItLooked pauses with a sample in hand that is out of date later.
+// afterItLooked pauses a tick after its sample, which is outdated later.
 func afterItLooked(g *gate, p *parts) {
 	inner := p.sampler
 	p.sampler = sampled(func(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
@@ -53,7 +53,7 @@ func afterItLooked(g *gate, p *parts) {
 	})
 }
 
-// inMidPush pauses with a push made and not sent.
+// inMidPush pauses a tick after it made the commit, before it sends the push.
 func inMidPush(g *gate, p *parts) {
 	inner := p.transport
 	p.transport = roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -64,7 +64,7 @@ func inMidPush(g *gate, p *parts) {
 	})
 }
 
-// afterItsPush pauses a tick whose push landed, before it gets the answer.
+// afterItsPush pauses a tick whose push landed, before it gets the reply.
 func afterItsPush(g *gate, p *parts) {
 	inner := p.transport
 	p.transport = roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -105,10 +105,10 @@ func TestAPausedHolder(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		at        func(*gate, *parts)
-		sees      needs // the one that is paused
-		meanwhile needs // the other
-		settles   needs // git and latches, when the other has ended
-		lands     needs // git, when the first has ended
+		sees      needs // the desired replicas in the sample of the paused tick
+		meanwhile needs // the desired replicas in the sample of the other tick
+		settles   needs // levels in git and in the latches after the other tick
+		lands     needs // levels in git after the paused tick
 	}{
 		{"with nothing to say", afterItLooked, needs{}, needs{},
 			needs{"shop/web": 100, "shop/api": 100}, needs{"shop/web": 100, "shop/api": 100}},
@@ -144,7 +144,7 @@ func TestAPausedHolder(t *testing.T) {
 			}()
 			await(t, g.reached, "the pause")
 
-			s.later(period, c.meanwhile) // its lease has ended a minute ago
+			s.later(period, c.meanwhile) // its lease expired a minute ago
 			s.calm(t, "other")
 			s.agrees(t, c.settles)
 			head, latches := s.load(t)

@@ -116,8 +116,8 @@ func (p *publisher) commit(ctx context.Context) error {
 				continue
 			}
 		}
-		do := "let gitlatch's identity push to the branch, or give it another branch or identity"
-		if p.refused(err, "publish: %w; the levels in git do not change until the branch accepts a push", "", do) {
+		fix := "let gitlatch's identity push to the branch, or give it another branch or identity"
+		if p.refused(err, "publish: %w; the levels in git do not change until the branch accepts a push", "", fix) {
 			return nil
 		}
 		if !errors.Is(err, repo.ErrMoved) {

@@ -103,18 +103,18 @@ func anomalies(period time.Duration, s latch.State, fleet workload.Fleet, r Repo
 // fleet adds the conditions of the site.
 func (n *Notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 	for _, unread := range fleet.Unread {
-		do := "give gitlatch the rights in infra/rbac"
+		fix := "kubectl apply -k infra/rbac"
 		for _, o := range fleet.Kinds {
 			if o.FullResource() == unread.Part {
-				do = "give gitlatch the rights that gitlatch render rights prints, or correct kinds of the policy"
+				fix = fmt.Sprintf("gitlatch render rights -c %s.yaml | kubectl apply -f -, or correct kinds in the policy", r.Site)
 			}
 		}
 		n.condition(alert.Unread, unread.Part, unread.Part+" could not be read: "+cmp.Or(unread.Why, "no reason was given"),
-			"lowers no level in the site until then", do)
+			"lowers no level in the site until then", fix)
 	}
 	for _, unmeasured := range fleet.Unmeasured {
 		n.condition(alert.Unmeasured, unmeasured.Part, "the demand that "+unmeasured.Part+" measures is unknown: "+unmeasured.Why,
-			"does not judge work per request until then", "fix the source, or take it out of demand in the configuration")
+			"does not judge work per request until then", "correct the source, or remove it from demand in the configuration")
 	}
 	if head.Drop != nil {
 		n.Conditions = append(n.Conditions, massDrop(r.Site, *head.Drop))
@@ -126,7 +126,7 @@ func (n *Notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 	}
 	if due := head.UnpublishedSince; !due.IsZero() && fleet.At.Sub(due) >= staleAfter {
 		n.condition(alert.Stale, "", fmt.Sprintf("a level change has been waiting since %s", due.UTC().Format(timeFormat)),
-			triesAgain, "for the reason, see the other alerts and run gitlatch tick --dry-run. A rebuild now starts with the old level")
+			triesAgain+". A rebuild now starts with the old level", "for the reason, see the other alerts and run \"gitlatch tick --dry-run\"")
 	}
 }
 
@@ -138,11 +138,11 @@ func massDrop(site string, d latch.Drop) alert.Condition {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return alert.Condition{
-		Kind:  alert.MassDrop,
-		Title: fmt.Sprintf("mass drop, %d of %d workloads lost half of their pods", d.Workloads, d.Of),
-		Text:  fmt.Sprintf("%s, since %s", text, d.Since.UTC().Format("2006-01-02 15:04 UTC")),
-		Did:   "gitlatch keeps every level until these workloads recover. Raises continue.",
-		Do:    fmt.Sprintf("for an outage, none in gitlatch. If the drop is intended, run \"gitlatch adopt -c %s.yaml\"", site),
+		Kind:   alert.MassDrop,
+		Title:  fmt.Sprintf("mass drop, %d of %d workloads lost half of their pods", d.Workloads, d.Of),
+		Text:   fmt.Sprintf("%s, since %s", text, d.Since.UTC().Format("2006-01-02 15:04 UTC")),
+		Effect: "gitlatch keeps every level until these workloads recover. Raises continue.",
+		Fix:    fmt.Sprintf("for an outage, none in gitlatch. If the drop is intended, run \"gitlatch adopt -c %s.yaml\"", site),
 	}
 }
 
@@ -150,9 +150,9 @@ func massDrop(site string, d latch.Drop) alert.Condition {
 func surge(s ledger.Surge, from, to int32) alert.Condition {
 	return alert.Condition{
 		Kind: alert.Surge, Subject: s.ID.String(),
-		Text: fmt.Sprintf("its level rose from %d to %d in one change; it has %d pods", from, to, s.Need),
-		Did:  "gitlatch committed it: a level that is too high costs less than one that is too low",
-		Do:   "if the need is real, none. If not, edit its level in git: gitlatch does not change it for 24 hours",
+		Text:   fmt.Sprintf("its level rose from %d to %d in one change; it has %d pods", from, to, s.Need),
+		Effect: "gitlatch committed it: a level that is too high costs less than one that is too low",
+		Fix:    "if the need is real, none. If not, edit its level in git: gitlatch does not change it for 24 hours",
 	}
 }
 
@@ -162,10 +162,10 @@ func (n *Notes) clusters(site string, fleet workload.Fleet, c latch.Cluster, wit
 	switch {
 	case c.Other != "" && recent(c.OtherSeen) && recent(c.Seen):
 		n.condition(alert.SecondCluster, c.Other, fmt.Sprintf("cluster %s runs ticks of site %s, whose own cluster %s is alive", c.Other, site, c.UID),
-			"only reads the second cluster", "give one of the two another site, or stop its schedule")
+			"only reads the second cluster", "set another site in the configuration of one of the two, or stop its schedule")
 	case c.Other != "" && fleet.Cluster == c.Other:
 		n.condition(alert.ClusterNew, c.Other, fmt.Sprintf("cluster %s runs ticks of site %s, whose own cluster was %s", c.Other, site, c.UID),
-			"only raises levels", "when the rebuilt cluster has its traffic, run gitlatch adopt")
+			"only raises levels", "when the rebuilt cluster has its traffic, run \"gitlatch adopt\"")
 	}
 }
 

@@ -17,13 +17,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// flagged is a site whose workloads a real Flagger promotes: web, whose count
-// nothing but git states, and api, which an autoscaler drives.
+// flagged is a site whose workloads a real Flagger promotes: web, whose replicas only git
+// sets, and api, which has an autoscaler.
 type flagged struct {
 	*realParts
 	hooks string      // URL of the webhooks that Flagger calls
-	bad   atomic.Bool // its answer to how the analysis goes
-	gate  atomic.Bool // its answer to whether a promotion may go on
+	bad   atomic.Bool // the webhook reports a failed analysis
+	gate  atomic.Bool // the webhook allows the promotion
 }
 
 // canary makes Flagger promote a Deployment once two iterations of its analysis
@@ -105,7 +105,7 @@ func (f *flagged) once(t *testing.T) {
 	}
 }
 
-// nothing is the argument of recorded for a git without a rollout entry.
+// nothing is the argument of recorded if git has no rollout entry.
 const nothing = " "
 
 // recorded ticks until git has the wanted rollout entry for both workloads.
@@ -191,7 +191,7 @@ func TestFlaggersFleetIsDeclaredOnce(t *testing.T) {
 	f.pods(t, 10)
 }
 
-// create makes both workloads as they come from git, and waits for their pods.
+// create creates both workloads from git, and waits for their pods.
 func (f *flagged) create(t *testing.T, image string, replicas int32) {
 	t.Helper()
 	manifests := []string{"{apiVersion: v1, kind: Namespace, metadata: {name: shop}}"}
@@ -204,7 +204,7 @@ func (f *flagged) create(t *testing.T, image string, replicas int32) {
 	}
 }
 
-// promotes has Flagger promote both.
+// promotes lets Flagger promote both workloads.
 func (f *flagged) promotes(t *testing.T) {
 	t.Helper()
 	f.cp.Apply(t, f.canary("web", ""), f.canary("api", "\n  autoscalerRef: {apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, name: api}"))

@@ -51,7 +51,7 @@ func newReal(t *testing.T) *realParts {
 		if namespace == dark {
 			return ""
 		}
-		return "7m" // of 10m: the 70 % that autoscalers here aim at
+		return "7m" // of 10m: the autoscalers have a target of 70 %
 	})
 	for _, file := range []string{"clusterrole.yaml", "clusterrolebinding.yaml"} {
 		r.cp.Apply(t, read(t, filepath.Join("../../infra/rbac", file)))
@@ -106,8 +106,8 @@ func (r *realParts) repository(t *testing.T) repo.Repository {
 	return repository
 }
 
-// populate makes the fleet: workloads that state no count, as in git, and
-// autoscalers for all but one, which is scaled by hand.
+// populate creates the workloads, without replicas in git, and autoscalers for all but
+// one, which is scaled by hand.
 func (r *realParts) populate(t *testing.T) {
 	var namespaces, workloads, autoscalers []string
 	for namespace, n := range map[string]int{"shop": 20, "pay": 15, "search": 10, dark: 5} {
@@ -132,7 +132,7 @@ var (
 	index  = workload.ID{Namespace: "search", Kind: workload.StatefulSet, Name: "index"}
 )
 
-// scale writes counts through /scale, and waits for the pods.
+// scale sets replicas through /scale, and waits for the pods.
 func (r *realParts) scale(t *testing.T, counts map[workload.ID]int32) {
 	t.Helper()
 	type group struct {
@@ -194,7 +194,7 @@ func (r *realParts) tick(t *testing.T) tick.Report {
 	return report
 }
 
-// quietTicks are ticks that commit nothing.
+// quietTicks runs ticks that make no commit.
 func (r *realParts) quietTicks(t *testing.T, n int) (last tick.Report) {
 	t.Helper()
 	for range n {
@@ -207,8 +207,7 @@ func (r *realParts) quietTicks(t *testing.T, n int) (last tick.Report) {
 	return last
 }
 
-// commits makes a tick that commits just these levels, as one commit on top of
-// the branch.
+// commits runs a tick that commits exactly these levels, as one commit on the tip.
 func (r *realParts) commits(t *testing.T, levels map[workload.ID]int32) tick.Report {
 	t.Helper()
 	report := r.tick(t)
@@ -239,8 +238,8 @@ func (r *realParts) declared(t *testing.T) {
 	}
 }
 
-// rival edits a namespace's record between the next tick's read and its push,
-// and returns where the id of their commit will be.
+// rival edits the checkpoint file of a namespace between the next tick's read and its
+// push. It returns a pointer to the id of the rival's commit.
 func (r *realParts) rival(t *testing.T, namespace, old, edited string) *string {
 	t.Helper()
 	path := checkpoint.RecordPath("prod-eu", namespace)
@@ -255,7 +254,7 @@ func (r *realParts) rival(t *testing.T, namespace, old, edited string) *string {
 	return &made
 }
 
-// same reports the levels that are not as expected.
+// same returns the levels that differ from the expected ones.
 func same(t *testing.T, where string, got, want map[workload.ID]int32) {
 	t.Helper()
 	for id, level := range want {
@@ -283,7 +282,7 @@ func count(requests []gitserver.Request, service string) (n int) {
 	return n
 }
 
-// calls notes the requests to the API server.
+// calls records the requests to the API server.
 type calls struct {
 	mu   sync.Mutex
 	seen []string

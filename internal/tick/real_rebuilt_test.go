@@ -78,7 +78,8 @@ func (r *realParts) rebuilt(t *testing.T, rollouts []lost) {
 	created, again := map[string]string{}, map[string]string{}  // images
 	starts, reaches := map[string]string{}, map[string]string{} // pods
 	for _, l := range rollouts {
-		// Three pods of v2, and no more for five minutes, or beyond the partition.
+		// Three pods of v2 start. No other pod starts for five minutes, or beyond the
+		// partition.
 		spec, then := surging(3, 300, 600, false), "10 app:1, 3 app:2"
 		if l.id.Kind == workload.StatefulSet {
 			spec, then = partition(7), "7 app:1, 3 app:2"
@@ -89,10 +90,10 @@ func (r *realParts) rebuilt(t *testing.T, rollouts []lost) {
 		created[l.id.Name], starts[l.id.Name] = l.returns, "10 "+l.returns
 		again[l.id.Name], reaches[l.id.Name] = "app:2", then
 		m := moved(t, rolling(l.id, "app:2", spec), "namespace: shop", "namespace: rebuilt")
-		// The node takes no pods but these.
+		// The node accepts only these pods.
 		manifests = append(manifests, moved(t, m, "containers:", "tolerations: [{key: node.kubernetes.io/unschedulable, operator: Exists}], containers:"))
 	}
-	r.eventually(t, func() error { // the API server sees policies and record
+	r.eventually(t, func() error { // once the API server sees the policies and the checkpoint file
 		return differs(r.cp.Kubectl(t, manifests[0], "create", "--dry-run=server", "-f", "-", "-o", "jsonpath={.spec.template.spec.containers[0].image}"), rollouts[0].returns)
 	})
 
@@ -104,7 +105,7 @@ func (r *realParts) rebuilt(t *testing.T, rollouts []lost) {
 	r.eventually(t, func() error { return differs(r.serves(t, "rebuilt"), reaches) })
 }
 
-// moved is a text with one part of it replaced.
+// moved returns a text with one part replaced.
 func moved(t *testing.T, text, old, with string) string {
 	t.Helper()
 	if strings.Count(text, old) != 1 {
@@ -113,7 +114,7 @@ func moved(t *testing.T, text, old, with string) string {
 	return strings.Replace(text, old, with, 1)
 }
 
-// differs is an error where two values are not the same.
+// differs returns an error if two values differ.
 func differs(got, want any) error {
 	if !reflect.DeepEqual(got, want) {
 		return fmt.Errorf("got %v, want %v", got, want)
@@ -121,13 +122,13 @@ func differs(got, want any) error {
 	return nil
 }
 
-// eventually waits until something holds.
+// eventually waits until a condition is true.
 func (r *realParts) eventually(t *testing.T, holds func() error) {
 	t.Helper()
 	must(t, controlplane.Eventually(t.Context(), 3*time.Minute, func(context.Context) error { return holds() }))
 }
 
-// asks are the images that the workloads of a namespace ask for.
+// asks returns the images in the workloads of a namespace.
 func (r *realParts) asks(t *testing.T, namespace string) map[string]string {
 	t.Helper()
 	asks := map[string]string{}
@@ -139,8 +140,7 @@ func (r *realParts) asks(t *testing.T, namespace string) map[string]string {
 	return asks
 }
 
-// serves counts the pods that are ready in a namespace, by workload, as "7 app:1,
-// 3 app:2".
+// serves returns the ready pods in a namespace, by workload, as "7 app:1, 3 app:2".
 func (r *realParts) serves(t *testing.T, namespace string) map[string]string {
 	t.Helper()
 	ready := map[string]map[string]int{}

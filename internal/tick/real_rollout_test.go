@@ -14,7 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// rolling is a manifest of 10 pods of an image.
+// rolling returns a manifest of 10 pods of an image.
 func rolling(id workload.ID, image, spec string) string {
 	kind := "Deployment"
 	if id.Kind == workload.StatefulSet {
@@ -28,8 +28,9 @@ spec: {replicas: 10, selector: {matchLabels: {app: %[2]s}}, %[3]s, template: {me
 `, kind, id.Name, spec, image)
 }
 
-// surging is a Deployment that adds some pods of its template to all pods of the
-// previous one. They are not available until the seconds are over, and it stops there.
+// surging returns a Deployment that adds some pods of its template to all pods of the
+// previous one. They become available after the given seconds, and the rollout stops
+// there.
 func surging(surge, seconds, deadline int, paused bool) string {
 	return fmt.Sprintf("minReadySeconds: %d, progressDeadlineSeconds: %d, paused: %t, strategy: {rollingUpdate: {maxSurge: %d, maxUnavailable: 0}}", seconds, deadline, paused, surge)
 }
@@ -49,8 +50,8 @@ func partition(at int) string {
 type lost struct {
 	said    string
 	id      workload.ID
-	pods    int32  // of v2 that are available, of 10
-	stuck   bool   // it wants more, which fit nowhere; else somebody halts it
+	pods    int32  // available pods of v2, of 10
+	stuck   bool   // the rollout wants more pods, which fit on no node; otherwise a user halts it
 	record  string // milestone, phase and side
 	returns string // the image
 }

@@ -13,12 +13,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// rounded are the counts that this fleet is scaled to, and the levels of 1-2-5
-// that they come to. No autoscaler here goes below 2.
+// rounded maps the replicas of the workloads to their levels in the series 1-2-5. No
+// autoscaler here has a minimum below 2.
 var rounded = map[int32]int32{2: 2, 3: 5, 4: 5, 7: 10, 12: 20, 18: 20, 45: 50, 60: 100}
 
-// dark is the namespace whose pods have no metrics, so that its autoscalers are
-// blind.
+// dark is a namespace with pods without metrics, so its autoscalers are blind.
 const dark = "dark"
 
 // TestRealParts runs the tick on real parts only: a control plane with 50 Deployments
@@ -62,7 +61,7 @@ func (r *realParts) seeds(t *testing.T) {
 		t.Errorf("%d pushes", pushes)
 	}
 	for path, want := range map[string]string{
-		"checkpoints/prod-eu/site.yaml": fmt.Sprintf(`# The site of the checkpoint files in this folder. gitlatch updates this file.
+		"checkpoints/prod-eu/site.yaml": fmt.Sprintf(`# The site of the checkpoint files in this directory. gitlatch updates this file.
 apiVersion: gitlatch.dev/v1alpha1
 kind: Site
 name: "prod-eu"
@@ -85,10 +84,11 @@ patches:
 - target: {group: apps, version: v1, kind: Deployment, namespace: "dark", name: "app-4"}
   patch: '[{"op": "add", "path": "/spec/replicas", "value": 2}]'
 `,
-		"checkpoints/prod-eu/dark/checkpoint.yaml": `# Levels that a rebuild starts the workloads of namespace "dark" with. gitlatch updates this file.
-# If you edit a level, gitlatch accepts it, and does not change it for 24 hours. To opt a workload out,
-# delete its lines. If you delete many entries at once, or this file, gitlatch alerts, and writes them
-# again after 24 hours. If you delete them a second time, gitlatch opts the workloads out.
+		"checkpoints/prod-eu/dark/checkpoint.yaml": `# Replica levels of the workloads in namespace "dark", rounded, for a rebuild from git.
+# gitlatch updates this file. If you edit a level, gitlatch keeps your value for 24 hours.
+# To opt a workload out, delete its lines. If you delete many entries of workloads that are
+# in the cluster, gitlatch assumes a mistake: it alerts, and after 24 hours it treats the
+# workloads as new ones. To opt them out, delete their entries a second time.
 apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -157,8 +157,8 @@ func (r *realParts) quiet(t *testing.T) {
 	}
 }
 
-// Two lowerings are due at the tick at which two raises are. A third, whose
-// autoscaler is blind, is not made.
+// Two lowerings are due in the same tick as two raises. A third lowering is not made,
+// because its autoscaler is blind.
 func (r *realParts) raisesAndLowers(t *testing.T) {
 	r.scale(t, map[workload.ID]int32{id("shop/app-3"): 3, index: 4, id("dark/app-3"): 3})
 	r.quietTicks(t, 11)
@@ -179,8 +179,8 @@ func (r *realParts) raisesAndLowers(t *testing.T) {
 	r.quietTicks(t, 1)
 }
 
-// A rival's push between read and push is below ours in the log, and both are
-// in the record.
+// If a rival pushes between read and push, the rival's commit is below gitlatch's in the
+// log, and the checkpoint file has both changes.
 func (r *realParts) rivalBeside(t *testing.T) {
 	r.scale(t, map[workload.ID]int32{id("shop/app-4"): 12})
 	r.quietTicks(t, 1)

@@ -21,7 +21,7 @@ import (
 // that nothing moved.
 type Found struct {
 	Tip       string           // the commit of the branch
-	Branch    string           // the commit of the proposal's branch; "" if there is no branch
+	Branch    string           // the commit of the proposal's branch; "" if the branch does not exist
 	Directory string           // the object id of the site's directory; "" if unknown or missing
 	Tree      *checkpoint.Tree // the site's directory; nil if the tick did not read it
 	Set       policy.Set

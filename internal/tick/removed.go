@@ -22,7 +22,7 @@ const namedLargest = 5
 // A presence contains the workloads that are in the site's cluster.
 type presence struct {
 	samples map[workload.ID]workload.Sample
-	// whole is true if a workload without a sample is absent from the cluster.
+	// whole is true if an absent sample proves that the workload is not in the cluster.
 	whole bool
 }
 
@@ -116,8 +116,8 @@ func removedAtOnce(commit string, gone []ledger.Change, of int, until time.Time)
 	}
 	return alert.Condition{
 		Kind: alert.EntriesRemoved, Subject: commit, Text: alert.Brief(text),
-		Did: "writes no level for them until " + until.UTC().Format(timeFormat) + "; then it treats them as new workloads",
-		Do:  "if this was a mistake, revert the commit. To opt the workloads out, remove the entries again once gitlatch has written them. To stop gitlatch, commit the policy with mode: observe",
+		Effect: "gitlatch writes no level for them until " + until.UTC().Format(timeFormat) + "; then it treats them as new workloads",
+		Fix:    "if this was a mistake, revert the commit. To opt the workloads out, remove the entries again once gitlatch has written them. To stop gitlatch, commit the policy with mode: observe",
 	}
 }
 

@@ -69,8 +69,8 @@ type Tick struct {
 	DryRun bool // writes nothing, and takes no lease
 }
 
-// A Sampler samples the workloads of the given kinds in a cluster. An error means that
-// there is no sample. A partial sample comes without an error, and with Unread set.
+// A Sampler samples the workloads of the given kinds in a cluster. If the sample is
+// partial, Sample returns no error and sets Unread.
 type Sampler interface {
 	Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error)
 }
@@ -79,7 +79,7 @@ type Sampler interface {
 // next tick sends it again, with the same id and before later alerts. After an
 // alert.RefusedError, gitlatch drops the alert and sends the next one.
 type Alerts interface {
-	Send(ctx context.Context, a alert.Alert) error
+	Send(ctx context.Context, n alert.Notice) error
 }
 
 // Run makes one pass. With an error, the report contains the steps before it. If another
@@ -95,9 +95,9 @@ func (t *Tick) Run(ctx context.Context) (Report, error) {
 	return report, err
 }
 
-// run takes the lease, loads the state, samples the cluster and runs the steps. It loads the
-// latches after the sample: by then the responses of the API server are garbage, and the
-// latches of a large site need as much memory as those.
+// run takes the lease, loads the state, samples the cluster and runs the steps. It loads
+// the latches after the sample, to save memory: by then the responses of the API server
+// are garbage, and the latches of a large site have a similar size.
 func (t *Tick) run(ctx context.Context, report *Report) (err error) {
 	tenancy := &tenancy{Tick: t}
 	err = tenancy.take(ctx)

@@ -105,7 +105,10 @@ func (t *tenancy) send(ctx context.Context, head latch.Head) (n Notes, err error
 	}
 	done := 0
 	for _, a := range head.Outbox {
-		err := t.Alerts.Send(ctx, a)
+		notice, err := a.Notice()
+		if err == nil {
+			err = t.Alerts.Send(ctx, notice)
+		}
 		if _, refused := errors.AsType[*alert.RefusedError](err); refused {
 			n.problem(fmt.Errorf("alert %q is dropped: %w", a.Headline(), err))
 		} else if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
 )
 
-// A grudging store fails to read the head, and never answers a release of the lease.
+// A grudging store fails to read the head, and never replies to a release of the lease.
 type grudging struct {
 	latch.Store
 	error

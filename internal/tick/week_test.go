@@ -69,8 +69,8 @@ func TestAQuietWeekRaisesNothing(t *testing.T) {
 	}
 }
 
-// A shelf stores the state as values. To encode a week of states, and decode them in
-// each tick, takes longer than all judgements.
+// A shelf stores the state as values. Encoding the states of a week, and decoding them in
+// each tick, would take longer than all judgements.
 type shelf struct {
 	lease   latch.Lease
 	head    latch.Head
@@ -133,7 +133,7 @@ func seenIn(life simulate.Life, look int, stale bool) workload.Sample {
 	return s
 }
 
-// sampleOf is a sample of a workload of a trace.
+// sampleOf returns a sample of a workload of a trace.
 func sampleOf(of traces.Workload, l traces.State) workload.Sample {
 	s := workload.Sample{ID: of.ID, Rollout: &workload.Rollout{Desired: l.Desired}, Scale: &workload.Scale{
 		Desired: l.Desired, Ready: l.Ready, Driver: of.Driver, Min: of.Min, Max: of.Max, Target: of.Target,

@@ -21,7 +21,7 @@ var (
 	errKilled = story.ErrKilled
 )
 
-// A world is one that a test plays with.
+// A world is a story's world for one test.
 type world struct{ *story.World }
 
 func newWorld(files map[string]string) *world { return &world{story.NewWorld(files)} }

@@ -1,4 +1,4 @@
-// Package workload holds the nouns of what runs: the identity of a workload,
-// a sample of it, and the fleet of samples that one look at a site gives. They
-// are plain values; nothing here reads a clock, a cluster or a file.
+// Package workload defines the identity of a workload, a sample of it, and the fleet of
+// samples that gitlatch takes of a site at one instant. They are plain values. The
+// package reads no clock, cluster or file.
 package workload

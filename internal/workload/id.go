@@ -7,29 +7,28 @@ import (
 	"strings"
 )
 
-// An ID names one workload within a site. The zero value names none.
+// An ID names one workload within a site. The zero value names no workload.
 type ID struct {
 	Namespace string
 	Kind      Kind
 	Name      string
 }
 
-// String returns namespace/kind/name, the form that ParseID reads and that
-// marks a scalar in a file edited in place.
+// String returns namespace/kind/name, the form that ParseID reads. The same form marks a
+// scalar in a file that gitlatch edits in place.
 func (id ID) String() string { return id.Namespace + "/" + string(id.Kind) + "/" + id.Name }
 
-// Short returns namespace/name, the form for people, in which the kind is left
-// to be guessed.
+// Short returns namespace/name, the form for readers. It leaves out the kind.
 func (id ID) Short() string { return id.Namespace + "/" + id.Name }
 
-// Among reports whether namespaces and workloads choose the ID. Of either, none
-// named is all.
+// Among reports whether namespaces and workloads both select the ID. An empty list
+// selects every ID.
 func (id ID) Among(namespaces []string, workloads []ID) bool {
 	return (len(namespaces) == 0 || slices.Contains(namespaces, id.Namespace)) &&
 		(len(workloads) == 0 || slices.Contains(workloads, id))
 }
 
-// ParseID reads the form that String writes, and validates what it read.
+// ParseID reads the form that String writes, and validates the result.
 func ParseID(s string) (ID, error) {
 	part := strings.Split(s, "/")
 	if len(part) != 3 {
@@ -39,11 +38,11 @@ func ParseID(s string) (ID, error) {
 	return id, id.Validate()
 }
 
-// MarshalText and UnmarshalText let an ID be the key of a map in JSON. What is
-// no valid ID is not written, since it could not be read back.
+// MarshalText returns the text of String, so that an ID can be the key of a map in JSON.
+// It returns an error if the ID is invalid, because UnmarshalText could not read it back.
 func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), id.Validate() }
 
-// UnmarshalText reads what MarshalText wrote. See MarshalText.
+// UnmarshalText reads the text that MarshalText wrote.
 func (id *ID) UnmarshalText(text []byte) (err error) {
 	*id, err = ParseID(string(text))
 	return err
@@ -58,10 +57,12 @@ func Compare(a, b ID) int {
 	)
 }
 
-// Names of objects are DNS subdomains, names of namespaces and kinds DNS
-// labels (RFC 1123). What passes can be a path element and a ConfigMap key: no
-// slash, no "..", no upper case, no underscore. Every name of a fleet is looked at
-// several times a tick: by regular expressions that was a tenth of it.
+// label reports whether s is a DNS label (RFC 1123) of any length. Namespaces and kinds
+// are DNS labels, and names of objects are DNS subdomains. A valid name is safe as a path
+// element and as a ConfigMap key: it has no slash, "..", upper case or underscore.
+//
+// A tick checks every name several times. Regular expressions took a tenth of the time of
+// a tick.
 func label(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -83,18 +84,18 @@ func subdomain(s string) bool {
 	return true
 }
 
-// LabelShape is the pattern of what ValidLabel accepts, for schemas.
+// LabelShape is the regular expression that ValidLabel implements, for schemas.
 const LabelShape = `^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
 
-// MustLabel is what ValidLabel accepts, as a phrase after "must be".
+// MustLabel describes the strings that ValidLabel accepts, for messages with "must be".
 const MustLabel = "a DNS label: lower case letters, digits and dashes, at most 63"
 
-// ValidLabel reports whether s is a DNS label of at most 63 characters, as the
-// name of a namespace or of a site must be.
+// ValidLabel reports whether s is a DNS label of at most 63 characters. Names of
+// namespaces and of sites must be.
 func ValidLabel(s string) bool { return len(s) <= 63 && label(s) }
 
-// Validate says what is wrong with an ID that came from outside. Names from a
-// cluster or a file are data: they become paths and text only once validated.
+// Validate returns an error if the namespace, kind or name is not valid. Names from a
+// cluster or a file are untrusted: use them in paths and text only after Validate.
 func (id ID) Validate() error {
 	switch {
 	case !ValidLabel(id.Namespace):

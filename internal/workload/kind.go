@@ -7,53 +7,50 @@ import (
 	"strings"
 )
 
-// A Kind is a kind of workload as keys, paths and people spell it: the
-// singular, in lower case. The zero value names no kind.
+// A Kind is a kind of workload as keys and paths spell it: singular, in lower case. The
+// zero value names no kind.
 type Kind string
 
-// The kinds that gitlatch knows without being told.
+// The kinds that gitlatch supports without configuration.
 const (
 	Deployment  Kind = "deployment"
 	StatefulSet Kind = "statefulset"
 	DaemonSet   Kind = "daemonset"
-	// ArgoRollout is the Rollout of Argo Rollouts, which stands in the place of a
-	// Deployment.
+	// ArgoRollout is the Rollout of Argo Rollouts. It replaces a Deployment.
 	ArgoRollout Kind = "rollout"
 )
 
-// String returns the kind as a text.
+// String returns the kind as a string.
 func (k Kind) String() string { return string(k) }
 
-// Scales reports whether there is a scale to latch in objects of the kind. Of
-// those that gitlatch knows a DaemonSet has none: its nodes decide. A kind that
-// a site names has one, which is what it is named for.
+// Scales reports whether objects of the kind have a scale that gitlatch can latch. Every
+// kind has one except DaemonSet: the number of its pods depends on the nodes.
 func (k Kind) Scales() bool { return k != DaemonSet }
 
-// Object says how the Kubernetes API names the objects of a kind, and where in
-// them their scale is.
+// An Object describes the objects of a kind in the Kubernetes API: their names, and the
+// fields with their scale.
 type Object struct {
 	Group, Version, Kind string
-	Resource             string // the plural, as URLs and roles spell it
+	Resource             string // the plural, as in URLs and roles
 
-	Replicas Field // the pods that are asked for; "" where Scales is false
-	Ready    Field // the pods that are ready; "" where Replicas is
+	Replicas Field // the desired replicas; "" if Scales is false
+	Ready    Field // the ready replicas; "" if Replicas is ""
 }
 
-// APIVersion is the group and version as manifests state them.
+// APIVersion returns the group and version as manifests state them.
 func (o Object) APIVersion() string { return o.Group + "/" + o.Version }
 
-// FullResource is the resource with its group, as roles and people spell it:
-// "workers.example.com".
+// FullResource returns the resource with its group, as in "workers.example.com".
 func (o Object) FullResource() string { return o.Resource + "." + o.Group }
 
-// Path is where the API has the resources of the group and version.
+// Path returns the API path of the group and version.
 func (o Object) Path() string { return "/apis/" + o.APIVersion() }
 
-// A Field is where a value stands in an object: ".spec.replicas". Names have
-// letters, digits, - and _ alone, so that no way to write them escapes any.
+// A Field is the path of a value in an object: ".spec.replicas". Names in it have only
+// letters, digits, - and _, so that no notation has to escape them.
 type Field string
 
-// What the names of a kind that a site has are like, as regular expressions.
+// The regular expressions that validate the configuration of a site's own kind.
 const (
 	APIVersionShape = `^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[a-z]([-a-z0-9]*[a-z0-9])?$`
 	ObjectShape     = `^[A-Z][A-Za-z0-9]*$`
@@ -68,14 +65,14 @@ const (
 	Ready    Field = ".status.readyReplicas"
 )
 
-// Names are the names of the fields on the way to the value.
+// Names returns the names on the path of the field, from the outermost.
 func (f Field) Names() []string { return strings.Split(strings.TrimPrefix(string(f), "."), ".") }
 
-// Pointer is the field as a JSON pointer: "/spec/replicas".
+// Pointer returns the field as a JSON pointer: "/spec/replicas".
 func (f Field) Pointer() string { return strings.ReplaceAll(string(f), ".", "/") }
 
-// At returns what stands below some names, each within the one before, in an object in
-// JSON; nil where nothing does.
+// At returns the value at a path of names in a JSON object, or nil if there is no such
+// value.
 func At(object json.RawMessage, names ...string) json.RawMessage {
 	for _, name := range names {
 		var fields map[string]json.RawMessage
@@ -94,18 +91,17 @@ var known = map[Kind]Object{
 	ArgoRollout: {"argoproj.io", "v1alpha1", "Rollout", "rollouts", Replicas, Ready},
 }
 
-// Kinds are the kinds of a site: those that gitlatch knows, and beside them those
-// that the map holds, which the site's configuration names. Nil is the former
-// alone.
+// Kinds are the kinds of a site. The map has the kinds that the site's configuration
+// names. All, Object and Named add the kinds that gitlatch supports without
+// configuration.
 type Kinds map[Kind]Object
 
-// All are the kinds, sorted.
+// All returns the kinds in sorted order.
 func (k Kinds) All() []Kind {
 	return slices.Sorted(maps.Keys(k.With(known)))
 }
 
-// Object returns how the API names a kind; ok is false for one that is not among
-// them.
+// Object returns the API names of a kind. ok is false if the site does not have the kind.
 func (k Kinds) Object(kind Kind) (Object, bool) {
 	if o, ok := known[kind]; ok {
 		return o, true
@@ -114,8 +110,8 @@ func (k Kinds) Object(kind Kind) (Object, bool) {
 	return o, ok
 }
 
-// Named returns the kind that the API calls by a group and a name, of whatever
-// version; ok is false for one that is not among them.
+// Named returns the kind with a group and an API name, in any version. ok is false if the
+// site does not have such a kind.
 func (k Kinds) Named(group, name string) (kind Kind, ok bool) {
 	for _, kinds := range []Kinds{known, k} {
 		for kind := range kinds {
@@ -127,7 +123,7 @@ func (k Kinds) Named(group, name string) (kind Kind, ok bool) {
 	return "", false
 }
 
-// With returns the kinds and others, which count where both have one.
+// With returns the union of both maps. Entries of others win.
 func (k Kinds) With(others Kinds) Kinds {
 	all := make(Kinds, len(k)+len(others))
 	maps.Copy(all, k)

@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// Labels are those of an object, by key. They are a list: of a few, which most objects
-// have, a map takes three times as much, and was a tenth of what a tick holds.
+// Labels are the labels of an object, sorted by key. They are a slice because most
+// objects have few labels, and a map of these takes three times the memory. Maps were a
+// tenth of the memory of a tick.
 type Labels []Label
 
-// A Label is one of an object's labels.
+// A Label is one label of an object.
 type Label struct{ Key, Value string }
 
-// LabelsOf returns labels as Kubernetes has them.
+// LabelsOf converts the labels of a Kubernetes object.
 func LabelsOf(labels map[string]string) Labels {
 	all := make(Labels, 0, len(labels))
 	for key, value := range labels {
@@ -22,10 +23,10 @@ func LabelsOf(labels map[string]string) Labels {
 	return all
 }
 
-// Has reports whether one of the labels is of a key and a value.
+// Has reports whether the labels include the key with the value.
 func (l Labels) Has(key, value string) bool { return slices.Contains(l, Label{key, value}) }
 
-// Map returns the labels as Kubernetes has them.
+// Map returns the labels in the form of Kubernetes.
 func (l Labels) Map() map[string]string {
 	all := make(map[string]string, len(l))
 	for _, one := range l {

@@ -6,88 +6,88 @@ import (
 	"github.com/gitlatch/gitlatch/internal/each"
 )
 
-// A Sample is what was seen of one workload at one instant: two independent
-// readings. A reading that is nil is unknown, which is neither zero nor what a
-// template says.
+// A Sample describes one workload at one instant. It has two independent readings, Scale
+// and Rollout. A nil reading is unknown. Unknown does not mean zero, and it does not mean
+// the value in a template.
 type Sample struct {
 	ID     ID
-	Labels Labels // of the workload's object; policies choose by them
+	Labels Labels // the labels of the workload's object; policies select by them
 
-	// Policy is the configured policy that an annotation of the workload asks
-	// for by name; "" leaves the choice to the policies' own rules.
+	// Policy is the name of the configured policy that an annotation of the workload
+	// requests. If it is "", the policies' own rules decide.
 	Policy string
-	// OptOut is set where an annotation takes the workload out of latching.
+	// OptOut is true if an annotation opts the workload out of latching.
 	OptOut bool
 
 	Scale   *Scale
 	Rollout *Rollout
 
-	// Unknown says, as a phrase, why a reading is nil that its kind has:
-	// "generation 7 is not observed yet". "" where both are known.
+	// Unknown is the reason why a reading that the kind has is nil, as a phrase:
+	// "generation 7 is not observed yet". It is "" if each such reading is present.
 	Unknown string
 
-	// Terminating is true once the workload is being deleted, by itself or with
-	// its namespace.
+	// Terminating is true if the workload or its namespace is being deleted.
 	Terminating bool
 }
 
-// Scale is how many pods a workload is asked to have, and by whom.
+// Scale describes how many pods a workload should have, and what sets that number.
 type Scale struct {
 	Desired int32 // spec.replicas, in pods
 	Ready   int32 // status.readyReplicas, in pods
 
-	// Driver is what writes Desired.
+	// Driver identifies the writer of Desired.
 	Driver Driver
-	// Min and Max are the autoscaler's bounds in pods; 0 is no bound.
+	// Min and Max are the autoscaler's minimum and maximum replicas; 0 is unlimited.
 	Min, Max int32
-	// Target is the utilisation that the autoscaler aims at, 0.75 for 75 %; 0
-	// where it scales by something that has no such figure.
+	// Target is the target utilisation of the autoscaler, 0.75 for 75 %. It is 0 if the
+	// autoscaler scales by a metric without such a percentage.
 	Target float64
-	// Unstated is true where nothing drives the workload and no manifest states
-	// its count either: it is the 1 that Kubernetes puts in, and who may scale it
-	// shows once it is another.
+	// Unstated is true if no autoscaler scales the workload and no manifest states its
+	// replicas. Desired is then 1, the default of Kubernetes. The first other value shows
+	// who scales the workload.
 	Unstated bool
-	// Applied is the manager that alone owns the count, by a server-side apply
-	// that states it: "kustomize-controller". "" where there is none, or where
-	// another wrote it since.
+	// Applied is the manager that is the only owner of the replica count, through a
+	// server-side apply that states it: "kustomize-controller". It is "" if no such
+	// manager exists, or if another manager has written the replica count since.
 	Applied string
-	// Writer is the manager that last wrote the count among those who own it,
-	// "kube-controller-manager"; "" where nobody owns it.
+	// Writer is the manager that last wrote the replica count, among its owners:
+	// "kube-controller-manager". It is "" if the replica count has no owner.
 	Writer string
-	// Tolerance is the autoscaler's own tolerance on the way down, 0.1 for
-	// 10 %; 0 where it is not stated.
+	// Tolerance is the autoscaler's own tolerance when it scales down, 0.1 for 10 %. It
+	// is 0 if the autoscaler does not state one.
 	Tolerance float64
-	// Load is the highest that any of the autoscaler's metrics is at, over its
-	// target: 0.5 is half of what its pods are meant to do. 0 is unknown, as it is
-	// where one of the metrics is not measured.
+	// Load is the highest ratio of a metric of the autoscaler to its target: 0.5 if the
+	// pods do half of their target. It is 0 if unknown, also if only one of the metrics
+	// is not measured.
 	Load float64
-	// Demand is what is asked of the workload, in units of an outside measure such
-	// as requests a second; nil is unknown.
+	// Demand is the demand on the workload in units of an external measure, such as
+	// requests per second. It is nil if unknown.
 	Demand *float64
-	// Hand is the tool by which a person wrote the count that stands, "kubectl";
-	// "" where something else wrote it, or who did is not known. Handed is when,
-	// zero where that is not known.
+	// Hand is the user's tool that wrote the present replica count: "kubectl". It is ""
+	// if something else wrote it, or if the writer is unknown. Handed is the time of
+	// that write, zero if unknown.
 	Hand   string
 	Handed time.Time
-	// Blind says, as a phrase, why the autoscaler cannot judge the need just
-	// now ("ScalingActive is False: FailedGetResourceMetric"); "" where it can,
-	// or where there is none.
+	// Blind is the reason why the autoscaler cannot calculate the desired replicas at
+	// present: "ScalingActive is False: FailedGetResourceMetric". It is "" if the
+	// autoscaler can, or if the workload does not have one.
 	Blind string
-	// Brake keeps the autoscaler from scaling down.
+	// Brake is set if a restore prevents the autoscaler from scaling down.
 	Brake Brake
 }
 
-// BrakeAnnotation holds, on an autoscaler, the note of a brake: JSON whose "until"
-// is its end.
+// BrakeAnnotation is the annotation of a braked autoscaler. Its value is JSON with the
+// field "until", the end of the brake.
 const BrakeAnnotation = "gitlatch.dev/brake"
 
-// A Brake is that of a restore on an autoscaler. The zero value is none.
+// A Brake is the brake of a restore on an autoscaler. The zero value means that the
+// autoscaler is not braked.
 type Brake struct {
-	On    string    // the autoscaler, as "HPA web"
-	Until time.Time // its end; zero where the note cannot be read
+	On    string    // the autoscaler: "HPA web"
+	Until time.Time // the end of the brake; zero if the annotation cannot be parsed
 }
 
-// String says what the brake does, and until when.
+// String describes the effect of the brake and its end.
 func (b Brake) String() string {
 	if b.Until.IsZero() {
 		return b.On + " does not scale down. The end of its brake is unknown, because its annotation " + BrakeAnnotation + " cannot be read"
@@ -95,12 +95,12 @@ func (b Brake) String() string {
 	return b.On + " does not scale down: a restore braked it until " + b.Until.UTC().Format(time.RFC3339)
 }
 
-// A Driver is what writes a workload's scale.
+// A Driver identifies the writer of a workload's scale.
 type Driver string
 
-// The drivers. DrivenByScale is a count last written through the scale
-// subresource by something that is neither autoscaler; DrivenByNothing is a
-// count that only the manifest states.
+// The drivers. DrivenByScale means that something other than an autoscaler last wrote the
+// replica count, through the scale subresource. DrivenByNothing means that only the
+// manifest states the replica count.
 const (
 	DrivenByNothing Driver = ""
 	DrivenByHPA     Driver = "hpa"
@@ -108,46 +108,51 @@ const (
 	DrivenByScale   Driver = "scale"
 )
 
-// Rollout is how far a workload is on its way from one template to another.
+// Rollout is the progress of a workload from one pod template to another.
 type Rollout struct {
-	// InFlight is true while there are pods of more than one template, or none of
-	// the template that is asked for since its controller took them back or has
-	// not let them in, or somebody keeps them out, or only those, and its controller
-	// has not said yet that the rollout is over. It never follows from availability
-	// alone.
+	// InFlight is true in three cases:
+	//
+	//   - There are pods of more than one template.
+	//   - The target template does not have pods: its controller removed them or did not
+	//     create them, or someone prevents it from creating them.
+	//   - Only the target template has pods, and the controller has not reported yet that
+	//     the rollout is complete.
+	//
+	// InFlight never depends on the availability of pods alone.
 	InFlight bool
-	// Desired is how many pods the workload is asked to have, of all templates:
-	// what progress is measured against. For a DaemonSet its nodes decide.
+	// Desired is the number of pods of all templates that the workload should have.
+	// Progress is relative to it. For a DaemonSet the nodes determine it.
 	Desired int32
-	// Templates are the pod templates that have or ask for pods, after the
-	// target, which comes first even while it has none; until its pods are
-	// asked for its Hash may be "", as is that of one of the others where it is
-	// not known which it is. Where the target alone has pods left, what it replaced
-	// follows without any. Empty where no rollout is in flight, or where only
-	// InFlight is known.
+	// Templates are the pod templates that have pods or should have pods. The target is
+	// always the first, even if it has no pods yet. If only the target has pods, the
+	// template that it replaced follows, without pods. Templates is empty if no rollout
+	// is in flight, or if the templates are unknown.
+	//
+	// The Hash of the target may be "" until its first pods are requested. The Hash of
+	// another template is "" if gitlatch cannot determine which template it is.
 	Templates []Template
 
-	// Unjudged is true where no condition of the workload would say that the
-	// rollout makes no progress: its kind has none, or it was given no deadline.
+	// Unjudged is true if no condition of the workload would report a rollout without
+	// progress: the kind has no such condition, or the rollout has no deadline.
 	Unjudged bool
 
-	// Failure says, as a phrase, by which condition the rollout failed:
-	// "ProgressDeadlineExceeded: ReplicaSet web-5f6 has timed out progressing.".
-	// "" is a rollout that did not.
+	// Failure is the condition that reports the failure of the rollout, as a phrase:
+	// "ProgressDeadlineExceeded: ReplicaSet web-5f6 has timed out progressing.". It is ""
+	// if the rollout has not failed.
 	Failure string
-	// Halted says, as a phrase, what keeps the rollout where it is by somebody's
-	// wish: "paused", "partition 3", "OnDelete"; "" where nothing does.
+	// Halted is the setting that stops the rollout on purpose, as a phrase: "paused",
+	// "partition 3", "OnDelete". It is "" if the rollout is not stopped.
 	Halted string
 
-	// Traffic is the share of the traffic that the target gets, in percent, where
-	// something other than the number of its pods decides that; nil where the pods
-	// share it evenly, or it is not known.
+	// Traffic is the target's share of the traffic in percent, if it does not follow from
+	// the number of pods. It is nil if the pods share the traffic evenly, or if the share
+	// is unknown.
 	Traffic *int32
 }
 
-// Percent is the share of the desired pods that the target stands for, rounded down:
-// that of its available pods, or its traffic where that is less. 0 where no pods are
-// desired.
+// Percent returns how much of the rollout is done: the target's available pods as a share
+// of the desired pods, rounded down, or its share of the traffic if that is lower. It is
+// 0 if no pods are desired.
 func (r Rollout) Percent() int32 {
 	if len(r.Templates) == 0 || r.Desired <= 0 {
 		return 0
@@ -159,11 +164,13 @@ func (r Rollout) Percent() int32 {
 	return percent
 }
 
-// Mixed reports whether there are, or may be, pods of more than one template, or
-// are about to be. A rollout that failed, and whose controller took all pods back
-// to one template, is in flight for as long as git asks for it, and not mixed; nor
-// is one that has pods of the target alone, and waits for them, nor one that someone
-// halted before its first pod.
+// Mixed reports whether the workload has, may have, or is about to have pods of more than
+// one template. The following rollouts are in flight, but not mixed:
+//
+//   - It failed, and the controller moved all pods back to one template. Such a rollout is
+//     in flight until git states another template.
+//   - Only the target has pods, and the controller waits for them.
+//   - Someone stopped it before the first pod of the target.
 func (r Rollout) Mixed() bool {
 	if !r.InFlight || len(r.Templates) < 2 {
 		return r.InFlight
@@ -176,18 +183,18 @@ func (r Rollout) Mixed() bool {
 // Template is one pod template of a rollout in flight.
 type Template struct {
 	Hash      string            // pod-template-hash or controller revision
-	Images    map[string]string // by container, init containers among them; nil is unknown
-	Desired   int32             // pods asked for
-	Available int32             // pods available; at least so many, where only that is known
-	// Since is when the cluster first saw the template; zero where that is not
-	// known. A target that is older than what it replaces is a way back.
+	Images    map[string]string // by container, also of init containers; nil is unknown
+	Desired   int32             // desired pods
+	Available int32             // available pods, or the known minimum
+	// Since is the time at which the cluster first saw the template; zero is unknown. If
+	// the target is older than the template that it replaces, the rollout is a rollback.
 	Since time.Time
-	// ImagesOnly is true where it and the target differ in the images of containers
-	// and in nothing else; false where that is not known, and of the target itself.
+	// ImagesOnly is true if the template differs from the target only in container
+	// images. It is false for the target, and if the difference is unknown.
 	ImagesOnly bool
 }
 
-// Runs reports whether the template has or asks for pods.
+// Runs reports whether the template has pods or should have pods.
 func (t Template) Runs() bool { return t.Desired > 0 || t.Available > 0 }
 
 // A Fleet is the samples of one site at one instant.
@@ -196,27 +203,27 @@ type Fleet struct {
 	Cluster string // UID of the cluster's kube-system namespace; "" is unknown
 	At      time.Time
 
-	// Unread is what could not be read or was read in part. What is absent from
-	// Samples while Unread is not empty may well exist.
+	// Unread lists the parts of the cluster that could not be read, or were read only in
+	// part. If it is not empty, a workload that Samples does not have may still exist.
 	Unread []Unread
 
-	// Unmeasured is what could not be measured of demand.
+	// Unmeasured lists the sources of demand that could not be measured.
 	Unmeasured []Unread
 
-	// Kinds are those that were looked for. Nothing is known of another, and that
-	// none of it is seen does not mean that there is none.
+	// Kinds are the kinds that the sampler listed. Samples can have no workload of
+	// another kind, whether or not the cluster has one.
 	Kinds Kinds
 
-	Samples []Sample // in the order of Compare, each ID once
+	Samples []Sample // sorted by Compare, with unique IDs
 }
 
-// Unread is a part of what is looked at that could not be read.
+// Unread is a part of the cluster that could not be read.
 type Unread struct {
-	Part string // as "deployments", named the same each time
-	Why  string // on one line, in words that may differ each time; "" is not known
+	Part string // such as "deployments"; the same each time
+	Why  string // the reason on one line, whose words may vary; "" is unknown
 }
 
-// String is the part and why, as in "deployments: forbidden".
+// String returns the part and the reason, as in "deployments: forbidden".
 func (u Unread) String() string {
 	if u.Why == "" {
 		return u.Part
@@ -224,11 +231,11 @@ func (u Unread) String() string {
 	return u.Part + ": " + u.Why
 }
 
-// Texts are parts as people read them; none is an empty list, not nil.
+// Texts returns the parts as strings for users. The list is never nil.
 func Texts(parts []Unread) []string { return each.Of(parts, Unread.String) }
 
-// An UnreadError says that a part of the cluster could not be read.
+// An UnreadError reports a part of the cluster that could not be read.
 type UnreadError struct{ Unread }
 
-// Error names the part and why.
+// Error returns the part and the reason.
 func (e *UnreadError) Error() string { return "not read: " + e.String() }

@@ -39,7 +39,7 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// period is from one tick to the next.
+// period is the time from one tick to the next.
 const period = 5 * time.Minute
 
 // stands are the stand-ins for AWS. Many sites may share them.
@@ -56,7 +56,7 @@ func newStands(t *testing.T) *stands {
 	return s
 }
 
-// tables is what clients of DynamoDB are made of.
+// tables returns the configuration for DynamoDB clients.
 func (s *stands) tables() aws.Config {
 	own := s.moto.Config()
 	own.BaseEndpoint = aws.String(s.dynamo.URL)
@@ -144,8 +144,8 @@ func (m *meter) units(parameters, result any) {
 	}
 }
 
-// kubernetes counts the requests that an API server gets: a GET of one object,
-// a LIST for each page.
+// kubernetes counts the requests to an API server: a GET for one object, a LIST for each
+// page.
 func (m *meter) kubernetes(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		operation := "LIST"
@@ -163,8 +163,7 @@ func (m *meter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// measured is a site that is ticked over a trace, on the clock of it, with
-// everything that it asks counted.
+// measured is a site that ticks on the clock of a trace. It counts all requests.
 type measured struct {
 	*meter
 	t      *testing.T
@@ -174,13 +173,13 @@ type measured struct {
 	endpoint *replay.Endpoint
 	now      time.Time
 	config   config.Config
-	open     func() site.Parts // of a new environment
+	open     func() site.Parts // opens the parts of a new environment
 	parts    site.Parts
 	table    string
 	ticks    int
 }
 
-// A host is where the repository is.
+// A host is the kind of host of the repository.
 type host string
 
 const (
@@ -231,7 +230,7 @@ period: %s
 	return m
 }
 
-// host makes a repository and returns what opens it.
+// host makes a repository and returns a function that opens it.
 func (m *measured) host(on host) func(*site.Parts) {
 	files := map[string]string{m.config.Repository.PolicyFile: policyFile}
 	if on == onCodeCommit {

@@ -17,13 +17,14 @@ var (
 	changeColumns   = []string{"seconds", "workload", "desired", "ready", "updated", "old", "revision", "note"}
 )
 
-// span is the row of workloads.csv that says which time the trace covers.
+// span is the first field of the row of workloads.csv with the time that the trace
+// covers.
 const span = "span"
 
-// Encode writes a trace as two files of comma-separated values: the workloads,
-// headed by the time that is covered, and the changes, workload by workload.
-// Of a change, what follows ready is left out while nothing rolls out and there
-// is no note.
+// Encode writes a trace as two CSV files. The first one has the time that is covered and
+// the workloads. The second one has the changes, one workload after the other. A change
+// without a rollout in flight and without a note leaves out the fields after ready,
+// unless the revision changed.
 func (t *Trace) Encode(workloads, changes io.Writer) error {
 	w, c := csv.NewWriter(workloads), csv.NewWriter(changes)
 	rows := [][]string{
@@ -58,7 +59,7 @@ func (t *Trace) Encode(workloads, changes io.Writer) error {
 	return nil
 }
 
-// Decode reads what Encode wrote.
+// Decode reads the output of Encode.
 func Decode(workloads, changes io.Reader) (*Trace, error) {
 	t := &Trace{}
 	if err := t.decodeWorkloads(workloads); err != nil {

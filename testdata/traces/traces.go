@@ -1,13 +1,13 @@
-// Package traces holds a recorded day of a fleet: every change of scale and of
-// rollout of its workloads, at the 15 seconds in which an autoscaler acts,
-// after a warm-up long enough for the longest hold to play.
+// Package traces contains a recorded day of a fleet. It has every change of scale and
+// every rollout of its workloads, in steps of 15 seconds, the interval of an autoscaler.
+// A warm-up before the day is long enough for the longest hold.
 //
-// The day was recorded from a simulation, since no fleet that could be shown
-// has all of it happen on one day. Package simulate says how it was made, and
+// The day was recorded from a simulation, because no fleet that could be published has
+// all these events on one day. Package simulate describes the simulation, and
 //
 //	go generate ./testdata/traces
 //
-// makes the same two files again.
+// creates the same two files again.
 package traces
 
 import (
@@ -22,71 +22,71 @@ import (
 
 //go:generate go run ./generate
 
-// Seed is the seed that the shipped day was made with.
+// Seed is the seed of the shipped day.
 const Seed = 2018
 
-// A Trace is what a fleet did. It is not changed once made, so it may be read
-// from several goroutines.
+// A Trace is the recorded behavior of a fleet. It does not change, so it is safe for
+// concurrent use.
 type Trace struct {
-	Start  time.Time     // of the warm-up
-	WarmUp time.Duration // the day begins after it
-	Length time.Duration // of warm-up and day together
+	Start  time.Time     // start of the warm-up
+	WarmUp time.Duration // the day starts after it
+	Length time.Duration // warm-up and day together
 
 	// Workloads are in the order of workload.Compare.
 	Workloads []Workload
 
-	// Changes are those of each workload, in the order of Workloads; each row
-	// ascends in time and begins at 0.
+	// Changes are the changes of each workload, in the order of Workloads. Each row is
+	// sorted by time and starts at 0.
 	Changes [][]Change
 }
 
-// A Workload is what does not change of a workload.
+// A Workload is the constant part of a workload.
 type Workload struct {
 	ID workload.ID
-	// Story says in a word what the workload does: "web", "surge".
+	// Story names the behavior of the workload: "web", "surge".
 	Story string
 
 	Driver   workload.Driver
-	Min, Max int32   // the autoscaler's bounds, in pods; 0 without an autoscaler
-	Target   float64 // the CPU utilisation aimed at; 0 where something else is measured
-	Manifest int32   // the replicas that a creation from the team's manifest gives
+	Min, Max int32   // autoscaler's minimum and maximum in pods; 0 without an autoscaler
+	Target   float64 // target CPU utilization; 0 if the autoscaler uses another metric
+	Manifest int32   // replicas in the team's manifest
 }
 
-// A Change is the state of a workload from an instant on.
+// A Change is the state of a workload from a time on.
 type Change struct {
 	At time.Duration // since the start of the trace
 	State
 }
 
-// State is a workload at one instant. All counts are pods.
+// State is the state of a workload at a time. All numbers are in pods.
 type State struct {
 	Desired int32 // spec.replicas
-	Ready   int32 // of both templates
+	Ready   int32 // pods of both templates
 
-	// Updated are the pods of the template asked for, Old those of the one
-	// before, which outlive it. Nothing rolls out while Updated is Desired and
-	// Old is 0.
+	// Updated is the number of pods of the desired template. Old is the number of pods of
+	// the previous template that are still there. No rollout is in flight if Updated is
+	// Desired and Old is 0.
 	Updated, Old int32
-	Revision     int // names the template asked for: 1, 2 and on, or an earlier one again
+	Revision     int // number of the desired template: 1, 2 and so on, or an earlier one again
 
 	Note Note
 }
 
-// InFlight reports whether there are pods of two templates, or not yet all of
-// the one asked for.
+// InFlight reports whether there are pods of two templates, or too few pods of the
+// desired template.
 func (s State) InFlight() bool { return s.Old > 0 || s.Updated < s.Desired }
 
-// A Note says what is out of the ordinary about a workload.
+// A Note marks an unusual state of a workload.
 type Note string
 
 // The notes.
 const (
 	Calm Note = ""
-	// Blind is an autoscaler that gets no metrics.
+	// Blind means that the autoscaler gets no metrics.
 	Blind Note = "blind"
-	// Unobserved is a spec that its controller has not looked at yet.
+	// Unobserved means that the controller has not observed the spec yet.
 	Unobserved Note = "unobserved"
-	// Stuck is a rollout that passed its deadline.
+	// Stuck means that a rollout passed its deadline.
 	Stuck Note = "stuck"
 )
 
@@ -105,14 +105,14 @@ func Day() (*Trace, error) {
 	return t, nil
 }
 
-// At returns the state of the i-th workload at an instant since the start.
+// At returns the state of the i-th workload at a time since the start.
 func (t *Trace) At(i int, at time.Duration) State {
 	row := t.Changes[i]
 	return row[t.last(i, at)].State
 }
 
-// Generation returns how often the spec of the i-th workload was written until
-// an instant, as metadata.generation counts it.
+// Generation returns metadata.generation of the i-th workload at a time: the number of
+// writes of its spec until then.
 func (t *Trace) Generation(i int, at time.Duration) int64 {
 	row, n := t.Changes[i], int64(1)
 	for j := 1; j <= t.last(i, at); j++ {
@@ -126,14 +126,14 @@ func (t *Trace) Generation(i int, at time.Duration) int64 {
 	return n
 }
 
-// last returns the index of the change that holds at an instant.
+// last returns the index of the change that is valid at a time.
 func (t *Trace) last(i int, at time.Duration) int {
 	row := t.Changes[i]
 	return max(0, sort.Search(len(row), func(j int) bool { return row[j].At > at })-1)
 }
 
-// ScaleChanges counts how often an autoscaler wrote a scale from one instant
-// until before another: the commits that committing every change would make.
+// ScaleChanges returns the number of scale changes by autoscalers from one time until
+// before another. A tool that commits every change would make this number of commits.
 func (t *Trace) ScaleChanges(from, to time.Duration) int {
 	n := 0
 	for i, row := range t.Changes {

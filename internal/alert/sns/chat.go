@@ -7,9 +7,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert"
 )
 
-// chat is a message as Amazon Q Developer in chat applications, once AWS Chatbot, shows
-// it in Slack and Teams: a custom notification of version 1.0. What begins, lasts and
-// ends is one thread.
+// chat returns a message as a custom notification of version 1.0. Amazon Q Developer in
+// chat applications, formerly AWS Chatbot, shows it in Slack and Teams. All messages
+// about one condition are in one thread.
 func chat(n alert.Notice) (string, error) {
 	content := map[string]any{
 		"textType":    "client-markdown",
@@ -17,8 +17,8 @@ func chat(n alert.Notice) (string, error) {
 		"description": plain.Replace(n.Text),
 		"keywords":    []string{n.Site, n.Kind, string(n.Severity)},
 	}
-	if n.Do != "" {
-		content["nextSteps"] = []string{plain.Replace(n.Do)}
+	if n.Fix != "" {
+		content["nextSteps"] = []string{plain.Replace(n.Fix)}
 	}
 	text, err := json.Marshal(map[string]any{
 		"version": "1.0",
@@ -37,6 +37,6 @@ func chat(n alert.Notice) (string, error) {
 
 var icons = map[alert.Severity]string{alert.Critical: ":rotating_light: ", alert.Warning: ":warning: ", alert.Info: ""}
 
-// plain takes from a text what a chat would take for a link or a person: names are
-// data of the cluster.
+// plain escapes the characters that mark links and mentions in a chat. The names in a
+// text come from the cluster.
 var plain = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")

@@ -1,5 +1,5 @@
-// Package sns sends alerts to an SNS topic: text for people, a notification for
-// chats, JSON for machines, and attributes for filter policies.
+// Package sns sends alerts to an SNS topic: text for users, a notification for chats,
+// JSON for programs, and attributes for filter policies.
 package sns
 
 import (
@@ -19,37 +19,28 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert"
 )
 
-// Publisher is what a Topic needs of the SDK's client.
+// Publisher is the part of the SDK's client that a Topic uses.
 type Publisher interface {
 	Publish(context.Context, *sns.PublishInput, ...func(*sns.Options)) (*sns.PublishOutput, error)
 }
 
-// A Topic takes alerts.
+// A Topic is an SNS topic for alerts.
 type Topic struct {
 	ARN    string
 	Client Publisher
 }
 
-// Send publishes an alert. Subscribers can filter by the attributes site, kind,
-// severity and state.
-func (t Topic) Send(ctx context.Context, a alert.Alert) error {
-	n, err := a.Notice()
-	if err != nil {
-		return err
-	}
-	return t.Tell(ctx, n)
-}
-
-// Tell publishes a message. Its attributes are those of an alert. A message that
-// SNS would never take is an alert.RefusedError.
-func (t Topic) Tell(ctx context.Context, n alert.Notice) error {
+// Send publishes a message. Subscribers can filter by the attributes site, kind,
+// severity and state. If SNS would never accept the message, the error is an
+// alert.RefusedError.
+func (t Topic) Send(ctx context.Context, n alert.Notice) error {
 	inChat, err := chat(n)
 	if err != nil {
 		return err
 	}
-	// Over email and SMS people subscribe, and get the text. Over https it is chats, and
-	// they get a notification. All others get the alert as JSON, which stands in the
-	// message once for all of them.
+	// Subscribers over email and SMS are users, and get the text. Subscribers over https
+	// are chats, and get a notification. All other subscribers get the JSON, which is in
+	// the message only once for all of them.
 	body, err := json.Marshal(map[string]string{"default": string(n.Document), "https": inChat, "email": n.Text, "sms": n.Text})
 	if err != nil {
 		return err
@@ -74,7 +65,7 @@ func attribute(value string) types.MessageAttributeValue {
 	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(value)}
 }
 
-// subject keeps to what SNS takes: fewer than 100 printable ASCII characters.
+// subject returns a valid SNS subject: fewer than 100 printable ASCII characters.
 func subject(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r > unicode.MaxASCII || !unicode.IsPrint(r) {
@@ -85,13 +76,13 @@ func subject(text string) string {
 	return text[:min(len(text), 99)]
 }
 
-// What SNS says, and what to do about it: the first that fits counts. It has one
-// code for a parameter that is wrong, and names the parameter in its words alone.
+// faults are the errors of SNS with their remedies; the first match applies. SNS has one
+// code for every invalid parameter, and names the parameter only in the text.
 var faults = []struct {
 	codes   []string
-	words   string // "" are any words
+	words   string // "" matches any text
 	remedy  string
-	forGood bool // it refuses the message, whenever that is sent
+	forGood bool // SNS would reject the message at any time
 }{
 	{[]string{"NotFound", "NotFoundException"}, "", "the topic does not exist: deploy the stack again, or correct alerts.sns.topicArn", false},
 	{[]string{"AuthorizationError", "AuthorizationErrorException"}, "", "the role may not publish to it: allow sns:Publish on the topic", false},
@@ -104,7 +95,7 @@ var faults = []struct {
 	{[]string{"InvalidParameter", "ParameterValueInvalid", "ValidationException"}, "", "it rejects this message", true},
 }
 
-// explain says what to do about an error of SNS.
+// explain adds the remedy to an error of SNS.
 func (t Topic) explain(err error) error {
 	if said, ok := errors.AsType[smithy.APIError](err); ok {
 		for _, f := range faults {

@@ -1,5 +1,5 @@
-// Package webhook posts alerts to a URL that takes JSON with a text, as the incoming
-// webhooks of Slack, Mattermost and Rocket.Chat do, and what stands before others.
+// Package webhook posts alerts to a URL that accepts JSON with a text, like the incoming
+// webhooks of Slack, Mattermost and Rocket.Chat, or an adapter for another service.
 package webhook
 
 import (
@@ -16,16 +16,16 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert"
 )
 
-// within is how long an answer is waited for.
+// within is the longest time to wait for an answer.
 const within = 10 * time.Second
 
-// A Hook takes alerts. Its URL is a secret: whoever has it may post.
+// A Hook is a webhook for alerts. Its URL is a secret: anyone with the URL can post.
 type Hook struct {
 	url    *url.URL
 	client *http.Client
 }
 
-// Open returns the hook at a URL. It asks nothing of anybody.
+// Open returns the hook at a URL. It sends no request.
 func Open(secret string) (Hook, error) {
 	u, err := url.Parse(secret)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -35,21 +35,13 @@ func Open(secret string) (Hook, error) {
 	return Hook{u, &http.Client{Timeout: within, CheckRedirect: refuse}}, nil
 }
 
-// Send posts an alert.
-func (h Hook) Send(ctx context.Context, a alert.Alert) error {
-	n, err := a.Notice()
-	if err != nil {
-		return err
-	}
-	return h.Tell(ctx, n)
-}
-
-// What a server answers to a message that it would never take.
+// forGood are the status codes of a server that would never accept the message.
 var forGood = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}
 
-// Tell posts a message. One that would never be taken is an alert.RefusedError. No
-// error tells the URL, nor what the server said, which may repeat it.
-func (h Hook) Tell(ctx context.Context, n alert.Notice) error {
+// Send posts a message. If the server would never accept the message, the error is an
+// alert.RefusedError. Errors never contain the URL. They also leave out the body of the
+// answer, because it may repeat the URL.
+func (h Hook) Send(ctx context.Context, n alert.Notice) error {
 	body, err := json.Marshal(map[string]string{"text": n.Text})
 	if err != nil {
 		return err
@@ -66,7 +58,7 @@ func (h Hook) Tell(ctx context.Context, n alert.Notice) error {
 		}
 		return fmt.Errorf("webhook at %s: %w", h.url.Host, err)
 	}
-	defer func() { _ = answer.Body.Close() }() // nothing of it is read
+	defer func() { _ = answer.Body.Close() }() // the body is not read
 	switch {
 	case answer.StatusCode/100 == 2:
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// The columns of CSV, in any order; the first three must be there.
+// The columns of CSV, in any order. The first three are required.
 const (
 	columnTime     = "time"
 	columnWorkload = "workload"
@@ -29,17 +29,17 @@ var columns = []string{columnTime, columnWorkload, columnReplicas, columnReady, 
 
 const required = 3
 
-// A table is CSV while it is read.
+// A table is the state of reading CSV.
 type table struct {
 	name string
 	rows *csv.Reader
-	at   map[string]int // columns that are there
+	at   map[string]int // indexes of the columns in the file
 	into *backtest.Past
 
 	byText map[string]*backtest.Run
 	byID   map[workload.ID]*backtest.Run
 
-	lastText string // of a time: neighbours mostly share it
+	lastText string // text of the last time: adjacent rows often have the same
 	last     time.Time
 }
 
@@ -91,7 +91,7 @@ func (t *table) header() error {
 	return nil
 }
 
-// broken says where CSV is not CSV.
+// broken returns an error with the place of invalid CSV.
 func (t *table) broken(err error) error {
 	var parse *csv.ParseError
 	if !errors.As(err, &parse) {
@@ -110,7 +110,7 @@ func (t *table) row(row []string) error {
 	}
 	desired, err := t.count(row, columnReplicas, unknown)
 	if err != nil || desired == unknown {
-		return err // what is not known is as if it had not been sampled
+		return err // a row without replicas is not a sample
 	}
 	scale := workload.Scale{Desired: desired}
 	if scale.Ready, err = t.count(row, columnReady, desired); err != nil {
@@ -143,8 +143,8 @@ func (t *table) time(text string) (time.Time, error) {
 	return at, err
 }
 
-// count reads a column of pods, which may be absent, empty or unknown: then it is
-// another number.
+// count parses a column of pods. If the column is absent, empty or unknown, it returns
+// other.
 func (t *table) count(row []string, column string, other int32) (int32, error) {
 	i, ok := t.at[column]
 	if !ok || row[i] == "" {

@@ -22,11 +22,11 @@ type answer struct {
 
 type series struct {
 	Metric map[string]string `json:"metric"`
-	// Values are pairs of a time, in Unix seconds, and a count.
+	// Values are pairs of a time, in Unix seconds, and a number of pods.
 	Values [][]any `json:"values"`
 }
 
-// readPrometheus reads several answers, one after another.
+// readPrometheus reads one or more answers.
 func readPrometheus(name string, from io.Reader, into *backtest.Past) error {
 	answers := json.NewDecoder(from)
 	answers.UseNumber()
@@ -77,8 +77,8 @@ func (a answer) samples(name string, into *backtest.Past) error {
 	return nil
 }
 
-// labelled is the workload that the labels of a series name, as those of
-// kube-state-metrics do.
+// labelled returns the workload in the labels of a series, which have the names of
+// kube-state-metrics.
 func labelled(labels map[string]string) (workload.ID, error) {
 	for _, kind := range []workload.Kind{workload.Deployment, workload.StatefulSet} {
 		if name := labels[string(kind)]; name != "" && labels["namespace"] != "" {
@@ -89,7 +89,7 @@ func labelled(labels map[string]string) (workload.ID, error) {
 	return workload.ID{}, errors.New("must have the labels namespace, and deployment or statefulset: keep them in the query, such as max by (namespace, deployment) (kube_deployment_spec_replicas)")
 }
 
-// add adds a pair of a time and a count to a run.
+// add adds a pair of a time and a number of pods to a run.
 func add(run *backtest.Run, pair []any) error {
 	if len(pair) != 2 {
 		return fmt.Errorf("must be a list of time and value, got %d elements", len(pair))

@@ -142,8 +142,8 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 	}
 }
 
-// A series that comes twice, as from two replicas of an exporter, is not summed,
-// and not one of them taken.
+// A series that occurs twice, as from two replicas of an exporter, is refused. It is not
+// summed, and Source does not choose one of them.
 func TestASeriesThatComesTwiceIsRefused(t *testing.T) {
 	t.Parallel()
 	one := `{"metric":{"namespace":"shop","deployment":"web","instance":"a"},"values":[[1789344000,"1"],[1789344060,"1"]]}`

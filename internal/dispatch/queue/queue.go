@@ -18,26 +18,25 @@ import (
 	"github.com/gitlatch/gitlatch/internal/each"
 )
 
-// A Sender is what is needed of the SDK's client of SQS.
+// A Sender is the part of the SDK's client of SQS that a Queue uses.
 type Sender interface {
 	SendMessageBatch(context.Context, *sqs.SendMessageBatchInput, ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error)
 }
 
-// A Queue is a standard queue, which delays each message by itself: one that is
-// first in, first out delays all alike.
+// A Queue is a standard queue. A FIFO queue cannot delay single messages.
 type Queue struct {
 	URL    string
 	Client Sender
 }
 
 const (
-	batch = 10 // messages that SQS takes at once
+	batch = 10 // highest number of messages in a request of SQS
 	tries = 3
 )
 
-// Send sends turns, each to be had when it is due, or at once where that was
-// before now. What SQS does not take of a batch is sent again, by itself. The
-// error names the sites whose turns were not sent; all others were.
+// Send sends turns, each with a delay until it is due. A turn that is due already has no
+// delay. Send sends the messages that SQS rejects again, without the rest of their batch.
+// The error names the sites whose turns were not sent. The other turns were sent.
 func (q Queue) Send(ctx context.Context, turns []dispatch.Turn, now time.Time) error {
 	var failed []error
 	for part := range slices.Chunk(turns, batch) {
@@ -62,7 +61,7 @@ func (q Queue) send(ctx context.Context, turns []dispatch.Turn, now time.Time) e
 	}
 }
 
-// once returns the turns that were not taken, and why.
+// once sends a batch. It returns the turns that SQS rejected, and the error.
 func (q Queue) once(ctx context.Context, turns []dispatch.Turn, now time.Time) ([]dispatch.Turn, error) {
 	in := &sqs.SendMessageBatchInput{QueueUrl: aws.String(q.URL)}
 	for i, t := range turns {
@@ -84,7 +83,7 @@ func (q Queue) once(ctx context.Context, turns []dispatch.Turn, now time.Time) (
 	return left, err
 }
 
-// delay is in whole seconds, so that no turn is had before it is due.
+// delay returns whole seconds, rounded up, so that no turn arrives before it is due.
 func delay(t dispatch.Turn, now time.Time) int32 {
 	return int32(max(0, min(t.At.Sub(now)+time.Second-1, 15*time.Minute)) / time.Second)
 }

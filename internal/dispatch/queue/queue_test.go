@@ -33,11 +33,11 @@ func turns(n int) []dispatch.Turn {
 
 // sender records the messages. It first fails entries or complete batches.
 type sender struct {
-	queue.Sender // nil takes all
+	queue.Sender // nil accepts every message
 	batches      [][]types.SendMessageBatchRequestEntry
 	// refuse is the number of refusals by SQS for each site.
 	refuse map[string]int
-	err    error // of the next batch
+	err    error // error of the next batch
 }
 
 func (s *sender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, o ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
@@ -89,7 +89,7 @@ func TestDelaysAreUntilTheTurn(t *testing.T) {
 	t.Parallel()
 	for late, want := range map[time.Duration]func(time.Duration) time.Duration{
 		0:                       func(d time.Duration) time.Duration { return d },
-		1500 * time.Millisecond: func(d time.Duration) time.Duration { return max(0, d-time.Second) }, // never before it is due
+		1500 * time.Millisecond: func(d time.Duration) time.Duration { return max(0, d-time.Second) }, // never early
 		time.Hour:               func(time.Duration) time.Duration { return 0 },
 	} {
 		s := &sender{}
@@ -137,7 +137,7 @@ func TestWhatIsNotTakenIsSentAgainAndReported(t *testing.T) {
 	}
 }
 
-// Each site's turn is in a real queue once, when all went well.
+// If SQS accepts every message, each turn is in a real queue once.
 func TestTurnsArriveInAQueue(t *testing.T) {
 	t.Parallel()
 	client := sqs.NewFromConfig(moto.Start(t).Config())
@@ -147,7 +147,7 @@ func TestTurnsArriveInAQueue(t *testing.T) {
 	}
 	all := turns(23)
 	q := queue.Queue{URL: *made.QueueUrl, Client: &sender{Sender: client, refuse: map[string]int{"prod-4": 1}}}
-	if err := q.Send(t.Context(), all, noon.Add(period)); err != nil { // all are due
+	if err := q.Send(t.Context(), all, noon.Add(period)); err != nil { // every turn is due
 		t.Fatal(err)
 	}
 	var got []string

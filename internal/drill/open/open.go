@@ -1,5 +1,5 @@
-// Package open puts together a drill of a configured site, out of the parts that
-// a tick has and those that a drill has besides.
+// Package open opens a drill of a configured site, from the parts of a tick and the parts
+// that only a drill has.
 package open
 
 import (
@@ -17,17 +17,16 @@ import (
 	"github.com/gitlatch/gitlatch/internal/site"
 )
 
-// The group of Kubernetes that may hold a drill, and the folder with its rights.
+// The Kubernetes group whose members may run a drill, and the folder with its rights.
 const (
 	Group  = "gitlatch:drillers"
 	Rights = "infra/rbac/doctor"
 )
 
-// MinCoverage is what a fleet's coverage has to be at least, where nobody says
-// otherwise.
+// MinCoverage is the coverage that a drill requires by default.
 const MinCoverage = 0.95
 
-// Open returns a drill of the site over the parts of a tick.
+// Open returns a drill of the site that uses the parts of a tick.
 func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, error) {
 	from, here, err := Objects(ctx, o)
 	if err != nil {
@@ -37,12 +36,10 @@ func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, erro
 	if err != nil {
 		return nil, err
 	}
-	r := &run.Run{
+	return &run.Run{
 		Tick: site.Tick(o.Config, parts), Objects: from, Here: here,
-		MinCoverage: MinCoverage, Archive: reports, Page: page.Drill,
-	}
-	r.Teller, _ = parts.Alerts.(run.Teller)
-	return r, nil
+		MinCoverage: MinCoverage, Archive: reports, Alerts: parts.Alerts, Page: page.Drill,
+	}, nil
 }
 
 // Objects returns a lister of the objects of the site's cluster and of its hub, and the
@@ -63,7 +60,8 @@ func Objects(ctx context.Context, o *site.Opener) (doctor.Lister, doctor.Here, e
 	return Hub(ctx, o, objects, here)
 }
 
-// saved opens the archive of reports; nil saves none.
+// saved opens the archive of reports. It returns nil if the configuration names no place
+// for them.
 func saved(ctx context.Context, o *site.Opener) (archive.Archive, error) {
 	switch d := o.Config.Drills; {
 	case d.S3 != (config.S3{}):

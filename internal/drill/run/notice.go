@@ -8,7 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill"
 )
 
-// Notice is a drill as a message. Its document names the worst workloads alone.
+// Notice returns the message about a drill. Its document only has the worst workloads.
 func Notice(d drill.Document) (alert.Notice, error) {
 	document, err := json.Marshal(d.Shortened(drill.Worst))
 	n := alert.Notice{

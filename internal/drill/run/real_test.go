@@ -43,7 +43,7 @@ spec: {values: {replicaCount: 5, autoscaling: {enabled: true}}}
 `
 )
 
-// need are the pods that run; each is rounded up to more.
+// need are the live pods. The policy rounds each of them up.
 var need = map[string]int32{"web": 12, "api": 7, "cart": 4, "eu-queue": 6}
 
 // right returns the files of a repository that restores every workload. The chart of
@@ -74,10 +74,10 @@ spec: {%[3]sselector: {matchLabels: {app: %[1]s}}, template: {metadata: {labels:
 `, name, labels, count)
 }
 
-// A wrong is one way to build an overlay that loses a workload of its checkpoint.
+// A wrong is a mistake in an overlay that loses the checkpoint of a workload.
 type wrong struct {
 	said    string
-	files   map[string]string // over those that are right
+	files   map[string]string // replace files of a correct repository
 	cluster string            // objects next to the Kustomization
 	loses   string
 	cause   string
@@ -139,7 +139,7 @@ func start(t *testing.T) *world {
 	return w
 }
 
-// open opens the drill as one of the group that is given the rights.
+// open opens the drill as a member of the group with the shipped rights.
 func (w *world) open(t *testing.T, url string) {
 	t.Helper()
 	who := w.cp.As("drill", "gitlatch:drillers")
@@ -208,7 +208,7 @@ func TestADrillOnARealControlPlane(t *testing.T) {
 	}
 }
 
-// loses drills over an overlay that is wrong.
+// loses runs a drill over an overlay with a mistake.
 func (w *world) loses(t *testing.T, wrong wrong, all int64) {
 	w.origin.Push(t, "main", wrong.files, wrong.said)
 	if wrong.cluster != "" {

@@ -1,5 +1,5 @@
-// Package run holds a drill: it flushes by a tick, reads what the repository then
-// builds, scores it, and keeps and tells what came of it, in this order.
+// Package run runs a drill. In this order, it flushes in a tick, reads the cluster and
+// builds the repository, scores both, saves the report and sends a message.
 package run
 
 import (
@@ -22,56 +22,34 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Run is what a drill needs. Archive, Teller, Page and Paths may be left out.
+// A Run has the parts and settings of a drill. Archive, Alerts, Page and Paths are
+// optional.
 type Run struct {
-	Tick    *tick.Tick // Flush is the run's to set; with DryRun nothing is written
+	Tick    *tick.Tick // Run sets Flush; with DryRun the drill writes nothing
 	Objects doctor.Lister
-	Here    doctor.Here // the report names its branch; a tip is not compared
-	Paths   []string    // folders that are built besides those that the cluster names
+	Here    doctor.Here // the report names its branch; the tip is not compared
+	Paths   []string    // folders to build in addition to those that the cluster names
 
 	Exact       bool
 	MinCoverage float64
-	// LeaseWithin is how long another tick's lease is waited for.
+	// LeaseWithin is the longest time to wait while another tick has the lease.
 	LeaseWithin time.Duration
-	Tag         bool // names the commit that was scored
 
 	Archive archive.Archive
-	Teller  Teller
-	// Page makes the HTML that is kept beside the document; nil makes none.
+	Alerts  tick.Alerts
+	// Page renders the HTML that is saved next to the document. Nil saves no page.
 	Page func(drill.Document) ([]byte, error)
 }
 
-// A Teller tells people.
-type Teller interface {
-	Tell(ctx context.Context, n alert.Notice) error
-}
-
-// A BusyError says that another held the site's lease for all the time that a
-// drill would wait.
-type BusyError struct {
-	Held   string
-	Waited time.Duration
-}
-
-// Error names the holder.
-func (e *BusyError) Error() string {
-	return fmt.Sprintf("%s; waited for %s. Run the drill again, or set a longer --lock-timeout", e.Held, e.Waited)
-}
-
-// every is how often a lease is asked for that another holds.
+// every is the interval between two attempts to get the lease.
 const every = 2 * time.Second
 
-// commits are looked at for the age of checkpoints.
+// commits is the number of commits to read for the age of checkpoints.
 const commits = 100
 
-// Drill holds the drill. An error means that there is nothing to say of the
-// rebuild; what was scored and could not be kept or told is a problem of the
-// document.
+// Drill runs the drill. It returns an error if it could not compute a score. If it could
+// not save its report or send its message, it adds a problem to the document.
 func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
-	tags, err := r.tagger()
-	if err != nil {
-		return drill.Document{}, err
-	}
 	flushed, err := r.flush(ctx)
 	if err != nil {
 		return drill.Document{}, fmt.Errorf("flush: %w", err)
@@ -88,12 +66,12 @@ func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
 	if r.Tick.DryRun {
 		return r.withdraw(ctx, look, d), nil
 	}
-	d = r.keep(ctx, r.withdraw(ctx, look, tag(ctx, tags, d)))
+	d = r.keep(ctx, r.withdraw(ctx, look, d))
 	notice, err := Notice(d)
 	return r.tell(ctx, d, notice, err), nil
 }
 
-// flush runs the tick, and waits while another holds the lease.
+// flush runs the tick, and waits while another run has the lease.
 func (r *Run) flush(ctx context.Context) (tick.Report, error) {
 	r.Tick.Flush = policy.FlushRaise
 	if r.Exact {
@@ -111,14 +89,14 @@ func (r *Run) flush(ctx context.Context) (tick.Report, error) {
 		case ctx.Err() != nil:
 			return report, context.Cause(ctx)
 		case waited >= r.LeaseWithin || r.Tick.Wait == nil:
-			return report, &BusyError{report.NotRun, waited.Round(time.Second)}
+			return report, fmt.Errorf("%s; waited for %s. Run the drill again, or set a longer --lock-timeout", report.NotRun, waited.Round(time.Second))
 		}
 		r.Tick.Wait(ctx, every)
 	}
 }
 
-// look reads all that is scored, at the commit that was published, or at the tip
-// where there was nothing to say.
+// look reads everything that is scored. It reads the commit that the flush published, or
+// the tip of the branch if the flush published no commit.
 func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error) {
 	look := score.Look{Tick: flushed, Branch: r.Here.Branch, Flush: r.Tick.Flush, MinCoverage: r.MinCoverage}
 	if flushed.Commit != nil && flushed.Commit.ID != "" {
@@ -140,7 +118,7 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error)
 			Unread: flushed.Unread, Kinds: flushed.Kinds, Samples: flushed.Samples},
 	}
 	if why := flushed.Stop.Reason; why != policy.ReasonOther && why != policy.ReasonSecond {
-		seen.Tree.Site.Cluster = flushed.Cluster // git has an adoption from the site's next commit on
+		seen.Tree.Site.Cluster = flushed.Cluster // an adoption is in git only after the site's next commit
 	}
 	seen.Cluster = doctor.ReadCluster(ctx, r.Objects, seen.Kinds())
 	if seen.Overlays, err = doctor.ReadOverlays(ctx, r.Tick.Repository, look.Commit, seen.Cluster.Builds(r.Paths...)); err != nil {
@@ -148,13 +126,13 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error)
 	}
 	look.Doctor = doctor.Examine(seen)
 	look.Ages, err = history.Ages(ctx, r.Tick.Repository, look.Commit, flushed.Site, commits)
-	if err != nil { // the score does not need it
+	if err != nil { // the score does not depend on it
 		look.Tick.Problems = append(slices.Clone(flushed.Problems), fmt.Errorf("read the age of checkpoints: %w", err))
 	}
 	return look, nil
 }
 
-// keep keeps the document and its page.
+// keep saves the document and its page.
 func (r *Run) keep(ctx context.Context, d drill.Document) drill.Document {
 	if r.Archive == nil {
 		return d
@@ -169,13 +147,14 @@ func (r *Run) keep(ctx context.Context, d drill.Document) drill.Document {
 	return d.Problem(errors.Join(err, failed))
 }
 
-// tell sends a message, unless err is why there is none.
+// tell sends a message. If err is not nil, tell sends nothing and adds err to the
+// problems.
 func (r *Run) tell(ctx context.Context, d drill.Document, notice alert.Notice, err error) drill.Document {
-	if r.Teller == nil {
+	if r.Alerts == nil {
 		return d
 	}
 	if err == nil {
-		err = r.Teller.Tell(ctx, notice)
+		err = r.Alerts.Send(ctx, notice)
 	}
 	if err != nil {
 		err = fmt.Errorf("send message %s: %w", notice.Kind, err)

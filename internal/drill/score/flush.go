@@ -14,7 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// flushed is what the tick wrote, or withheld.
+// flushed returns the levels that the tick wrote, proposed or blocked.
 func flushed(l Look) drill.Flush {
 	f := drill.Flush{Exact: l.Flush == policy.FlushExact, Levels: []drill.Level{}, Proposed: []drill.Level{}, Withheld: []drill.Level{}}
 	if c := l.Tick.Commit; c != nil {
@@ -41,7 +41,7 @@ func subjectOf(message string) string {
 	return subject
 }
 
-// levels are the changes of a commit that are of a scale.
+// levels returns the level changes of a commit, without its changes of rollouts.
 func levels(changes []policy.Decision) []drill.Level {
 	all := []drill.Level{}
 	for _, d := range changes {
@@ -66,8 +66,7 @@ func replicas(e checkpoint.Entry) *int32 {
 	return known(e.Replicas)
 }
 
-// leftOut counts what runs and is in no way scored, by reason, in the order of
-// the reasons.
+// leftOut counts the live workloads that are not scored, by reason. It sorts by reason.
 func leftOut(l Look) []drill.LeftOut {
 	listed := map[workload.ID]bool{}
 	for _, w := range l.Doctor.Workloads {

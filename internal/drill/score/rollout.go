@@ -8,7 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill"
 )
 
-// rollout is one in flight, or that git declares; nil is none.
+// rollout returns a rollout that is in flight or in git, or nil if there is neither.
 func (one subject) rollout() *drill.Rollout {
 	live, declared := one.sample.Rollout, one.Rollout
 	flying := live != nil && live.InFlight

@@ -1,5 +1,5 @@
-// Package score makes the document of a drill of what a tick saw and wrote and
-// what doctor found. It is a function of values.
+// Package score builds the document of a drill from the report of a tick and the report
+// of doctor. It does no I/O.
 package score
 
 import (
@@ -7,6 +7,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/doctor"
@@ -19,12 +21,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Look is all that is scored.
+// A Look is the input of a score.
 type Look struct {
-	Tick   tick.Report   // that flushed
-	Doctor doctor.Report // of the commit
-	// Tree is what the commit declares, and Ages since when; a workload that is
-	// not among these is of unknown age.
+	Tick   tick.Report   // report of the flush
+	Doctor doctor.Report // report on the commit
+	// Tree is the site's checkpoint files at the commit. Ages are the ages of its levels;
+	// the age of a workload that is not in Ages is unknown.
 	Tree checkpoint.Tree
 	Ages map[workload.ID]history.Age
 
@@ -33,7 +35,7 @@ type Look struct {
 	MinCoverage    float64
 }
 
-// Document scores a look.
+// Document scores a Look.
 func Document(l Look) drill.Document {
 	d := drill.Document{
 		Document: term.DocumentOf(drill.Kind), Site: l.Tick.Site, Cluster: l.Tick.Cluster, At: l.Tick.At.UTC(),
@@ -54,16 +56,16 @@ func Document(l Look) drill.Document {
 	return d
 }
 
-// worst puts the least covered first, of those alike the one that lacks the most,
-// and last what has no coverage.
+// worst sorts workloads by coverage, lowest first, and then by missing pods, most first.
+// Workloads without a coverage come last.
 func worst(a, b drill.Workload) int {
 	return cmp.Or(
-		cmp.Compare(or(a.Coverage, math.Inf(1)), or(b.Coverage, math.Inf(1))),
+		cmp.Compare(ptr.Deref(a.Coverage, math.Inf(1)), ptr.Deref(b.Coverage, math.Inf(1))),
 		cmp.Compare(b.Missing, a.Missing),
 		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 }
 
-// sum is the score of all workloads together.
+// sum returns the score of all workloads together.
 func sum(all []drill.Workload) drill.Fleet {
 	var f drill.Fleet
 	for _, w := range all {
@@ -86,9 +88,9 @@ func sum(all []drill.Workload) drill.Fleet {
 		f.Workloads++
 		f.Need += int64(*w.Need)
 		f.Covered += int64(*w.Need - w.Missing)
-		f.Declared += int64(or(w.Declared, 0))
-		f.Rebuilt += int64(or(w.RebuiltAt, 0))
-		f.Ready += int64(or(w.Ready, 0))
+		f.Declared += int64(ptr.Deref(w.Declared, 0))
+		f.Rebuilt += int64(ptr.Deref(w.RebuiltAt, 0))
+		f.Ready += int64(ptr.Deref(w.Ready, 0))
 		if w.Missing == 0 {
 			f.Full++
 		}
@@ -114,7 +116,7 @@ func later(seconds int64, stuck int, e *drill.Estimate) (int64, int) {
 	return max(seconds, e.Seconds), stuck
 }
 
-// findings are those of doctor, with what they lower.
+// findings returns the findings of doctor, with the workloads whose coverage they lower.
 func findings(r doctor.Report, all []drill.Workload) []drill.Finding {
 	lacks, unknown := map[string]int32{}, map[string]bool{}
 	for _, w := range all {
@@ -123,7 +125,7 @@ func findings(r doctor.Report, all []drill.Workload) []drill.Finding {
 	}
 	found := []drill.Finding{}
 	for _, f := range r.Findings {
-		one := drill.Finding{Trap: string(f.Trap), Subject: f.Subject, Text: f.Text, Workloads: []string{}}
+		one := drill.Finding{Trap: string(f.Trap), Subject: f.Subject, Text: f.Text, Fix: f.Fix, Workloads: []string{}}
 		for _, w := range r.Workloads {
 			missing := lacks[w.ID.String()]
 			crowded := f.Trap == doctor.Quota && f.Subject == w.ID.Namespace
@@ -137,15 +139,7 @@ func findings(r doctor.Report, all []drill.Workload) []drill.Finding {
 	return found
 }
 
-// or is a number, or what stands for one that is not known.
-func or[T any](n *T, unknown T) T {
-	if n == nil {
-		return unknown
-	}
-	return *n
-}
-
-// known is a count that is known where it is above 0.
+// known returns nil for a number that is not positive.
 func known(n int32) *int32 {
 	if n <= 0 {
 		return nil
@@ -153,7 +147,7 @@ func known(n int32) *int32 {
 	return &n
 }
 
-// unread is what could not be read of the cluster, and then of git.
+// unread lists the parts of the cluster and then of git that could not be read.
 func unread(l Look) []string {
 	texts := workload.Texts(l.Doctor.Unread)
 	for _, namespace := range slices.Sorted(maps.Keys(l.Tree.Broken)) {

@@ -40,12 +40,12 @@ func looked() score.Look {
 	}
 }
 
-// decides puts a decision in the place of that on web.
+// decides replaces the decision about web.
 func decides(l *score.Look, verdict policy.Verdict, reason policy.Reason, text string) {
 	l.Tick.Decisions[0].Verdict, l.Tick.Decisions[0].Reason, l.Tick.Decisions[0].Text = verdict, reason, text
 }
 
-// lowered is a finding that lowers web to a start.
+// lowered adds a finding that lowers the start of web.
 func lowered(l *score.Look, trap doctor.Trap, start int32) {
 	f := doctor.Finding{Trap: trap, Subject: "shop/web", Text: "because"}
 	l.Doctor.Findings = append(l.Doctor.Findings, f)
@@ -59,7 +59,7 @@ func TestCausesOfWhatLacks(t *testing.T) {
 		name   string
 		make   func(l *score.Look)
 		lacks  int32
-		causes string // names, the first first
+		causes string // names, in order
 		says   string
 	}{
 		{"nothing lacks", func(*score.Look) {}, 0, "", ""},
@@ -94,7 +94,7 @@ func TestCausesOfWhatLacks(t *testing.T) {
 		{"rounded to the nearest", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 150, 150
 			l.Tick.Set.Default = policy.Presets()["closest"]
-		}, 37, "rounded-down", "Set round: up"},
+		}, 37, "rounded-down", "set round: up"},
 		{"headroom needs less", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 150, 150
 			l.Tick.Set.Default = policy.Presets()["tight"]
@@ -114,7 +114,7 @@ func TestCausesOfWhatLacks(t *testing.T) {
 			w := d.Workloads[0]
 			var names, texts []string
 			for _, cause := range w.Causes {
-				names, texts = append(names, cause.Name), append(texts, cause.Text)
+				names, texts = append(names, cause.Name), append(texts, cause.Text+" "+cause.Fix)
 			}
 			if w.Missing != c.lacks || strings.Join(names, " ") != c.causes || !strings.Contains(strings.Join(texts, "\n"), c.says) {
 				t.Errorf("lacks %d, want %d: %q, %q", w.Missing, c.lacks, names, texts)
@@ -204,7 +204,7 @@ func TestWhatIsKnownInPartDoesNotPass(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		make   func(l *score.Look)
-		says   string // by a notice
+		says   string // text of a notice
 		passed bool
 		drop   bool
 	}{
@@ -271,7 +271,7 @@ func TestAnUnknownStartIsNotZero(t *testing.T) {
 	}
 	l = looked()
 	l.Doctor.Workloads[0].Start = 0
-	if d := score.Document(l); d.Fleet.Nothing != "the replicas that a rebuild starts 1 workload with are unknown" || d.Passed || !strings.Contains(d.Workloads[0].Causes[0].Text, "--path") {
+	if d := score.Document(l); d.Fleet.Nothing != "the replicas that a rebuild starts 1 workload with are unknown" || d.Passed || !strings.Contains(d.Workloads[0].Causes[0].Fix, "--path") {
 		t.Errorf("fleet %+v, %+v", d.Fleet, d.Workloads[0].Causes)
 	}
 	l = looked()

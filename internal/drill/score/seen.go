@@ -10,13 +10,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// seen is a look by workload.
+// seen is a Look, indexed by workload.
 type seen struct {
 	Look
 	samples map[workload.ID]workload.Sample
-	scales  map[workload.ID]policy.Decision // on the scale
+	scales  map[workload.ID]policy.Decision // decision about the replicas
 	entries map[workload.ID]checkpoint.Entry
-	starts  map[string]int64 // pods by namespace, where a quota stops a rebuild
+	starts  map[string]int64 // pods that a rebuild starts, by namespace
 }
 
 func newSeen(l Look) seen {
@@ -31,24 +31,24 @@ func newSeen(l Look) seen {
 	for _, w := range l.Doctor.Workloads {
 		start := w.Start
 		if w.RebuiltAt() == nil {
-			start = w.Level // at least, if it comes back
+			start = w.Level // if a rebuild creates it, it has at least its level
 		}
 		s.starts[w.ID.Namespace] += int64(start)
 	}
 	return s
 }
 
-// A subject is one workload with all that is known of it.
+// A subject is one workload with all its inputs.
 type subject struct {
 	doctor.Workload
-	sample   workload.Sample // the zero value where it does not run
+	sample   workload.Sample // zero if the cluster does not have the workload
 	runs     bool
 	decision policy.Decision
 	policy   policy.Policy
 	proposed int32
-	start    int32 // as far as its namespace has room
-	need     int32 // 0 is none, or not known
-	// unknown is why the need is not known.
+	start    int32 // pods that a rebuild starts within the quota of the namespace
+	need     int32 // 0 if it needs no pods or if the need is unknown
+	// unknown is the reason why the need is unknown.
 	unknown string
 }
 
@@ -91,7 +91,8 @@ func (s seen) workload(of doctor.Workload) drill.Workload {
 	return w
 }
 
-// rebuiltAt is what a rebuild starts it at, nil where nothing here builds it.
+// rebuiltAt returns the pods that a rebuild starts, or nil if no built folder contains
+// the workload.
 func (one subject) rebuiltAt() *int32 {
 	if one.Start == 0 && !one.Paused {
 		return nil
@@ -99,14 +100,14 @@ func (one subject) rebuiltAt() *int32 {
 	return &one.start
 }
 
-// leftOut is a workload that a person took out of latching, and of which git
-// declares nothing: what a rebuild makes of it is theirs.
+// leftOut reports whether a user opted the workload out and git has no level for it. Its
+// replicas in a rebuild are then the user's choice.
 func (one subject) leftOut() bool {
 	return one.decision.Reason == policy.ReasonOptedOut && one.Level == 0
 }
 
-// estimate is how long it takes from a start; nil where it is not known who
-// scales it.
+// estimate returns the time until a start has grown to the need. It returns nil if the
+// autoscaler is unknown.
 func (one subject) estimate(start int32) *drill.Estimate {
 	if one.Paused {
 		return &drill.Estimate{Never: true}

@@ -11,8 +11,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// unknown says why it is not known what a workload needs, "" where it is. What
-// nobody would latch and git does not declare is not asked about.
+// unknown returns the reason why the need of a workload is unknown, or "". It also
+// returns "" for a workload that is not latched and not in git.
 func (s seen) unknown(one subject) string {
 	switch {
 	case one.Level == 0 && (one.decision.Verdict == "" || one.decision.Verdict == policy.Skip):
@@ -25,7 +25,7 @@ func (s seen) unknown(one subject) string {
 	return ""
 }
 
-// nothing says why a fleet has no coverage, "" where it has one.
+// nothing returns the reason why a fleet has no coverage, or "" if it has one.
 func nothing(d drill.Document) string {
 	declared := each.Count(d.Workloads, func(w drill.Workload) bool { return w.Declared != nil })
 	switch f := d.Fleet; {
@@ -43,7 +43,8 @@ func nothing(d drill.Document) string {
 	return "no workload is latched, and git has no level"
 }
 
-// notices say how far the need is to be trusted, and whether there is a mass drop.
+// notices returns the reasons to trust the coverage less. dropped is true during a mass
+// drop.
 func notices(l Look, d drill.Document) (dropped bool, notices []string) {
 	notices = []string{}
 	if drop := l.Tick.Head.Drop; drop != nil {

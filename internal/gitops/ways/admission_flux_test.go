@@ -18,8 +18,8 @@ const (
 	cartV1, cartV2 = "registry.example.com/shop/cart:1.4.0", "registry.example.com/shop/cart:1.5.0"
 )
 
-// rebuild has Flux fill the cluster in the steps of the example, the workloads
-// once the policies act: of a namespace with a record, they raise web.
+// rebuild lets Flux apply the steps of the example. It adds the workloads once the
+// policies act: they set the level of web in a namespace with a checkpoint file.
 func (l *live) rebuild(t *testing.T, want string) {
 	t.Helper()
 	steps := strings.SplitAfter(string(l.files["flux/prod-eu.yaml"]), "---\n")
@@ -63,10 +63,10 @@ func TestAdmissionAppliesTheCheckpointOnCreationOnly(t *testing.T) {
 	}
 }
 
-// image returns the image that web asks for.
+// image returns the image in the template of web.
 func (l *live) image(t *testing.T) string { t.Helper(); return l.runs(t, "deployment/web") }
 
-// images returns those that web and cart ask for.
+// images returns the images in the templates of web and cart.
 func (l *live) images(t *testing.T) string {
 	t.Helper()
 	return l.image(t) + " " + l.runs(t, "statefulset/cart")
@@ -77,7 +77,7 @@ func (l *live) runs(t *testing.T, workload string) string {
 	return l.Kubectl(t, "", "get", "-n", "shop", workload, "-o", "jsonpath={.spec.template.spec.containers[0].image}")
 }
 
-// rolled waits until all of their pods are of their templates.
+// rolled waits until every pod of web and cart has the current template.
 func (l *live) rolled(t *testing.T) {
 	t.Helper()
 	for _, w := range []string{"deployment/web", "statefulset/cart"} {
@@ -85,8 +85,8 @@ func (l *live) rolled(t *testing.T) {
 	}
 }
 
-// midway is the example of a cluster that is lost in the middle of two rollouts, with
-// entries that return one side.
+// midway returns changes to the example: the cluster is lost in the middle of two
+// rollouts, and the entries return one side.
 func midway(t *testing.T, returns string) map[string]string {
 	return map[string]string{
 		webFile:  strings.ReplaceAll(read(t, "admission/example/"+webFile), v1, v2),
@@ -96,8 +96,8 @@ func midway(t *testing.T, returns string) map[string]string {
 	}
 }
 
-// Rollouts to v2 were below their cuts when the cluster was lost: they come back
-// with pods of v1, and roll out again.
+// Both rollouts to v2 were below their thresholds when the cluster was lost. The rebuild
+// creates pods of v1, which then roll out to v2.
 func TestARebuildDuringARolloutReturnsToWhatItCameFrom(t *testing.T) {
 	t.Parallel()
 	l := fill(t, "admission", midway(t, "from"))
@@ -122,8 +122,8 @@ func TestARebuildDuringARolloutReturnsToWhatItCameFrom(t *testing.T) {
 		}
 	}
 
-	// The ordinary gates: of a Deployment at most a quarter is missing at a time,
-	// of a StatefulSet one pod.
+	// The default limits of a rollout: a Deployment lacks at most a quarter of its pods
+	// at a time, and a StatefulSet lacks at most one pod.
 	for _, c := range []struct {
 		workload   string
 		pods, gate int
@@ -143,7 +143,7 @@ func TestARebuildDuringARolloutReturnsToWhatItCameFrom(t *testing.T) {
 	}
 }
 
-// Beyond their cuts they come back with v2 alone.
+// Above their thresholds, the rebuild creates only pods of v2.
 func TestARebuildDuringARolloutGoesOnToTheTarget(t *testing.T) {
 	t.Parallel()
 	l := fill(t, "admission", midway(t, "to"))
@@ -153,7 +153,8 @@ func TestARebuildDuringARolloutGoesOnToTheTarget(t *testing.T) {
 	}
 }
 
-// rollout are the lines of a rollout of one container, named as its workload.
+// rollout returns the lines of an entry for a rollout of one container, which has the
+// name of its workload.
 func rollout(of, from, to, returns string) string {
 	_, name, _ := strings.Cut(of, ".")
 	lines := ""

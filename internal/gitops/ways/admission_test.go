@@ -12,7 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// record is the ConfigMap that a record is, with the lines given.
+// record returns the ConfigMap of a checkpoint file with these lines.
 func record(namespace string, lines ...string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch-checkpoint, namespace: %s}\ndata:\n  %s\n",
 		namespace, strings.Join(lines, "\n  "))
@@ -26,8 +26,8 @@ var named = workload.Kinds{
 	"pool":  {Group: "example.com", Version: "v1", Kind: "Pool", Resource: "pools", Replicas: ".spec.size"},
 }
 
-// admitting is a control plane with both policies, once they act: the API server
-// takes a second to see a new policy, and another for its record.
+// admitting returns a control plane in which both policies act. The API server needs a
+// second to see a new policy, and another for its checkpoint file.
 func admitting(t *testing.T) *controlplane.ControlPlane {
 	t.Helper()
 	cp := controlplane.Start(t, controlplane.Options{})
@@ -67,8 +67,8 @@ func known(t *testing.T, cp *controlplane.ControlPlane, kind workload.Kind) {
 	}
 }
 
-// acts waits until a creation in the namespace would come out as wanted: its
-// count, and the image of its container.
+// acts waits until a workload that is created in the namespace has the wanted replicas
+// and image.
 func acts(t *testing.T, cp *controlplane.ControlPlane, namespace, name, want string) {
 	t.Helper()
 	err := controlplane.Eventually(t.Context(), settle, func(context.Context) error {
@@ -84,7 +84,8 @@ func acts(t *testing.T, cp *controlplane.ControlPlane, namespace, name, want str
 	}
 }
 
-// defined is a kind as most are: its count has a place, and no default.
+// defined returns a CustomResourceDefinition like most others: it has a field for
+// replicas, without a default.
 func defined(o workload.Object) string {
 	count := o.Replicas.Names()
 	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
@@ -134,7 +135,7 @@ func TestAdmission(t *testing.T) {
 func raises(t *testing.T, cp *controlplane.ControlPlane) {
 	kinds := []workload.Kind{workload.Deployment, workload.StatefulSet, workload.ArgoRollout, "crew", "squad"}
 	for name, c := range map[string]struct {
-		line string // of the record; %s is kind.name
+		line string // of the checkpoint file; %s is kind.name
 		asks string
 		want string
 	}{
@@ -165,7 +166,7 @@ func raises(t *testing.T, cp *controlplane.ControlPlane) {
 			for _, kind := range kinds {
 				want := c.want
 				if o, _ := named.Object(kind); o.Group != "apps" && want == "1" {
-					want = "" // not a default value
+					want = "" // custom kinds have no default
 				}
 				if got := created(t, cp, manifest(kind, name, name, c.asks)); got != want {
 					t.Errorf("%s is created with %q, want %q", kind, got, want)
@@ -182,13 +183,13 @@ func namespaceOf(name string) string {
 	return fmt.Sprintf("{apiVersion: v1, kind: Namespace, metadata: {name: %s}}", name)
 }
 
-// created returns the count that a manifest would be created with.
+// created returns the replicas of a workload that a manifest would create.
 func created(t *testing.T, cp *controlplane.ControlPlane, manifest string) string {
 	t.Helper()
 	return cp.Kubectl(t, manifest, "create", "--dry-run=server", "-f", "-", "-o", "jsonpath={.spec.replicas}")
 }
 
-// Where there is nothing to go by, nothing is changed, and nothing is refused.
+// Without an entry, a policy changes and refuses nothing.
 func leavesAlone(t *testing.T, cp *controlplane.ControlPlane) {
 	cp.Apply(t, namespaceOf("bare"), namespaceOf("hollow"), "{apiVersion: v1, kind: ConfigMap, metadata: {name: gitlatch-checkpoint, namespace: hollow}}")
 	for _, namespace := range []string{"bare", "hollow"} {

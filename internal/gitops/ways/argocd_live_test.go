@@ -13,8 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// underArgoCD are the ways that are offered for Argo CD, each an example with its
-// Application.
+// underArgoCD are the methods for Argo CD. Each has an example and an Application.
 var underArgoCD = map[string]struct {
 	example     string
 	application func(*testing.T) string
@@ -23,8 +22,8 @@ var underArgoCD = map[string]struct {
 	"ignore":    {"argocd", func(*testing.T) string { return string(ways.ArgoCD(example)) }},
 }
 
-// fillByArgoCD starts a cluster, and has Argo CD fill it by an Application from the
-// example of a way, with files added or changed.
+// fillByArgoCD starts a cluster with an Application that applies the example of a method,
+// with files added or changed.
 func fillByArgoCD(t *testing.T, way, application string, changed map[string]string) *live {
 	t.Helper()
 	l := start(t, way, changed)
@@ -34,7 +33,7 @@ func fillByArgoCD(t *testing.T, way, application string, changed map[string]stri
 	return l
 }
 
-// The same as under Flux: a cluster is created with its checkpoint levels. From then
+// As with Flux, Argo CD creates the workloads of a cluster with their levels. From then
 // on, a commit of levels, a refresh, a new image or a manual change never sets the
 // replicas.
 func TestArgoCDAppliesTheCheckpointOnCreationOnly(t *testing.T) {
@@ -84,8 +83,7 @@ func (l *live) outlives(t *testing.T) {
 	l.until(t, "a rebuild begins with the checkpoints", func(counts string) bool { return counts == "100 20" })
 }
 
-// Without the rule, and without the option that respects it, commits scale the
-// cluster, and the log shows it.
+// Without the rule, commits scale the cluster. The audit log shows it.
 func TestWithoutItsRuleArgoCDScalesALiveCluster(t *testing.T) {
 	t.Parallel()
 	text := string(ways.ArgoCD(example))
@@ -169,7 +167,7 @@ func tagged(manifest []byte, value string) string {
 	return head + "metadata: {name: " + name + ", namespace: shop, annotations: {tag: " + value + "}}\n" + rest
 }
 
-// sways has the autoscalers move to and fro, a few pods a second, until the test
+// sways makes the autoscalers scale up and down, a few pods a second, until the test
 // ends.
 func (l *live) sways(t *testing.T) {
 	t.Helper()

@@ -85,8 +85,8 @@ func TestArgoCDIsToldToKeepTheCount(t *testing.T) {
 	}
 }
 
-// A user with live Applications patches them, and never sees the full object. So both
-// forms warn of the changes that reset the live replica counts.
+// A user with live Applications applies only the patch and does not see the full object.
+// So both warn of the changes that reset live replica counts.
 func TestBothFormsWarnOfWhatTakesCountsAway(t *testing.T) {
 	t.Parallel()
 	const removed = "Never narrow or remove the rule while workloads run"
@@ -125,7 +125,7 @@ func TestThePatchIsOfTheFieldsOfTheObject(t *testing.T) {
 			t.Fatal(err)
 		}
 		if policy, ok := whole.Spec["syncPolicy"].(map[string]any); ok {
-			delete(policy, "automated") // is the project's own
+			delete(policy, "automated") // the patch does not set this field
 		}
 		for field, value := range patch.Spec {
 			if !reflect.DeepEqual(value, whole.Spec[field]) {

@@ -25,13 +25,13 @@ rules:
 // A write is one change to a workload in the API server, with its user.
 type write struct {
 	user, agent, workload string
-	revision, replicas    int  // the count that it left
+	revision, replicas    int  // after the write
 	names                 bool // the request contained replicas
-	available, updated    int  // pods, as the status had them
+	available, updated    int  // pods, in the status
 }
 
-// writes returns all changes of workloads in a namespace, in the order in which
-// they were made. A dry run makes none.
+// writes returns every change of a workload in a namespace, in the order of the changes.
+// It does not return dry runs.
 func writes(t *testing.T, cp *controlplane.ControlPlane, namespace string) []write {
 	t.Helper()
 	var all []write

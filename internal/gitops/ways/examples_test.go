@@ -52,7 +52,7 @@ func latched(t *testing.T, files map[string][]byte, levels map[workload.ID]int32
 	return texts
 }
 
-// rendered are the files in infra/gitops that are made, by their path from there.
+// rendered returns the generated files in infra/gitops, by their path below it.
 func rendered(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{
@@ -94,7 +94,7 @@ func read(t *testing.T, name string) string {
 	return string(data)
 }
 
-// repository returns the files of the example of a way, by their path in it.
+// repository returns the files of a method's example, by their path in it.
 func repository(t *testing.T, way string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -152,7 +152,7 @@ func TestTheExamplesBuild(t *testing.T) {
 		}
 		want := maps.Clone(declared)
 		if way == "admission" {
-			want = map[workload.ID]int32{web: 0, cart: 0} // the record acts
+			want = map[workload.ID]int32{web: 0, cart: 0} // the policy sets the level
 		}
 		if !maps.Equal(built, want) {
 			t.Errorf("%s: the build has %v, want %v", way, built, want)

@@ -8,7 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 )
 
-// inFlight are the lines of a rollout of web that returns to v1, for a kind.
+// inFlight returns the lines of an entry for a rollout of web that returns to v1.
 func inFlight(kind string) []string {
 	lines := []string{`: "7"`, `_milestone: "25"`, `_phase: progressing`, `_from: 5d4f`, `_to: 7c9b`, `_returns: from`, `_differ: images`,
 		`_from_main: app:v1`, `_to_main: app:v2`, `_from_proxy: proxy:v1`, `_to_proxy: proxy:v2`, `_from_setup: setup:v1`, `_to_setup: setup:v1`}
@@ -18,8 +18,8 @@ func inFlight(kind string) []string {
 	return lines
 }
 
-// pods is a workload whose template has the containers given, "name=image", and
-// init containers after them, "init:name=image".
+// pods returns a workload with containers "name=image", and init containers
+// "init:name=image" after them.
 func pods(kind, namespace string, containers ...string) string {
 	var main, init []string
 	for _, c := range containers {

@@ -46,9 +46,9 @@ func TestNoCommitOfACheckpointScalesALiveCluster(t *testing.T) {
 	fmt.Printf("figure commit_caused_scale_events %d\n", caused)
 }
 
-// scaled returns how many counts the autoscalers wrote during n commits, and how
-// many others did, and fails where the autoscalers did not move or where anybody
-// else wrote one, the tool above all.
+// scaled returns how often the autoscalers changed replicas during n commits, and how
+// often other users did. It fails if the autoscalers did not, or if another user, above
+// all the tool, did.
 func (l *live) scaled(t *testing.T, n int, tool string) (moved, caused int) {
 	t.Helper()
 	all := writes(t, l.ControlPlane, "shop")
@@ -71,8 +71,7 @@ func (l *live) scaled(t *testing.T, n int, tool string) (moved, caused int) {
 	return moved, caused
 }
 
-// The same without spec.ignore: the commits scale the cluster, and the log shows
-// it.
+// Without spec.ignore, commits scale the cluster. The audit log shows it.
 func TestWithoutTheRuleCommitsScaleALiveCluster(t *testing.T) {
 	t.Parallel()
 	l := fill(t, "flux", map[string]string{})
@@ -102,7 +101,7 @@ func (l *live) takes(t *testing.T, n int) {
 		l.load.Store(map[bool]string{true: busy, false: idle}[up])
 		level := levels[i%len(levels)]
 		l.Applied(t, example.Name, l.latch(t, map[workload.ID]int32{web: level, cart: level / 10}))
-		// Another count alone may be the end of the move before this one.
+		// A different sum could also be the end of the previous change.
 		l.until(t, "the autoscalers move", func(counts string) bool { return sum(counts) != before && sum(counts) > before == up })
 	}
 }

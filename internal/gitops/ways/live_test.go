@@ -17,7 +17,7 @@ import (
 // less than half of it.
 const onTarget, busy, idle = "7m", "14m", "3m"
 
-// A tool is what fills a cluster from git, by its objects.
+// A tool applies git to a cluster.
 type tool interface {
 	// Applied waits until an object has read a commit and applied it.
 	Applied(t testing.TB, name, commit string)
@@ -25,18 +25,18 @@ type tool interface {
 	Reconcile(t testing.TB, name string)
 }
 
-// A live is a cluster that a tool fills from the example of a way, with
-// autoscalers that judge.
+// A live is a cluster with working autoscalers in which a tool applies the example of a
+// method.
 type live struct {
 	*controlplane.ControlPlane
 	tool
 	origin *gitserver.Origin
-	files  map[string][]byte // of the branch
-	load   atomic.Value      // what each pod uses
+	files  map[string][]byte // on the branch
+	load   atomic.Value      // the CPU use of each pod
 }
 
-// fill starts a cluster, and has Flux fill it from the example of a way, with files
-// added or changed.
+// fill starts a cluster in which Flux applies the example of a method, with files added
+// or changed.
 func fill(t *testing.T, way string, changed map[string]string) *live {
 	t.Helper()
 	l := start(t, way, changed)
@@ -44,7 +44,7 @@ func fill(t *testing.T, way string, changed map[string]string) *live {
 	return l
 }
 
-// start starts a cluster that no tool fills yet.
+// start starts a cluster without a tool.
 func start(t *testing.T, way string, changed map[string]string) *live {
 	t.Helper()
 	l := &live{ControlPlane: controlplane.Start(t, controlplane.Options{Audit: auditPolicy}), files: repository(t, way)}
@@ -53,7 +53,7 @@ func start(t *testing.T, way string, changed map[string]string) *live {
 	l.Metrics(t, func(string) string { return l.load.Load().(string) })
 	l.origin = gitserver.NewOrigin(t, t.TempDir(), map[string]string{})
 	for name, data := range l.files {
-		// Autoscalers forget at once, and move as far as they like.
+		// Autoscalers scale without delays and limits.
 		l.files[name] = []byte(strings.ReplaceAll(string(data), "  maxReplicas: 200\n", "  maxReplicas: 200\n"+
 			"  behavior: {scaleUp: {policies: [{type: Percent, value: 900, periodSeconds: 1}]}, scaleDown: {stabilizationWindowSeconds: 0}}\n"))
 	}
@@ -86,7 +86,7 @@ func (l *live) latch(t *testing.T, levels map[workload.ID]int32) string {
 // shop are the workloads of the examples.
 var shop = []string{"deployments/web", "statefulsets/cart"}
 
-// asks returns the counts that workloads of the shop ask for.
+// asks returns the desired replicas of workloads in the shop.
 func (l *live) asks(t *testing.T, workloads ...string) string {
 	t.Helper()
 	got, err := counts(t.Context(), l.ControlPlane, "shop", workloads...)
@@ -96,7 +96,7 @@ func (l *live) asks(t *testing.T, workloads ...string) string {
 	return got
 }
 
-// want fails where web and cart ask for anything else.
+// want fails if the desired replicas of web and cart differ from counts.
 func (l *live) want(t *testing.T, after, counts string) {
 	t.Helper()
 	if got := l.asks(t, shop...); got != counts {
@@ -104,7 +104,7 @@ func (l *live) want(t *testing.T, after, counts string) {
 	}
 }
 
-// until waits until web and cart ask for counts that hold.
+// until waits until holds is true for the desired replicas of web and cart.
 func (l *live) until(t *testing.T, what string, holds func(counts string) bool) {
 	t.Helper()
 	err := controlplane.Eventually(t.Context(), settle, func(ctx context.Context) error {
@@ -130,7 +130,8 @@ func (l *live) grows(t *testing.T) {
 // plain is a workload without an entry in git.
 const plain = "apps/shop/plain.yaml"
 
-// including adds a file to the kustomization of the shop in the example of a way.
+// including returns the kustomization of the shop in a method's example, with a file
+// added.
 func including(t *testing.T, way, file, text string) map[string]string {
 	t.Helper()
 	all := "apps/shop/kustomization.yaml"

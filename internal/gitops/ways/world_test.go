@@ -12,7 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/flux"
 )
 
-// example is the place that the files in infra/gitops are rendered for.
+// example is the place of the files in infra/gitops.
 var example = ways.Place{
 	Site: "prod-eu", Repository: "https://git.example.com/platform/fleet.git", Branch: "main",
 	Name: "prod-eu", Path: "clusters/prod-eu", Writers: []string{flux.User, argocd.User},
@@ -22,8 +22,8 @@ var example = ways.Place{
 // machine.
 const settle = 3 * time.Minute
 
-// counts returns what workloads of a namespace ask for, each "deployments/web",
-// with a space between.
+// counts returns the desired replicas of workloads in a namespace, separated by spaces.
+// Each workload is in the form "deployments/web".
 func counts(ctx context.Context, cp *controlplane.ControlPlane, namespace string, workloads ...string) (string, error) {
 	var all []string
 	for _, w := range workloads {

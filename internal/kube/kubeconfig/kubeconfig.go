@@ -1,6 +1,6 @@
-// Package kubeconfig finds the cluster that a person means. It is apart from
-// [github.com/gitlatch/gitlatch/internal/kube] because of what it links, which
-// a Lambda has no use for.
+// Package kubeconfig selects the cluster of a user's kubeconfig. It is separate from
+// [github.com/gitlatch/gitlatch/internal/kube] because of its dependencies, which a
+// Lambda does not need.
 package kubeconfig
 
 import (
@@ -18,27 +18,27 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// A Choice is which cluster is meant. The zero value is the present context of
-// the files that kubectl would use.
+// A Choice selects a cluster. The zero value selects the current context of the files
+// that kubectl would use.
 type Choice struct {
-	Path    string // "" is what KUBECONFIG names, or ~/.kube/config
-	Context string // "" is the present context
+	Path    string // "" is KUBECONFIG, or ~/.kube/config
+	Context string // "" is the current context
 }
 
-// An Error is why kubeconfig files lead to no cluster.
+// An Error reports kubeconfig files that do not select a cluster.
 type Error struct {
 	Files string
 	Cause error
 }
 
-// Error names the files.
+// Error returns the files and the cause.
 func (e *Error) Error() string { return fmt.Sprintf("kubeconfig %s: %v", e.Files, e.Cause) }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Load returns the client configuration of the choice. It asks nothing of the
-// cluster. Its errors are of type Error.
+// Load returns the client configuration of the choice. It sends no request to the
+// cluster. Its errors have the type Error.
 func Load(c Choice) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.Path
@@ -65,7 +65,7 @@ func load(rules *clientcmd.ClientConfigLoadingRules, context string) (*rest.Conf
 	return clientcmd.NewNonInteractiveClientConfig(*merged, context, nil, rules).ClientConfig()
 }
 
-// absence says why files bring no context.
+// absence returns why the files have no context.
 func absence(files []string) error {
 	for _, file := range files {
 		if _, err := os.Stat(file); err == nil {
@@ -75,7 +75,8 @@ func absence(files []string) error {
 	return errors.New("no such file")
 }
 
-// check says which context is missing, and which there are instead.
+// check returns an error if the selected context is missing or incomplete. If the context
+// is missing, the error lists the available contexts.
 func check(c *api.Config, context string) error {
 	there := strings.Join(slices.Sorted(maps.Keys(c.Contexts)), ", ")
 	if context == "" {

@@ -1,6 +1,5 @@
-// Package bolt keeps state in one file, with bbolt: a [latch.Store] for one
-// machine. A save is on disk when it returns. One process at a time has the
-// file open.
+// Package bolt stores state in one file, with bbolt: a [latch.Store] for one machine. A
+// save is on disk when it returns. Only one process at a time can open the file.
 package bolt
 
 import (
@@ -14,8 +13,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// The file has a bucket a site, with the lease and the head at these keys and
-// the latches, by ID, in a bucket of their own.
+// The file has a bucket for each site. It contains the lease and the head at these keys,
+// and a bucket with the latches by ID.
 var (
 	keyLease   = []byte("lease")
 	keyHead    = []byte("head")
@@ -112,7 +111,7 @@ func (s *Store) Save(ctx context.Context, lease latch.Lease, head latch.Head, pu
 	})
 }
 
-// put writes one latch where its revision is the stored one.
+// put writes one latch if its revision is the stored one.
 func (s *Store) put(all *bbolt.Bucket, l latch.Latch) error {
 	key := []byte(l.ID.String())
 	held, err := read[latch.Latch](s, all, key)
@@ -126,16 +125,15 @@ func (s *Store) put(all *bbolt.Bucket, l latch.Latch) error {
 	return write(all, key, l)
 }
 
-// lease returns the lease that is stored in the bucket of a site, which may be
-// nil.
+// lease returns the lease in the bucket of a site. The bucket may be nil.
 func (s *Store) lease(b *bbolt.Bucket, site string) (latch.Lease, error) {
 	lease, err := read[latch.Lease](s, b, keyLease)
 	lease.Site = site
 	return lease, err
 }
 
-// read returns what a bucket holds at a key, the zero value where there is no such
-// key or bucket.
+// read returns the value at a key of a bucket; the zero value if the key or the bucket
+// does not exist.
 func read[T latch.Stored](s *Store, b *bbolt.Bucket, key []byte) (v T, err error) {
 	if b == nil || b.Get(key) == nil {
 		return v, nil

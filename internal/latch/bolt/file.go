@@ -19,28 +19,28 @@ import (
 // patience is how long Open waits for another process to close the file.
 const patience = 2 * time.Second
 
-// A Store keeps state in one file. It is safe for several goroutines.
+// A Store stores state in one file. It is safe for concurrent use.
 type Store struct {
 	path string
 	db   *bbolt.DB
-	file *os.File // of db, for when it can no longer be closed by it
-	// broken is the damage that bbolt panicked on; db may hold its own locks
-	// ever since and is not used any more.
+	file *os.File // the file of db, to close it if db cannot be closed
+	// broken is the damage that made bbolt panic. db may have kept its locks since then,
+	// and is not used any more.
 	broken atomic.Pointer[latch.CorruptError]
 }
 
-// A BusyError says that another process has the file open: a tick, or a command
-// that looks at the state.
+// A BusyError reports that another process has the file open: a tick, or a command that
+// reads the state.
 type BusyError struct{ Path string }
 
-// Error names the file and what to do.
+// Error names the file and the remedy.
 func (e *BusyError) Error() string {
 	return fmt.Sprintf("open state %s: another gitlatch process has it open for %s. Wait until it ends, or use another file", e.Path, patience)
 }
 
-// Open opens the file at path, and makes one where there is none. A file that is
-// none of ours, or is damaged, is a latch.CorruptError; one that another process
-// does not close in a moment is a BusyError.
+// Open opens the file at path, and creates it if it does not exist. If the file is
+// damaged or is not a state file, Open returns a latch.CorruptError. If another process
+// does not close the file within patience, Open returns a BusyError.
 func Open(path string) (*Store, error) {
 	s := &Store{path: path}
 	options := &bbolt.Options{
@@ -70,7 +70,7 @@ func Open(path string) (*Store, error) {
 	return s, nil
 }
 
-// whole says where the file is shorter than its pages are.
+// whole returns an error if the file is shorter than its pages.
 func (s *Store) whole(tx *bbolt.Tx) error {
 	info, err := s.file.Stat()
 	if err != nil {
@@ -82,8 +82,8 @@ func (s *Store) whole(tx *bbolt.Tx) error {
 	return nil
 }
 
-// Close closes the file, so that another may open it. A damaged one may stay
-// locked until the process ends, since bbolt keeps it mapped.
+// Close closes the file, so that another process can open it. A damaged file may stay
+// locked until the process ends, because bbolt keeps it mapped.
 func (s *Store) Close() error {
 	if s.broken.Load() != nil {
 		return s.file.Close()
@@ -99,7 +99,7 @@ func (s *Store) update(ctx context.Context, f func(*bbolt.Tx) error) error {
 	return s.run(ctx, s.db.Update, f)
 }
 
-// run runs a transaction, unless an earlier one has found the file damaged.
+// run runs a transaction, unless an earlier one found the file damaged.
 func (s *Store) run(ctx context.Context, transact func(func(*bbolt.Tx) error) error, f func(*bbolt.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -110,8 +110,8 @@ func (s *Store) run(ctx context.Context, transact func(func(*bbolt.Tx) error) er
 	return s.guard(func() error { return transact(f) })
 }
 
-// guard turns a panic into a CorruptError. On pages that make no sense bbolt
-// panics, and where the file is cut short under its memory map it faults.
+// guard turns a panic into a CorruptError. bbolt panics if a page is invalid, and faults
+// if the file was cut short under its memory map.
 func (s *Store) guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

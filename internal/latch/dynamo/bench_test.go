@@ -17,7 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/dynalite"
 )
 
-// BenchmarkTick counts the requests and capacity units of a tick's calls to the table,
+// BenchmarkTick measures the requests and capacity units of a tick's calls to the table,
 // for a site of 300 workloads. It also prints both as ratios to the tick's changes.
 func BenchmarkTick(b *testing.B) {
 	const workloads = 300

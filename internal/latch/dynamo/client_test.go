@@ -16,8 +16,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 )
 
-// A watched client calls before ahead of each operation; an error becomes the result of
-// the operation.
+// A watched client calls before ahead of each operation. If before returns an error, it
+// is the result of the operation.
 type watched struct {
 	dynamo.Client
 	before func(operation string, in any) error
@@ -66,8 +66,7 @@ func failing(client dynamo.Client, n int, code string) watched {
 	}}
 }
 
-// sortOf returns the sort key of the item that an operation is about, "" for a
-// query.
+// sortOf returns the sort key of the item of an operation; "" for a query.
 func sortOf(in any) string {
 	var key types.AttributeValue
 	switch in := in.(type) {
@@ -83,11 +82,11 @@ func sortOf(in any) string {
 	return key.(*types.AttributeValueMemberS).Value
 }
 
-// A lossy transport loses the first answer to each request that writes, after
-// the write, and calls after.
+// A lossy transport loses the first reply to each write request. The write has an effect.
+// Then lossy calls after.
 type lossy struct {
 	mu    sync.Mutex
-	lost  map[string]bool // by the request's own id, which a retry keeps
+	lost  map[string]bool // by the request's own id, which is the same in a retry
 	after func()
 }
 

@@ -1,18 +1,17 @@
-// Package dynamo keeps state in a DynamoDB table: a [latch.Store] for ticks that
-// run anywhere. It needs conditions on single items and consistent reads, no
-// transactions.
+// Package dynamo stores state in a DynamoDB table: a [latch.Store] for ticks that run
+// anywhere. It uses conditions on single items and consistent reads, but no transactions.
 //
-// A table holds many sites, each a partition of its own, so that a role can be
-// confined to exactly one: the key pk is "site#<site>" (see [Partition]), and sk
-// is "head" for the one item with lease and head, "latch#<ns>/<kind>/<name>" for
-// an item a latch.
+// A table can contain many sites. Each site is a partition, so that a role can be limited
+// to one site. The key pk is "site#<site>" (see [Partition]). The key sk is "head" for
+// the item with the lease and the head, and "latch#<ns>/<kind>/<name>" for the item of a
+// latch.
 //
-// Lease and head are one item because the condition of a write reaches no other
-// item: this way a head is saved only where the lease still stands, which a
-// paused holder cannot get around. The price is that taking and giving back the
-// lease is charged by the size of the head. A quiet tick writes that item three
-// times and no other: take, save, give back. For a site of 300 workloads these
-// are nine units; BenchmarkTick counts them.
+// The lease and the head are one item because the condition of a write cannot refer to
+// another item. So a head is saved only while the lease is valid, even if its owner was
+// paused in between. The price is that DynamoDB charges the size of the head for taking
+// and releasing the lease. A quiet tick writes only this item, three times: take, save,
+// release. For a site of 300 workloads these are nine units, which BenchmarkTick
+// measures.
 package dynamo
 
 import (
@@ -27,8 +26,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Client is what a Store asks of DynamoDB: the four operations that its role
-// must be allowed. It is an SDK client, which retries.
+// A Client is the part of the DynamoDB API that a Store uses: four operations, which its
+// role must allow. The SDK's client implements it, and retries.
 type Client interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
@@ -36,46 +35,44 @@ type Client interface {
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 }
 
-// Options say where state is kept. Both are needed.
+// Options select the table. Both fields are required.
 type Options struct {
 	Table  string // its name or ARN; it has the string keys pk (partition) and sk (sort)
 	Client Client
 }
 
-// A Store keeps state in a table. It is safe for several goroutines.
+// A Store stores state in a table. It is safe for concurrent use.
 type Store struct {
 	table  string
 	client Client
-	gap    time.Duration // the longest before a throttled request's second round
+	gap    time.Duration // the maximum delay before the second round of a throttled request
 }
 
-// Open returns the Store in a table. It asks nothing of the table yet: that one
-// is missing or of another shape is a TableError of the first use.
+// Open returns the Store in a table. It sends no request. If the table is missing or has
+// another key schema, the first use returns an error.
 func Open(o Options) *Store {
 	return &Store{table: o.Table, client: o.Client, gap: firstGap}
 }
 
-// Partition returns the value of the partition key of a site's items: what
-// dynamodb:LeadingKeys is to be, without a wildcard, for a role that may use
-// this site alone.
+// Partition returns the partition key of a site's items. For a role that may use this
+// site alone, it is the value of dynamodb:LeadingKeys, without a wildcard.
 func Partition(site string) string { return "site#" + site }
 
-// The attributes of an item that are read. On a latch there is also rev, its
-// revision. None is a word that DynamoDB reserves, so that expressions spell
-// them as they are.
+// The attributes of an item that gitlatch reads. A latch also has rev, its revision.
+// DynamoDB reserves none of these words, so expressions use them without placeholders.
 const (
 	attrPartition = "pk"
 	attrSort      = "sk"
 
 	attrBody  = "body"  // the stored form of the head or the latch; no head before the first save
-	attrFence = "fence" // of the lease; on a latch of the lease that it was written under
-	attrStamp = "stamp" // another for each save, by which it knows its own
+	attrFence = "fence" // of the lease; in a latch, the fence of the lease that it was written under
+	attrStamp = "stamp" // unique for each save, so that a save recognizes its own write
 
-	attrHolder  = "holder"  // of the lease, absent where nobody holds it
+	attrHolder  = "holder"  // of the lease, absent if no tick has it
 	attrExpires = "expires" // of the lease, in RFC 3339
 )
 
-// The sort key of a site's one head, and what those of its latches begin with.
+// The sort key of a site's head, and the prefix of the sort keys of its latches.
 const (
 	sortHead    = "head"
 	sortLatches = "latch#"
@@ -91,7 +88,7 @@ func latchKey(site string, id workload.ID) item {
 	return item{attrPartition: text(Partition(site)), attrSort: text(sortLatches + id.String())}
 }
 
-// get reads some attributes of one item, nil where there is none.
+// get reads some attributes of one item; nil if there is no such item.
 func (s *Store) get(ctx context.Context, key item, attributes ...string) (item, error) {
 	out, err := call(ctx, s, s.client.GetItem, &dynamodb.GetItemInput{
 		TableName:            &s.table,
@@ -105,8 +102,8 @@ func (s *Store) get(ctx context.Context, key item, attributes ...string) (item, 
 	return out.Item, nil
 }
 
-// update changes one item where the condition holds, with the values that both
-// expressions name. Where it does not hold, the error is errCondition.
+// update changes one item if the condition is true, with the values that both expressions
+// name. If the condition is false, it returns errCondition.
 func (s *Store) update(ctx context.Context, key item, change, condition string, values item) error {
 	_, err := call(ctx, s, s.client.UpdateItem, &dynamodb.UpdateItemInput{
 		TableName:                 &s.table,

@@ -23,8 +23,8 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// Two independent stand-ins agree on the store's calls. Only the first is used for
-// races, because it decides them like DynamoDB.
+// Two independent stand-ins agree on the store's calls. Only the first is used for races,
+// because it decides them like DynamoDB.
 
 func TestStoreOnDynalite(t *testing.T) {
 	t.Parallel()
@@ -69,7 +69,7 @@ func open(t testing.TB, client *dynamodb.Client) *dynamo.Store {
 
 var tables atomic.Int64
 
-// table makes a table with string keys of the given names, and returns its own.
+// table creates a table with string keys of the given names, and returns its name.
 func table(t testing.TB, client *dynamodb.Client, keys ...string) string {
 	t.Helper()
 	in := &dynamodb.CreateTableInput{
@@ -99,7 +99,7 @@ func acquire(t testing.TB, s latch.Store, owner string, now time.Time) latch.Lea
 	return lease
 }
 
-// save returns the latches with the revisions that they have then.
+// save saves latches, and returns them with their new revisions.
 func save(t testing.TB, s latch.Store, lease latch.Lease, head latch.Head, put ...latch.Latch) []latch.Latch {
 	t.Helper()
 	if err := s.Save(t.Context(), lease, head, put, nil); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/backoff"
 )
 
-// errCondition is a write whose condition did not hold: nothing was written.
+// errCondition is returned if the condition of a write is false. Nothing was written.
 var errCondition = errors.New("condition does not hold")
 
 const (
@@ -25,7 +25,7 @@ const (
 	codeValidation = "ValidationException"
 )
 
-// A fault is what an error code says about the table, and what to do.
+// A fault is the meaning of an error code for the table, and the remedy.
 type fault struct{ is, fix string }
 
 var (
@@ -41,51 +41,22 @@ var (
 	misshapen = fault{"has another key schema", "its key must be pk (partition) and sk (sort), both strings. Create the table again, or use another table"}
 )
 
-// A TableError says that a table cannot be used, and what to do.
-type TableError struct {
-	Table string
-	Code  string // the error code of AWS
-	Cause error
-
-	fault fault
-}
-
-// Error names the table, what is wrong with it, and what to do.
-func (e *TableError) Error() string {
-	return fmt.Sprintf("table %s %s: %s (%s)", e.Table, e.fault.is, e.fault.fix, brief(e.Cause))
-}
-
-// Unwrap returns the cause.
-func (e *TableError) Unwrap() error { return e.Cause }
-
-// maxBody is the size in bytes of the largest body that is kept. DynamoDB takes
-// items of 400 KB, and the other attributes must find room for any owner.
+// maxBody is the maximum size of a body in bytes. DynamoDB accepts items of 400 KB, and
+// the other attributes must have room for any owner.
 const maxBody = 396 << 10
 
-// A TooLargeError says that a value does not fit into an item.
-type TooLargeError struct {
-	What string // "head of site prod"
-	Size int    // in bytes, compressed
-}
-
-// Error says what does not fit, and what to do.
-func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("save %s: it has %d bytes, and an item in DynamoDB has at most %d. Split the workloads into several sites, or shorten the policy file", e.What, e.Size, maxBody)
-}
-
-// The SDK's client retries by itself, for a second or two. A table that is still
-// throttled is given some seconds more: losing what a tick found out costs more
-// than waiting.
+// The SDK's client retries for a second or two. If the table is still throttled, call
+// retries for some more seconds: losing the result of a tick costs more than waiting.
 const (
 	rounds   = 4
-	firstGap = 500 * time.Millisecond // the longest; it doubles
+	firstGap = 500 * time.Millisecond // the maximum delay before the second round; it doubles with each round
 )
 
 // An operation is a method of the SDK's client.
 type operation[In, Out any] = func(context.Context, *In, ...func(*dynamodb.Options)) (*Out, error)
 
-// call calls an operation, again while the table is throttled, and says what its
-// errors mean.
+// call calls an operation, and repeats it while the table is throttled. It returns errors
+// of the operation as explain does.
 func call[In, Out any](ctx context.Context, s *Store, operation operation[In, Out], in *In) (*Out, error) {
 	for round := 0; ; round++ {
 		out, err := operation(ctx, in)
@@ -95,8 +66,8 @@ func call[In, Out any](ctx context.Context, s *Store, operation operation[In, Ou
 		if !isThrottle(err) || round+1 == rounds {
 			return nil, s.explain(err)
 		}
-		// Any part of the gap, so that those who were throttled together do not
-		// come back together.
+		// A random part of the gap, so that ticks that were throttled together do not
+		// retry together.
 		if late := backoff.Sleep(ctx, rand.N(s.gap<<round)); late != nil {
 			return nil, errors.Join(late, s.explain(err))
 		}
@@ -107,7 +78,8 @@ func isThrottle(err error) bool {
 	return retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err) == aws.TrueTernary
 }
 
-// explain returns what an error of an operation says about the table.
+// explain returns the error for an error of an operation: errCondition, a TableError, or
+// the cause with the name of the table.
 func (s *Store) explain(err error) error {
 	var api smithy.APIError
 	if !errors.As(err, &api) {
@@ -124,18 +96,18 @@ func (s *Store) explain(err error) error {
 	case !known:
 		return fmt.Errorf("table %s: %w", s.table, err)
 	}
-	return &TableError{Table: s.table, Code: api.ErrorCode(), Cause: err, fault: is}
+	return fmt.Errorf("table %s %s: %s (%s)", s.table, is.is, is.fix, brief(err))
 }
 
-// ofSchema reports whether a ValidationException is about the keys of the
-// table: DynamoDB has no code for that.
+// ofSchema reports whether a ValidationException is about the keys of the table, because
+// DynamoDB has no error code for that.
 func ofSchema(message string) bool {
 	return slices.ContainsFunc([]string{"schema", "key condition", "Type mismatch for key"}, func(said string) bool {
 		return strings.Contains(message, said)
 	})
 }
 
-// brief returns what AWS itself said, without the SDK's account of the request.
+// brief returns the message of AWS, without the SDK's description of the request.
 func brief(err error) string {
 	if api, is := errors.AsType[smithy.APIError](err); is {
 		return api.ErrorCode() + ": " + api.ErrorMessage()

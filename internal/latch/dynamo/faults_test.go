@@ -20,8 +20,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// life does everything with a store once: two latches are saved, one again, and
-// one is dropped.
+// life uses each method of a store: it saves two latches, saves one again, and drops one.
 func life(t *testing.T, s latch.Store) {
 	t.Helper()
 	lease := acquire(t, s, "a", noon)
@@ -219,8 +218,8 @@ func TestOfSimultaneousSavesOfALatchOneLands(t *testing.T) {
 	}
 }
 
-// Sixteen runs of one site that start at once take turns, and none loses what
-// another has saved.
+// Sixteen runs of one site that start at once take turns, and no run loses the save of
+// another run.
 func TestSimultaneousRunsTakeTurns(t *testing.T) {
 	t.Parallel()
 	s := open(t, dynalite.Start(t).Client())
@@ -277,7 +276,7 @@ func TestLatchesAreWrittenSomeAtOnce(t *testing.T) {
 	}
 }
 
-// A counted client knows how many writes ran at once.
+// A counted client records the maximum number of concurrent writes.
 type counted struct {
 	dynamo.Client
 	running, most *atomic.Int32

@@ -9,8 +9,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 )
 
-// tries bounds how often Acquire finds that the lease moved while it was taken.
-// Whoever moved it holds it, so that a second time is rare already.
+// tries is the maximum number of times that Acquire finds a changed lease. The owner that
+// changed the lease has it then, so a second time is rare already.
 const tries = 8
 
 // Acquire takes or extends the lease. See [latch.Store].
@@ -43,15 +43,15 @@ func (s *Store) Release(ctx context.Context, lease latch.Lease) error {
 	return nil
 }
 
-// stands is the condition that the lease of standing is the one stored, as
-// latch.Lease.Holds tells it.
+// stands is the condition that the lease of standing is the stored one, like
+// latch.Lease.Holds.
 const stands = "holder = :holder AND fence = :fence"
 
 func standing(lease latch.Lease) item {
 	return item{":holder": text(lease.Owner), ":fence": number(lease.Fence)}
 }
 
-// exchange stores a lease where the one held still is as it was read.
+// exchange stores a lease if the stored one is still equal to held.
 func (s *Store) exchange(ctx context.Context, held, lease latch.Lease) error {
 	values := item{
 		":holder":  text(lease.Owner),
@@ -74,8 +74,8 @@ func (s *Store) exchange(ctx context.Context, held, lease latch.Lease) error {
 	return s.update(ctx, headKey(lease.Site), "SET holder = :holder, expires = :expires, fence = :fence", condition, values)
 }
 
-// lease returns the lease that is stored, without an owner where nobody holds
-// it, with fence 0 where nobody ever did.
+// lease returns the stored lease. It has no owner if no tick has the lease, and fence 0
+// if no tick ever had it.
 func (s *Store) lease(ctx context.Context, site string) (latch.Lease, error) {
 	stored, err := s.get(ctx, headKey(site), attrHolder, attrExpires, attrFence)
 	if err != nil {

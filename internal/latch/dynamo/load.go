@@ -23,12 +23,12 @@ func (s *Store) Head(ctx context.Context, site string) (head latch.Head, err err
 	return latch.Decode[latch.Head](s.where(headKey(site)), binaryOf(stored[attrBody]))
 }
 
-// Latches reads the latches of a site, a megabyte a request. See [latch.Store].
+// Latches reads the latches of a site, one megabyte per request. See [latch.Store].
 func (s *Store) Latches(ctx context.Context, site string) (map[workload.ID]latch.Latch, error) {
 	query := &dynamodb.QueryInput{
 		TableName: &s.table,
-		// The sort key is named, so that a table without one is an error, not a site
-		// without latches.
+		// The condition names the sort key, so that a table without one is an error
+		// instead of a site without latches.
 		KeyConditionExpression:    aws.String("pk = :site AND begins_with(sk, :latches)"),
 		ExpressionAttributeValues: item{":site": text(Partition(site)), ":latches": text(sortLatches)},
 		ConsistentRead:            aws.Bool(true),
@@ -51,7 +51,7 @@ func (s *Store) Latches(ctx context.Context, site string) (map[workload.ID]latch
 	return latches, nil
 }
 
-// where names an item for a person.
+// where names an item for a user.
 func (s *Store) where(key item) string {
 	return fmt.Sprintf("table %s, item %s %s", s.table, textOf(key[attrPartition]), textOf(key[attrSort]))
 }

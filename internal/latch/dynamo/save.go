@@ -32,7 +32,7 @@ func repeat(ctx context.Context, n int, f func(i int) error) error {
 	return group.Wait()
 }
 
-// A write is what a save makes of one item.
+// A write is the change that a save makes to one item.
 type write struct {
 	what      string
 	key       item
@@ -42,16 +42,16 @@ type write struct {
 	values    item
 }
 
-// Save writes latches, then the head, each under a condition of its own. See
+// Save writes the latches, then the head, each under its own condition. See
 // [latch.Store].
 //
-// Before the first latch it looks whether the lease still stands. Where another
-// takes it later, in mid-save, each write of a latch still asks for the revision
-// that was read and for no newer fence, and that of the head for the lease
-// itself: what the other has written or dropped by then stays so.
+// Before the first latch it checks that the lease is still valid. Another tick may take
+// the lease during the save. So each write of a latch requires the revision that was
+// read, and no newer fence. The write of the head requires the lease itself. The changes
+// of the other tick are then not overwritten.
 func (s *Store) Save(ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) error {
-	// All is encoded before anything is written: what cannot be kept leaves the
-	// state as it was.
+	// Everything is encoded before the first write, so that a value that cannot be stored
+	// leaves the state unchanged.
 	last, err := headWrite(lease, head)
 	if err != nil {
 		return err
@@ -109,23 +109,23 @@ func latchWrite(lease latch.Lease, l latch.Latch) (write, error) {
 	return sealed(w, l)
 }
 
-// sealed returns a write with the stored form of a value, and with a stamp by
-// which it is known again.
+// sealed returns a write with the stored form of a value, and with a stamp that
+// identifies the write.
 func sealed[T latch.Stored](w write, v T) (write, error) {
 	var err error
 	if w.body, err = latch.Encode(v); err != nil {
 		return w, fmt.Errorf("save %s: %w", w.what, err)
 	}
 	if len(w.body) > maxBody {
-		return w, &TooLargeError{What: w.what, Size: len(w.body)}
+		return w, fmt.Errorf("save %s: it has %d bytes, and an item in DynamoDB has at most %d. Split the workloads into several sites, or shorten the policy file", w.what, len(w.body), maxBody)
 	}
 	w.values[":body"], w.values[":stamp"] = binary(w.body), text(rand.Text())
 	return w, nil
 }
 
-// write writes one item, or returns ErrLost where its condition does not hold.
-// A write whose answer got lost is sent again, and then fails on what it has
-// itself written: that is the write, not a loss.
+// write writes one item. If its condition is false, it returns ErrLost. If the reply to a
+// write is lost, the SDK sends the write again, which then fails because of its own first
+// attempt. The stamp shows that the first attempt was written.
 func (s *Store) write(ctx context.Context, w write) error {
 	err := s.update(ctx, w.key, w.change, w.condition, w.values)
 	if errors.Is(err, errCondition) {
@@ -140,7 +140,7 @@ func (s *Store) write(ctx context.Context, w write) error {
 	return nil
 }
 
-// drop deletes one latch, unless a later holder has written it.
+// drop deletes one latch, unless a later owner of the lease has written it.
 func (s *Store) drop(ctx context.Context, lease latch.Lease, id workload.ID) error {
 	condition := "attribute_not_exists(fence) OR fence <= :fence"
 	_, err := call(ctx, s, s.client.DeleteItem, &dynamodb.DeleteItemInput{

@@ -12,8 +12,8 @@ func number(v int64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(v, 10)}
 }
 
-// textOf, binaryOf and numberOf return what an attribute holds, zero where it is
-// absent or of another type.
+// textOf, binaryOf and numberOf return the value of an attribute; the zero value if it is
+// absent or has another type.
 
 func textOf(v types.AttributeValue) string {
 	if s, ok := v.(*types.AttributeValueMemberS); ok {

@@ -8,13 +8,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// zone is a location that no store keeps, so that instants are seen to be kept
-// as instants.
+// zone is a location that no store preserves, so that the tests compare instants and not
+// locations.
 var zone = time.FixedZone("test", 5*3600+1800)
 
-// Full returns a value of T in which every reachable field has a distinct value: slices
-// and maps have two elements, pointers a value, numbers, texts and instants different
-// ones. A field that an adapter forgets comes back empty.
+// Full returns a value of T in which every reachable field has a distinct value. Slices
+// and maps have two elements, and pointers are not nil. A field that an adapter forgets
+// comes back empty.
 func Full[T any]() T {
 	var v T
 	n := 0
@@ -70,8 +70,8 @@ func fill(v reflect.Value, n *int) {
 	}
 }
 
-// inUTC returns a copy of v with every instant in UTC. It is independent of the
-// adapters, and handles all types in the values of a store.
+// inUTC returns a copy of v with every instant in UTC. It is independent of the adapters,
+// and handles all types in the values of a store.
 func inUTC[T any](v T) T {
 	return utc(reflect.ValueOf(v)).Interface().(T)
 }

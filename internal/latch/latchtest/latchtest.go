@@ -1,5 +1,5 @@
-// Package latchtest is the one suite that every [latch.Store] passes. The
-// contract is the prose on the interface; this is the same in code.
+// Package latchtest is the test suite that every [latch.Store] passes. It checks the
+// contract in the comments of the interface.
 package latchtest
 
 import (
@@ -18,13 +18,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// noon is when every test begins, and minute how they go on.
+// noon is the instant at which every test starts.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 const minute = time.Minute
 
-// Run runs the suite. open returns a store without state, another for each
-// test, and closes it when the test ends.
+// Run runs the suite. open returns a new store without state for each test, and closes it
+// when the test ends.
 func Run(t *testing.T, open func(t *testing.T) latch.Store) {
 	tests := map[string]func(t *testing.T, s store){
 		"a lease is held until it expires":                testLeaseExpires,
@@ -69,7 +69,7 @@ func (s store) acquire(t *testing.T, site, owner string, now, until time.Time) l
 	return lease
 }
 
-// save returns the latches as they are then stored, in the order of put.
+// save saves latches, and returns the stored ones in the order of put.
 func (s store) save(t *testing.T, lease latch.Lease, head latch.Head, put []latch.Latch, drop ...workload.ID) []latch.Latch {
 	t.Helper()
 	if err := s.Save(t.Context(), lease, head, put, drop); err != nil {
@@ -78,7 +78,7 @@ func (s store) save(t *testing.T, lease latch.Lease, head latch.Head, put []latc
 	return Stored(t, s, lease.Site, put)
 }
 
-// Stored returns some latches as a store has them now.
+// Stored returns the stored form of some latches.
 func Stored(t *testing.T, s latch.Store, site string, latches []latch.Latch) (stored []latch.Latch) {
 	t.Helper()
 	all, err := s.Latches(t.Context(), site)

@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// fullLatch is a latch with every field set that may be set at its first save.
+// fullLatch returns a latch with every field set that may be set at its first save.
 func fullLatch() latch.Latch {
 	l := Full[latch.Latch]()
 	l.Rev = 0
@@ -171,8 +171,8 @@ func testPausedHolder(t *testing.T, s store) {
 		}
 		equal(t, "state", s.state(t, "prod"), before)
 	}
-	// Nor once the other has given the lease back, or when its owner's name or
-	// its fence alone is right.
+	// The save fails also after the other tick has released the lease, and if only the
+	// owner's name or only the fence is right.
 	forged := paused
 	forged.Fence = other.Fence
 	if err := s.Save(t.Context(), forged, latch.Head{}, nil, nil); !errors.Is(err, latch.ErrLost) {

@@ -1,5 +1,5 @@
-// Package mem keeps state in memory: a whole [latch.Store] that ends with the
-// process, for a dry run and for tests.
+// Package mem stores state in memory: a [latch.Store] that ends with the process, for a
+// dry run and for tests.
 package mem
 
 import (
@@ -13,16 +13,16 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Store keeps state in memory. The zero value is empty and ready for use, by
-// several goroutines at once. State is kept in its stored form, so that nobody
-// shares memory with it.
+// A Store stores state in memory. The zero value is empty and ready for use, and it is
+// safe for concurrent use. It stores values in their encoded form, so that it shares no
+// memory with its callers.
 type Store struct {
 	mu    sync.Mutex
 	sites map[string]*site
 }
 
 type site struct {
-	lease   latch.Lease // without an owner where nobody holds it
+	lease   latch.Lease // without an owner if no tick has it
 	head    []byte      // nil before the first save
 	latches map[workload.ID]stored
 }
@@ -35,7 +35,7 @@ type stored struct {
 // New returns an empty Store.
 func New() *Store { return &Store{} }
 
-// use calls f with the state of a site, while nobody else uses it.
+// use calls f with the state of a site, under the mutex.
 func (s *Store) use(ctx context.Context, name string, f func(*site) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

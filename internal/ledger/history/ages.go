@@ -10,16 +10,16 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// An Age is since when git declares the present level of a workload.
+// An Age is the time since which git has the present level of a workload.
 type Age struct {
-	Since  time.Time // as the author of the commit has it
-	Commit string    // that set it; "" where OrBefore
-	// OrBefore is true if the level may be older: the history was not read further.
+	Since  time.Time // the author's time
+	Commit string    // the commit that set the level; "" if OrBefore is true
+	// OrBefore is true if the level may be older, because older commits were not read.
 	OrBefore bool
 }
 
-// Ages follows the branch from a commit down, as Of does. It stops once it knows the
-// ages of all levels of a site, or has looked at the given number of commits.
+// Ages returns the ages of all levels of a site, from a commit back, like Of. It stops
+// after the given number of commits.
 func Ages(ctx context.Context, r Repository, tip, site string, commits int) (map[workload.ID]Age, error) {
 	w := walk{repository: r, query: Query{Site: site, Commits: commits}, tip: tip, commits: map[string]repo.LogEntry{}}
 	at := levels{site: site}
@@ -52,14 +52,14 @@ func Ages(ctx context.Context, r Repository, tip, site string, commits int) (map
 	return ages, nil
 }
 
-// levels are those that a commit declares.
+// levels are the levels of a site at a commit.
 type levels struct {
 	site, directory string // the id of the site's directory
 	of              map[workload.ID]int32
 }
 
-// read reads those of another commit, where they differ. What cannot be read
-// declares nothing.
+// read reads the levels at another commit, if they differ. A directory that cannot be
+// read has no levels.
 func (l *levels) read(ctx context.Context, r Repository, commit string) error {
 	directory := ledger.Checkpoints(l.site)
 	objects, err := r.Read(ctx, commit, map[string]string{directory: l.directory}, directory)

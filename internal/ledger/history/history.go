@@ -1,5 +1,5 @@
-// Package history is what became of one checkpoint, out of git: each commit on
-// the branch that changed what is declared of a workload.
+// Package history lists the history of an entry from git: each commit on the branch that
+// changed the entry of a workload.
 package history
 
 import (
@@ -15,53 +15,52 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Repository is what is needed of a repo.Repository.
+// Repository is the part of a repo.Repository that this package uses.
 type Repository interface {
 	Read(ctx context.Context, commit string, known map[string]string, paths ...string) (map[string]repo.Object, error)
 	History(ctx context.Context, commit, until string, limit int) (log []repo.LogEntry, whole bool, err error)
 }
 
-// A Query says whose history is wanted, and how much of it.
+// A Query selects a workload and the length of its history.
 type Query struct {
 	Site    string
 	ID      workload.ID
-	Changes int       // at most so many; 0 is all
-	Since   time.Time // none that is older; zero is all
-	Commits int       // are looked through at most, the branch's own and those merged
+	Changes int       // maximum number of changes; 0 is all
+	Since   time.Time // oldest time of a change; zero is all
+	Commits int       // maximum number of commits to search, the branch's own and merged ones
 }
 
-// A Log is the history of one checkpoint.
+// A Log is the history of one entry.
 type Log struct {
 	Query
 	Changes []Change // the newest first
-	Looked  int      // commits of the branch that were looked at
-	// Cut is true if older changes may exist: the commits to look through were not
-	// enough, or a shallow clone has no more. Oldest is when the last commit that was
-	// looked at was made.
+	Looked  int      // number of commits of the branch that were searched
+	// Cut is true if older changes may exist: the query allowed no more commits, or a
+	// shallow clone has no more. Oldest is the time of the last commit that was searched.
 	Cut    bool
 	Oldest time.Time
 }
 
-// A Change is one commit that changed what is declared.
+// A Change is one commit that changed the entry.
 type Change struct {
 	Commit  string    `json:"commit"`
-	At      time.Time `json:"at"`     // as its author has it
+	At      time.Time `json:"at"`     // the author's time
 	Author  string    `json:"author"` // name <email>
 	Subject string    `json:"subject"`
-	Ours    bool      `json:"-"`                // gitlatch made it
-	Reason  string    `json:"reason,omitempty"` // gitlatch's own, of the commit or of the one that it merges; "" is none
-	// From and To are what was declared before and after; zero is nothing. Broken
-	// is why the record cannot be read after it, and WasBroken true where it could
-	// not before: then that side is zero.
+	Ours    bool      `json:"-"`                // gitlatch made the commit
+	Reason  string    `json:"reason,omitempty"` // gitlatch's reason, in the commit or in the one that it merges; "" if there is none
+	// From and To are the entry before and after the commit; zero if there was no entry.
+	// Broken is the error of the checkpoint file after it. WasBroken is true if the file
+	// could not be read before. That side is then zero.
 	From      checkpoint.Entry `json:"-"`
 	To        checkpoint.Entry `json:"-"`
 	Broken    error            `json:"-"`
 	WasBroken bool             `json:"-"`
 }
 
-// Of follows the branch from a commit down, each merge to what it was merged
-// into, as the branch itself saw it. Each commit is read as far as its record
-// differs from the one before.
+// Of returns the history of an entry, from a commit back along first parents. So a merge
+// is one commit, as the branch itself saw it. It reads each version of the checkpoint
+// file once.
 func Of(ctx context.Context, r Repository, tip string, q Query) (log Log, err error) {
 	w := walk{repository: r, query: q, tip: tip, commits: map[string]repo.LogEntry{}, blobs: map[string]state{}}
 	log.Query = q
@@ -95,10 +94,10 @@ func Of(ctx context.Context, r Repository, tip string, q Query) (log Log, err er
 	}
 }
 
-// A state is what a record says of the workload at some commit.
+// A state is the entry of the workload at some commit.
 type state struct {
 	blob   string
-	entry  checkpoint.Entry // zero is nothing
+	entry  checkpoint.Entry // zero if there is no entry
 	broken error
 }
 
@@ -109,23 +108,23 @@ func (s state) same(other state) bool {
 	return s.entry == other.entry
 }
 
-// A walk is a history being read.
+// A walk is a search through the history.
 type walk struct {
 	repository Repository
 	query      Query
 	tip        string
-	commits    map[string]repo.LogEntry // as far as they were asked for
-	depth      int                      // to which they were
-	over       bool                     // there are no more, or no more are wanted
+	commits    map[string]repo.LogEntry // that were requested so far
+	depth      int                      // number of commits that were requested so far
+	over       bool                     // no further commits exist, or the query allows no more
 	blobs      map[string]state
-	last       string // blob that was read last
+	last       string // the blob that was read last
 }
 
-// firstDepth is how many commits are asked for at first, each further time four
+// firstDepth is the number of commits in the first request. Each further request has four
 // times as many.
 const firstDepth = 64
 
-// commit returns a commit, and whether it is within what is looked through.
+// commit returns a commit, and whether it is within the commits to search.
 func (w *walk) commit(ctx context.Context, id string) (repo.LogEntry, bool, error) {
 	for {
 		if c, ok := w.commits[id]; ok || w.over {
@@ -143,8 +142,8 @@ func (w *walk) commit(ctx context.Context, id string) (repo.LogEntry, bool, erro
 	}
 }
 
-// step returns a commit of the branch. whole is true if it and the commit before it are
-// within what is looked through.
+// step returns a commit of the branch. whole is true if the commit and its first parent
+// are within the commits to search.
 func (w *walk) step(ctx context.Context, id string) (c repo.LogEntry, whole bool, err error) {
 	c, whole, err = w.commit(ctx, id)
 	if whole && len(c.Parents) > 0 {
@@ -153,7 +152,7 @@ func (w *walk) step(ctx context.Context, id string) (c repo.LogEntry, whole bool
 	return c, whole, err
 }
 
-// state reads what a commit's record says.
+// state reads the entry of the workload at a commit.
 func (w *walk) state(ctx context.Context, commit string) (state, error) {
 	path := checkpoint.RecordPath(w.query.Site, w.query.ID.Namespace)
 	objects, err := w.repository.Read(ctx, commit, map[string]string{path: w.last}, path)
@@ -175,7 +174,8 @@ func (w *walk) state(ctx context.Context, commit string) (state, error) {
 	return s, nil
 }
 
-// change is a commit with what it did. A merge has the reason of what it merges.
+// change returns the Change of a commit. A merge has the reason of the commit that it
+// merges.
 func (w *walk) change(c repo.LogEntry, from, to state) Change {
 	done := Change{
 		Commit: c.ID, At: c.When, Author: sanitize.Line(c.Author), Subject: ledger.Subject(c.Message), Ours: ledger.Ours(w.query.Site, c.Message),
@@ -190,7 +190,7 @@ func (w *walk) change(c repo.LogEntry, from, to state) Change {
 	return done
 }
 
-// reason is what a commit says of the workload.
+// reason returns the reasons for the workload in a commit's message.
 func (w *walk) reason(c repo.LogEntry) string {
 	var texts []string
 	for _, r := range ledger.Reasons(c.Message) {

@@ -57,7 +57,7 @@ func open(t *testing.T, dir string) *counted {
 	return &counted{Repository: r}
 }
 
-// of is the history of web, a line a change.
+// of returns the history of web, with one line per change.
 func of(t *testing.T, r *counted, tip string, q history.Query) (history.Log, string) {
 	t.Helper()
 	q.Site, q.ID = "prod", web
@@ -147,7 +147,7 @@ func TestAHistoryEndsWhereItIsEnough(t *testing.T) {
 		query   history.Query
 		changes int
 		cut     bool
-		reads   int // at most
+		reads   int // maximum number of reads
 	}{
 		{"all of it", history.Query{}, 5, false, 105},
 		{"two changes", history.Query{Changes: 2}, 2, false, 55},

@@ -7,17 +7,17 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// lookedBack is how many commits Last looks through.
+// lookedBack is the maximum number of commits that Last searches.
 const lookedBack = 1000
 
 // A Version is a file at a commit.
 type Version struct {
-	Commit string // "" is no commit
+	Commit string // "" if Last found no version
 	repo.Object
 }
 
-// Gone describes, for people, that a branch lacks its policy file, and which version is
-// used. It takes what Last returned.
+// Gone returns a text for users: the branch lacks its policy file, and the version that
+// is used instead. The receiver is the result of Last.
 func (v Version) Gone(file string) string {
 	const do = "restore the file, or correct repository.policyFile. To stop gitlatch, commit the file with mode: observe"
 	if v.Commit == "" {
@@ -27,15 +27,15 @@ func (v Version) Gone(file string) string {
 }
 
 // Last returns the last version of a file that the tip of a branch lacks: the file at the
-// commit that the branch had before the file was removed. The zero Version means that
-// Last found none.
+// commit that the branch had before the file was removed. It returns the zero Version if
+// it found no version.
 //
 // Last reads commits 1, 3, 7, 15 and so on before the tip, then halves the gap between
-// the last commit without the file and the first with it. It can miss a file that was
-// back for fewer commits than the gap.
+// the last commit without the file and the first with it. It can miss a file that existed
+// for fewer commits than the gap.
 func Last(ctx context.Context, r Repository, tip, file string) (Version, error) {
 	w := walk{repository: r, query: Query{Commits: lookedBack}, tip: tip, commits: map[string]repo.LogEntry{}}
-	chain := []string{tip} // the branch's own commits, as far as they are known
+	chain := []string{tip} // the branch's own commits that are known so far
 	lacks := 0             // the index in chain of a commit without the file
 	for step := 1; ; step *= 2 {
 		for len(chain) <= lacks+step {

@@ -13,7 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Table is a line a change and why below it, then how far it looked.
+// Table prints a row for each change with its reason below it, then the searched range.
 func (l Log) Table(out io.Writer, s term.Style) error {
 	p := term.NewPage(s)
 	rows := [][]string{{"WHEN", "COMMIT", "WHO", "CHANGE"}}
@@ -41,21 +41,21 @@ func (l Log) Table(out io.Writer, s term.Style) error {
 	return p.Print(out)
 }
 
-// MarshalJSON returns the history for machines. Fields are added and never
-// changed.
+// MarshalJSON returns the history for machines. Later versions may add fields, and change
+// no field.
 func (l Log) MarshalJSON() ([]byte, error) {
 	return term.Marshal(struct {
 		term.Document
 		Site     string      `json:"site"`
 		Workload workload.ID `json:"workload"`
 		Looked   int         `json:"commitsLookedAt"`
-		Cut      bool        `json:"cut"` // there is more history, which was not looked at
+		Cut      bool        `json:"cut"` // older commits exist that were not searched
 		Changes  []Change    `json:"changes"`
 	}{term.DocumentOf("CheckpointLog"), l.Site, l.ID, l.Looked, l.Cut, append([]Change{}, l.Changes...)})
 }
 
-// MarshalJSON returns the commit for machines. From and to are whole entries; null
-// is none.
+// MarshalJSON returns the commit for machines. from and to are full entries; null if
+// absent.
 func (c Change) MarshalJSON() ([]byte, error) {
 	type commit Change
 	c.At = c.At.UTC()
@@ -64,7 +64,7 @@ func (c Change) MarshalJSON() ([]byte, error) {
 		By     string            `json:"by"` // gitlatch, or the author's name
 		From   *checkpoint.Entry `json:"from"`
 		To     *checkpoint.Entry `json:"to"`
-		Broken string            `json:"broken,omitempty"` // why the record cannot be read after it
+		Broken string            `json:"broken,omitempty"` // why the checkpoint file cannot be read after the commit
 	}{commit: commit(c), By: c.by()}
 	if !c.From.IsZero() {
 		d.From = &c.From
@@ -78,7 +78,7 @@ func (c Change) MarshalJSON() ([]byte, error) {
 	return term.Marshal(d)
 }
 
-// by is who made a change: gitlatch, or a person by name.
+// by returns the author of a change: gitlatch, or the name of a user.
 func (c Change) by() string {
 	if c.Ours {
 		return "gitlatch"
@@ -87,7 +87,7 @@ func (c Change) by() string {
 	return sanitize.Line(name)
 }
 
-// brief is a name that leaves room for what comes after it.
+// brief returns a name that fits into its column.
 func brief(name string) string {
 	const most = 24
 	if runes := []rune(name); len(runes) > most {
@@ -96,7 +96,7 @@ func brief(name string) string {
 	return name
 }
 
-// facts are the facts that a change changed, each as a person says it.
+// facts returns the changed facts of an entry as texts for users.
 func (c Change) facts() (texts []string) {
 	switch {
 	case c.Broken != nil:
@@ -126,8 +126,8 @@ func (c Change) facts() (texts []string) {
 	return append(texts, rolloutChanged(from.Rollout, to.Rollout)...)
 }
 
-// rolloutChanged is how a rollout went on: where it began, how far it got, or
-// what else of it is other than before.
+// rolloutChanged returns the change of a rollout as texts: its start, its progress or
+// another changed field.
 func rolloutChanged(from, to checkpoint.Rollout) []string {
 	none := checkpoint.Rollout{}
 	switch {

@@ -111,7 +111,7 @@ const asked = n => known(n) ? number(n) : node('span', { class: 'quiet' }, 'none
 const amount = (title, of, width) => ({ title, width, numeric: true, down: true, of, show: row => known(of(row)) ? number(of(row)) : node('span', { class: 'quiet' }, '–') })
 const titled = text => node('span', { title: text }, text)
 
-const why = w => [w.unknown && 'Unknown: ' + w.unknown, ...w.causes.map(cause => cause.text), w.frozen && 'Frozen: ' + w.frozen.text].filter(Boolean).join(' · ')
+const why = w => [w.unknown && 'Unknown: ' + w.unknown, ...w.causes.map(cause => cause.fix ? cause.text + ' Fix: ' + cause.fix : cause.text), w.frozen && 'Frozen: ' + w.frozen.text].filter(Boolean).join(' · ')
 const age = w => w.checkpoint ? (w.checkpoint.orBefore ? 'over ' : '') + span(w.checkpoint.ageSeconds) : null
 
 const workloads = () => {
@@ -174,10 +174,10 @@ const fix = () => {
   only('fix', data.findings.length > 0)
   if (data.findings.length === 0) return
   table('fix-table', {
-    caption: 'What to fix', noun: 'finding', rows: data.findings, least: '42rem', text: f => f.trap + ' ' + f.subject + ' ' + f.text + ' ' + f.workloads.join(' '),
+    caption: 'What to fix', noun: 'finding', rows: data.findings, least: '42rem', text: f => f.trap + ' ' + f.subject + ' ' + f.text + ' ' + f.fix + ' ' + f.workloads.join(' '),
     columns: [
       { title: 'Where', width: '26%', of: f => f.subject, show: f => [titled(f.subject), node('div', { class: 'quiet' }, spelt(f.trap))] },
-      { title: 'What to do', width: '52%', more: true, of: f => f.text, show: f => f.text },
+      { title: 'What to do', width: '52%', more: true, of: f => f.text, show: f => [f.text, ' ', node('strong', {}, 'Fix: ' + f.fix)] },
       amount('Workloads', f => f.workloads.length, '11%'), amount('Pods missing', f => f.missing, '11%'),
     ],
   })
@@ -246,7 +246,7 @@ const closing = () => {
       ],
     })
   }
-  const foot = [['Site', data.site], ['Cluster', data.cluster || 'unknown'], ['Branch', data.branch], ['Commit', data.commit || 'none'], data.tag && ['Tag', data.tag],
+  const foot = [['Site', data.site], ['Cluster', data.cluster || 'unknown'], ['Branch', data.branch], ['Commit', data.commit || 'none'],
     ['Sampled', stamp(data.at)], ['Mode', data.mode + (data.dryRun ? ', dry run' : '')], ['Format', data.apiVersion + ' ' + data.kind],
     ...data.links.map(link => ['Saved as ' + link.form, link.uri])]
   put('foot', foot.filter(Boolean).map(([term, text]) => node('div', {}, node('dt', {}, term), node('dd', {}, text))))

@@ -12,8 +12,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// TestGit is of the git server. Cluster, state and topic are played: the table
-// needs Go and git alone.
+// TestGit covers faults of the git server. Cluster, state and topic are fakes, so the
+// table needs only Go and git.
 func TestGit(t *testing.T) {
 	t.Parallel()
 	run(t, gitRows(), func(t *testing.T, site string) *world { return newWorld(t, site, "state: {memory: {}}\n") })
@@ -29,13 +29,12 @@ func pushes(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/git-r
 
 func every(*http.Request) bool { return true }
 
-// git puts a fault before the git server, for the requests that which chooses.
+// git applies a fault to the git server, for the requests that which selects.
 func git(which func(*http.Request) bool, do fault) func(*testing.T, *world) {
 	return func(_ *testing.T, w *world) { w.fails("", on(which, do)) }
 }
 
-// fetching is a fault of git after a user's push, which gives the tick something to
-// fetch.
+// fetching is a fault of git after a user's push, so that the tick must fetch.
 func fetching(do fault) func(*testing.T, *world) {
 	return func(t *testing.T, w *world) {
 		w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": w.origin.Show(t, "main", "gitlatch.yaml") + "# edited\n"}, "by hand")
@@ -153,7 +152,7 @@ func manyRefs(v0 bool) func(*testing.T, *world) {
 	}
 }
 
-// fewRefs keeps git's own checks of the rest quick.
+// fewRefs makes git's own checks of the rest quick.
 func fewRefs(t *testing.T, w *world) {
 	if err := os.Remove(filepath.Join(w.origin.Dir, "packed-refs")); err != nil {
 		t.Fatal(err)

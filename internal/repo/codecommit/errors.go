@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
-// The names that CodeCommit gives to errors, by what they mean here.
+// Names of CodeCommit errors, grouped by meaning.
 var (
 	noRepository = []string{"RepositoryDoesNotExistException"}
 	noBranch     = []string{"BranchDoesNotExistException", "ReferenceDoesNotExistException"}
@@ -25,7 +25,7 @@ var (
 	notAllowed   = []string{"AccessDeniedException", "AccessDenied", "UnauthorizedException", "UnrecognizedClientException", "InvalidSignatureException", "ExpiredTokenException", "MissingAuthenticationTokenException"}
 )
 
-// errNoCommit says that the repository does not hold a commit.
+// errNoCommit means that the repository does not have a commit.
 var errNoCommit = errors.New("commit does not exist")
 
 // is reports whether an error has one of the names.
@@ -34,7 +34,7 @@ func is(err error, names []string) bool {
 	return errors.As(err, &api) && slices.Contains(names, api.ErrorCode())
 }
 
-// explain says what to do about an error, where that is known.
+// explain adds advice to an error, if it has advice for it.
 func (r *Repository) explain(err error) error {
 	var api smithy.APIError
 	if !errors.As(err, &api) {
@@ -56,8 +56,8 @@ func (r *Repository) explain(err error) error {
 	return fmt.Errorf("%s: %s", api.ErrorCode(), words)
 }
 
-// refused is an error of what was sent to be written: the server's answer that
-// it will not, or else what became of the request. It is nil for nil.
+// refused returns a RefusedError if the server refused a write, and other errors
+// unchanged or explained. It is nil for nil.
 func (r *Repository) refused(what string, err error) error {
 	var api smithy.APIError
 	if !errors.As(err, &api) || api.ErrorFault() == smithy.FaultServer {

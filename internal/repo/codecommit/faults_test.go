@@ -239,7 +239,7 @@ func ensure(ctx context.Context, r *codecommit.Repository, tip string) error {
 }
 
 // To recreate a branch the adapter removes it for a moment. It restores a user's push
-// just before that.
+// that came just before the removal.
 func TestAPushOfTheLastMomentIsPutBack(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, map[string]string{"a": "1", "b": "1"})

@@ -15,8 +15,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/sight"
 )
 
-// Read takes a request for each folder and each file that it has not seen yet.
-// The id of a directory is its tree's, that of a file its blob's. See
+// Read sends one request for each folder and each file that is not in memory. The id of a
+// directory is the id of its tree, and the id of a file is the id of its blob. See
 // repo.Repository.
 func (r *Repository) Read(ctx context.Context, commit string,
 	known map[string]string, paths ...string) (_ map[string]repo.Object, err error) {
@@ -44,9 +44,9 @@ func (r *Repository) read(ctx context.Context, commit string,
 	return found, nil
 }
 
-// differing returns the paths of the files that are not the same in two folders at a path,
-// each of another commit. It looks only into folders whose ids differ; the zero id is no
-// folder.
+// differing returns the paths of the files that differ between two folders at a path,
+// each of another commit. It compares only folders with different ids. The zero id is a
+// missing folder.
 func (r *Repository) differing(ctx context.Context, commits [2]string, at string, folders [2]plumbing.Hash) (paths []string, err error) {
 	var sides [2]map[string]pack.Entry
 	for i, id := range folders {

@@ -252,7 +252,7 @@ func TestOptionsAreCheckedAllAtOnce(t *testing.T) {
 	}
 }
 
-// Credentials go to the host that they are of and nowhere else.
+// Credentials go only to the host for which they are valid.
 func TestCredentialsDoNotFollowARedirect(t *testing.T) {
 	t.Parallel()
 	asked := 0

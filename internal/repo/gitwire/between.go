@@ -14,9 +14,9 @@ import (
 // windowCommits is the maximum number of commits of a window.
 const windowCommits = 30_000
 
-// Between is one request, of which the server works out the answer. The tip is
-// kept where its root tree came with it; without, reading it would be dearer. See
-// repo.Repository.
+// Between sends one request, and the server computes the answer. It keeps the tip in
+// memory only if the server sent its root tree too: without that tree, the next Read
+// would cost more. See repo.Repository.
 func (r *Repository) Between(ctx context.Context, base, tip string) (_ repo.Window, err error) {
 	defer r.turns.Take(&err, "read the new commits of %s", r.remote)()
 	from, err := parseID(base)
@@ -41,7 +41,7 @@ func (r *Repository) Between(ctx context.Context, base, tip string) (_ repo.Wind
 	case err != nil:
 		return repo.Window{}, err
 	case !objs.Has(to) && whole:
-		return repo.Window{}, nil // the base leads to it
+		return repo.Window{}, nil // the base descends from the tip
 	case !objs.Has(to):
 		return repo.Window{}, fmt.Errorf("commit %s is not there", to)
 	}
@@ -50,9 +50,10 @@ func (r *Repository) Between(ctx context.Context, base, tip string) (_ repo.Wind
 	return window(objs, from, to, whole)
 }
 
-// window walks through the commits at hand.
+// window runs repo.Walk over the commits in objs.
 func window(objs *pack.Objects, base, tip plumbing.Hash, whole bool) (repo.Window, error) {
-	// What a server left out is older than the base: a commit without a past.
+	// The server omits commits that the base descends from. Walk sees them without
+	// parents.
 	older := map[string]bool{}
 	found, err := repo.Walk(base.String(), tip.String(), windowCommits, func(id string) (repo.LogEntry, bool, error) {
 		entry, ok, err := objs.Entry(id)

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// tries is how often a push is sent to a branch that does not move.
+	// tries is how often Commit pushes to a branch that does not move.
 	tries = 4
-	// recent is how many commits below a moved tip are searched for ours.
+	// recent is how many commits of a moved branch landed searches for the pushed commit.
 	recent = 20
 )
 
-// Commit pushes a few objects and never decides by what a failed push says:
-// hosts word it differently, and an answer can be lost. It reads the branch and
-// sees whether the commit is there. See repo.Repository; before anything was
-// sent, an error may be any.
+// Commit pushes a few objects. It does not interpret the message of a failed push,
+// because hosts word it differently and an answer can be lost. It reads the branch and
+// checks whether the commit is on it. See repo.Repository. An error before the push can
+// be any error.
 func (r *Repository) Commit(ctx context.Context, c repo.Commit) (_ string, err error) {
 	defer r.turns.Take(&err, "commit to %s", r.remote)()
 	if err := c.Check(r.base.Short()); err != nil {
@@ -43,12 +43,13 @@ func (r *Repository) Commit(ctx context.Context, c repo.Commit) (_ string, err e
 	if c.Branch == "" {
 		r.objects.Keep(id)
 	} else {
-		r.objects.Trim() // the next proposal is made of the base again
+		r.objects.Trim() // the next proposal starts from the base again
 	}
 	return id.String(), nil
 }
 
-// A move is of a branch, away from the head that it must have; zero is none.
+// A move is the branch to move and the head that it must have; a zero head means that the
+// branch must not exist.
 type move struct {
 	branch plumbing.ReferenceName
 	from   plumbing.Hash
@@ -61,7 +62,7 @@ func (r *Repository) move(c repo.Commit) move {
 	return move{plumbing.NewBranchReferenceName(c.Branch), plumbing.NewHash(c.Expect)}
 }
 
-// make returns the objects of a commit, itself the last.
+// make returns the objects of a commit. The commit is the last.
 func (r *Repository) make(ctx context.Context, c repo.Commit) (made []pack.Object, err error) {
 	parent := plumbing.NewHash(c.Parent)
 	var tree plumbing.Hash
@@ -82,8 +83,8 @@ func (r *Repository) make(ctx context.Context, c repo.Commit) (made []pack.Objec
 	return append(made, commit), err
 }
 
-// signed is a commit with its signature, where commits are signed. The signature
-// is over all of the commit without it.
+// signed returns the commit with its signature, or unchanged if no signer is set. The
+// signature covers the complete commit without the signature.
 func (r *Repository) signed(commit pack.Object) (pack.Object, error) {
 	if r.signer == nil {
 		return commit, nil
@@ -95,7 +96,7 @@ func (r *Repository) signed(commit pack.Object) (pack.Object, error) {
 	return pack.WithSignature(commit, signature), nil
 }
 
-// land pushes until the branch holds the commit, or cannot.
+// land pushes until the branch has the commit, or an error is final.
 func (r *Repository) land(ctx context.Context, m move, id plumbing.Hash, made []pack.Object) error {
 	for try := 1; ; try++ {
 		failed := r.remote.Push(ctx, m.branch, m.from, made)
@@ -119,8 +120,8 @@ func (r *Repository) land(ctx context.Context, m move, id plumbing.Hash, made []
 	}
 }
 
-// landed reads the branch after a push that failed: whether it holds the commit
-// after all. Where it holds another, that is repo.ErrMoved.
+// landed reads the branch after a failed push and reports whether it has the commit. It
+// returns repo.ErrMoved if the branch has another commit.
 func (r *Repository) landed(ctx context.Context, m move, id plumbing.Hash) (bool, error) {
 	heads, err := r.remote.Heads(ctx, []plumbing.ReferenceName{m.branch})
 	if err != nil {

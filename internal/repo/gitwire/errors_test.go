@@ -21,7 +21,7 @@ import (
 
 var quiet = log.New(io.Discard, "", 0)
 
-// noise does not compress.
+// noise returns bytes that do not compress.
 func noise(size int) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	b := make([]byte, size)
@@ -31,7 +31,7 @@ func noise(size int) string {
 	return string(b)
 }
 
-// readAll reads a request's body and puts it back.
+// readAll reads a request's body and restores it.
 func readAll(r *http.Request) string {
 	b, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(b))

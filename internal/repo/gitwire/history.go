@@ -9,11 +9,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// firstDepth is how deep a history is fetched at first; each time that it does
-// not suffice, it is fetched four times as deep.
+// firstDepth is the depth of the first fetch of a history. Each further fetch is four
+// times as deep.
 const firstDepth = 32
 
-// History fetches commits only, no trees. The time of an entry is its author's.
+// History fetches commits only, without trees. The time of an entry is its author's time.
 // See repo.Repository.
 func (r *Repository) History(ctx context.Context, commit, until string, limit int) (_ []repo.LogEntry, _ bool, err error) {
 	defer r.turns.Take(&err, "read the history of %s", r.remote)()
@@ -31,10 +31,10 @@ func (r *Repository) history(ctx context.Context, from plumbing.Hash, until stri
 			return log, end == repo.AtRoots, err
 		}
 		if len(log) == had {
-			return log, false, nil // the server itself has no more
+			return log, false, nil // the server has no older commits
 		}
 		had = len(log)
-		// A commit is at most as far away as there are commits nearer.
+		// The distance of a commit is at most the number of nearer commits.
 		depth := min(max(firstDepth, 4*had), limit)
 		if err := r.remote.Deepen(ctx, r.objects, from, depth); err != nil {
 			return nil, false, err

@@ -9,13 +9,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 )
 
-// deciding are the hooks by which a repository may decline a push. The others
-// only hear of it.
+// deciding are the hooks that can decline a push. git runs other hooks only to notify
+// them.
 var deciding = []string{"pre-receive", "update", "reference-transaction"}
 
-// declines is a refusal where the repository has a hook that would be asked, had
-// git made the push: what its owner does not let in, is not let in by a way past
-// the hook.
+// declines returns a Refusal if the repository has a hook that git would run before it
+// accepts a push. Push writes without git, and must not bypass the hook.
 func (l *local) declines() error {
 	folder, err := l.hooks()
 	if err != nil {
@@ -30,8 +29,9 @@ func (l *local) declines() error {
 	return nil
 }
 
-// hooks is the folder that git looks for hooks in, as the repository itself
-// configures it. Relative is to where a push runs them.
+// hooks returns the folder in which git searches for hooks, according to the
+// configuration of the repository. A relative path is relative to the folder in which a
+// push runs hooks.
 func (l *local) hooks() (string, error) {
 	config, err := l.disk.Config()
 	if err != nil {

@@ -24,11 +24,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
-// local is a repository on this machine's disk, read and written in place. Hooks
-// do not run: one with a hook that might decline is not pushed to.
+// local is a repository on this machine's disk, read and written in place. It runs no
+// hooks, so it does not push to a repository with a hook that can decline.
 type local struct {
-	path string // as it was configured
-	dir  string // where HEAD and refs are
+	path string // as configured
+	dir  string // the folder of HEAD and refs
 	bare bool
 	disk *filesystem.Storage
 }
@@ -77,8 +77,8 @@ func (l *local) Heads(ctx context.Context, branches []plumbing.ReferenceName) ([
 	return heads, nil
 }
 
-// read returns the commit at a branch, zero where there is none. A ref of its
-// own goes before one among the packed.
+// read returns the commit of a branch, or zero if the branch does not exist. A loose ref
+// takes precedence over a packed ref.
 func (l *local) read(branch plumbing.ReferenceName) (tip plumbing.Hash, err error) {
 	text, err := os.ReadFile(l.refPath(branch))
 	if err == nil {
@@ -112,8 +112,7 @@ func (l *local) refPath(branch plumbing.ReferenceName) string {
 	return filepath.Join(l.dir, filepath.FromSlash(string(branch)))
 }
 
-// Fetch and deepen have nothing to bring: all objects are at hand, once packs
-// that are new are known of.
+// Fetch only finds new packs: all objects are on this disk.
 func (l *local) Fetch(ctx context.Context, into *pack.Objects, _ plumbing.Hash, _ []plumbing.Hash, _ bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -129,13 +128,13 @@ func (l *local) Deepen(ctx context.Context, into *pack.Objects, commit plumbing.
 	return l.Fetch(ctx, into, commit, nil, true)
 }
 
-// Between has all commits at hand, unless the repository is a shallow clone.
+// Between has all commits on disk, unless the repository is a shallow clone.
 func (l *local) Between(ctx context.Context, into *pack.Objects, _, commit plumbing.Hash) (whole bool, err error) {
 	return false, l.Fetch(ctx, into, commit, nil, true)
 }
 
-// Push writes the objects, then moves the ref as git does: under its lock file,
-// which renamed is the new ref. A checked-out branch is refused as by git.
+// Push writes the objects, then moves the ref as git does: it writes a lock file and
+// renames it to the ref. Like git, it refuses to move a checked-out branch.
 func (l *local) Push(ctx context.Context, branch plumbing.ReferenceName, old plumbing.Hash, made []pack.Object) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -166,8 +165,8 @@ func (l *local) Push(ctx context.Context, branch plumbing.ReferenceName, old plu
 	return nil
 }
 
-// lockWait is how long another's lock is waited for, in steps of a hundredth.
-// Whoever holds one does so for far less.
+// lockWait is how long takeLock waits for the lock of another process. It tries 100
+// times. Other processes have the lock for a far shorter time.
 const lockWait = time.Second
 
 func takeLock(ctx context.Context, path string) (*os.File, error) {
@@ -187,7 +186,7 @@ func takeLock(ctx context.Context, path string) (*os.File, error) {
 	return nil, &wire.Refusal{Words: fmt.Sprintf("the branch is locked. If no git process runs, remove %s", path), Final: true}
 }
 
-// move writes the ref's new value to its lock file and puts that in its place.
+// move writes the new value to the lock file, and renames the lock file to the ref.
 func (l *local) move(lock *os.File, branch plumbing.ReferenceName, old, to plumbing.Hash) error {
 	at, err := l.read(branch)
 	if err == nil && at != old {
@@ -202,11 +201,11 @@ func (l *local) move(lock *os.File, branch plumbing.ReferenceName, old, to plumb
 	return os.Rename(lock.Name(), l.refPath(branch))
 }
 
-// onDisk is the objects of a repository on disk.
+// onDisk reads the objects of a repository on disk.
 type onDisk struct{ from *filesystem.Storage }
 
 func (d onDisk) Object(id plumbing.Hash) (pack.Object, error) {
-	// The size of an object that another repository lends is not known before.
+	// The size of an object in an alternate repository is unknown before it is read.
 	if size, err := d.from.EncodedObjectSize(id); err == nil && size > repo.MostBytes {
 		return pack.Object{}, pack.ErrLarge
 	}

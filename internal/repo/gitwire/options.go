@@ -17,44 +17,44 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/signing"
 )
 
-// Options say which repository to open, and how.
+// Options are the address of a repository and the settings to open it.
 type Options struct {
-	// URL is https://host/path, or http:// to this machine itself, or
-	// ssh://git@host/path or git@host:path, or file:///path or a path to a bare
-	// repository or to one with files. It must not hold credentials.
+	// URL is https://host/path, http://host/path if the host is this machine,
+	// ssh://git@host/path, git@host:path, file:///path, or the path of a repository with
+	// or without a working tree. It must not contain credentials.
 	URL string
 	// Branch is the base, "main".
 	Branch string
 
 	// Auth is sent with each request over HTTP; the zero value sends none.
 	Auth wire.Auth
-	// SSH is how a repository over SSH is reached; for others it is not looked at.
+	// SSH has the keys for a repository over SSH. Other repositories ignore it.
 	SSH wire.SSH
-	// CABundle is PEM certificates to trust instead of the system's.
+	// CABundle is a list of PEM certificates to trust instead of the system's.
 	CABundle []byte
-	// Transport replaces the HTTP transport, and CABundle with it. Nil is the
-	// standard one.
+	// Transport replaces the HTTP transport, and with it CABundle. Nil is the standard
+	// transport.
 	Transport http.RoundTripper
 
-	// MaxBytes bounds the download from a server without partial clone, which
-	// sends all files of a commit. 0 is 256 MiB.
+	// MaxBytes is the maximum size of a download from a server without partial clone,
+	// which sends all files of a commit. 0 is 256 MiB.
 	MaxBytes int64
-	// TempDir is where such a download is kept until Close; "" is the system's.
+	// TempDir is the folder of such a download until Close; "" is the system's.
 	TempDir string
 
 	// Author is the author and committer of commits; the zero value is
 	// repo.DefaultAuthor.
 	Author repo.Author
-	// Signer signs commits; nil signs none.
+	// Signer signs commits; nil does not sign.
 	Signer *signing.Key
 
-	// Pause waits before a failed push is tried again, the first time with 1.
-	// Nil waits a fifth of a second or so, and about twice as long each time.
+	// Pause waits before Commit repeats a failed push. try is 1 the first time. Nil waits
+	// about a fifth of a second, and about twice as long each time.
 	Pause func(ctx context.Context, try int) error
 }
 
-// Open checks the options and returns the repository; over HTTP it sends
-// nothing yet. All that is wrong with the options is in one error.
+// Open checks the options and returns the repository. It does not connect to a server.
+// The error lists all problems of the options.
 func Open(o Options) (*Repository, error) {
 	branch, err := parseBranch(o.Branch)
 	problems := []error{err}

@@ -13,9 +13,9 @@ import (
 
 var _ repo.Recaller = (*Repository)(nil)
 
-// mostRecalled is the size in bytes of the largest tree that Tree returns, with about 25
-// entries. The state of a site is written with every tick, and a tree with more sites in it
-// changes too often to be worth its bytes.
+// mostRecalled is the size in bytes of the largest tree that Tree returns, about 25
+// entries. Each tick saves the tree in the state of its site. A larger tree has more
+// sites, and changes too often to be worth its bytes.
 const mostRecalled = 1 << 10
 
 // Tree returns a tree that is in memory. See repo.Recaller.
@@ -44,7 +44,7 @@ func (r *Repository) Tree(commit, path string) []byte {
 	return bytes.Clone(tree)
 }
 
-// Recall holds a tree in memory. See repo.Recaller.
+// Recall adds a tree to memory. See repo.Recaller.
 func (r *Repository) Recall(tree []byte) {
 	defer r.turns.Take(new(error), "recall a tree")()
 	if len(tree) > 0 && len(tree) <= mostRecalled {

@@ -11,14 +11,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/signing"
 )
 
-// A Repository is a repo.Repository. It may be used by many goroutines, which
-// take turns. What it learned of the server and the objects that it fetched
-// serve the calls that follow.
+// A Repository is a repo.Repository. Goroutines may share it: it serializes their calls.
+// Later calls use the fetched objects and the known features of the server.
 type Repository struct {
 	remote remote
 	base   plumbing.ReferenceName
 	author repo.Author
-	signer *signing.Key // nil signs nothing
+	signer *signing.Key // nil does not sign
 	pause  func(ctx context.Context, try int) error
 
 	turns   repo.Turns
@@ -27,41 +26,40 @@ type Repository struct {
 
 var _ repo.Repository = (*Repository)(nil)
 
-// A remote is a way to a repository.
+// A remote is a repository on a server or on disk.
 type remote interface {
-	// heads returns the commit at each branch, in the order asked; zero for one
-	// that does not exist.
+	// Heads returns the commit of each branch, in the order of branches; zero if a branch
+	// does not exist.
 	Heads(ctx context.Context, branches []plumbing.ReferenceName) ([]plumbing.Hash, error)
-	// fetch brings objects of a commit: trees and blobs by their ids, whole with
-	// all that is below them, unless that is too much; and the commit itself, with
-	// its root tree, where its own id is among them.
+	// Fetch adds trees and blobs of a commit to into, by their ids. With whole, it adds
+	// all objects below them, unless these are too many. If ids contains the commit,
+	// Fetch adds the commit and its root tree.
 	Fetch(ctx context.Context, into *pack.Objects, commit plumbing.Hash, ids []plumbing.Hash, whole bool) error
-	// deepen brings the commits that a commit descends from, itself included, to
-	// a distance of less than depth.
+	// Deepen adds a commit and its ancestors to into, to a distance of less than depth.
 	Deepen(ctx context.Context, into *pack.Objects, commit plumbing.Hash, depth int) error
-	// between brings the commits that a commit descends from and the base does
-	// not, and no others unless it cannot help it; errTooMuch says that they are
-	// too many. whole is true where a commit that is then not at hand is none of
-	// them, and false where it is missing.
+	// Between adds the commits that a commit descends from and the base does not, and
+	// others only if it cannot avoid them. It returns pack.ErrTooMuch if there are too
+	// many. If whole is true, a commit that into does not have is outside of the window.
+	// If whole is false, such a commit is missing.
 	Between(ctx context.Context, into *pack.Objects, base, commit plumbing.Hash) (whole bool, err error)
-	// push moves a branch, by compare-and-swap, to the last of the objects, a
-	// commit; an old head of zero makes the branch. An error may be a refusal,
-	// and does not mean that it did not land.
+	// Push moves a branch, by compare-and-swap, to the last of the objects, which is a
+	// commit. If old is zero, Push makes the branch. The error can be a wire.Refusal. The
+	// branch may have moved even if Push returns an error.
 	Push(ctx context.Context, branch plumbing.ReferenceName, old plumbing.Hash, made []pack.Object) error
-	// close removes what is on disk.
+	// Close removes the files of Fetch from disk.
 	Close() error
-	// String names the repository, without anything secret.
+	// String returns the address without secrets.
 	String() string
 }
 
-// Close removes what a server without partial clone made necessary on disk.
+// Close removes the files that were downloaded from a server without partial clone.
 func (r *Repository) Close() (err error) {
 	defer r.turns.Take(&err, "close %s", r.remote)()
 	r.objects = pack.NewObjects()
 	return r.remote.Close()
 }
 
-// Heads is one request. See repo.Repository.
+// Heads sends one request. See repo.Repository.
 func (r *Repository) Heads(ctx context.Context, also ...string) (_ string, _ []string, err error) {
 	defer r.turns.Take(&err, "read the branch of %s", r.remote)()
 	branches := []plumbing.ReferenceName{r.base}
@@ -88,10 +86,10 @@ func (r *Repository) Heads(ctx context.Context, also ...string) (_ string, _ []s
 	return heads[0].String(), others, nil
 }
 
-// Read takes a request for each level of the tree that leads to the paths and is
-// not at hand, all paths at once, and one for what is below a directory. Once a
-// directory was read, of its later states only what is new is fetched, by levels.
-// See repo.Repository.
+// Read sends one request for each level of the trees that lead to the paths, for all
+// paths together, and one request for the content of a directory. If a level is in
+// memory, Read sends no request for it. After the first Read of a directory, it fetches
+// only new objects of later commits, level by level. See repo.Repository.
 func (r *Repository) Read(ctx context.Context, commit string,
 	known map[string]string, paths ...string) (found map[string]repo.Object, err error) {
 	defer r.turns.Take(&err, "read %s", r.remote)()
@@ -118,8 +116,8 @@ func (r *Repository) Read(ctx context.Context, commit string,
 	return found, nil
 }
 
-// fetch asks for objects, and again for the others as long as some of them come:
-// git leaves one out that is in a tree which is asked for with it.
+// fetch asks for objects, and asks again for the missing ones as long as some arrive: git
+// omits an object that is in a tree of the same request.
 func (r *Repository) fetch(ctx context.Context, commit plumbing.Hash, ids []plumbing.Hash, whole bool) error {
 	ids, err := r.objects.Load(ctx, ids)
 	for before := 0; err == nil && len(ids) > 0 && len(ids) != before; {

@@ -14,13 +14,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/sight"
 )
 
-// A look is a sight with the folders that are to be fetched with all below them.
+// A look is a sight, with the folders to fetch together with all objects below them.
 type look struct {
 	*sight.Sight
 	whole map[plumbing.Hash]bool
 }
 
-// look runs f until it misses nothing, and fetches in between what it missed.
+// look runs f until no object is missing, and fetches the missing objects in between.
 func (r *Repository) look(ctx context.Context, commit plumbing.Hash, f func(look) error) error {
 	if _, held := r.objects.Held[commit]; !held {
 		r.objects.Trim()
@@ -36,9 +36,9 @@ func (r *Repository) look(ctx context.Context, commit plumbing.Hash, f func(look
 	})
 }
 
-// parts returns the ids of the missing objects: those to fetch alone, and those to fetch with
-// all below them. If there are any of the second, the blobs are fetched with them: that is one
-// request fewer if no tree is fetched alone.
+// parts returns the ids of the missing objects: those to fetch alone, and those to fetch
+// with all objects below them. If the second list has a folder, parts adds the missing
+// blobs to it. That saves one request if no tree is fetched alone.
 func (l look) parts() (alone, whole []plumbing.Hash) {
 	ids := slices.SortedFunc(maps.Keys(l.Missing), func(a, b plumbing.Hash) int { return bytes.Compare(a[:], b[:]) })
 	join := slices.ContainsFunc(ids, func(id plumbing.Hash) bool { return l.whole[id] })
@@ -63,8 +63,8 @@ func (l look) commit(id plumbing.Hash) (h pack.Header, ok bool, err error) {
 	return h, ok, nil
 }
 
-// read is Repository.Read on what is at hand. A folder of which no earlier state was read is
-// fetched with all below it.
+// read implements Repository.Read with the objects in memory. If no earlier state of a
+// folder was read, the folder is fetched with all objects below it.
 func (l look) read(commit plumbing.Hash, known map[string]string, asked []string) (map[string]repo.Object, error) {
 	h, ok, err := l.commit(commit)
 	if !ok {

@@ -11,16 +11,16 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
 
-// An edit is the objects that a change of files makes, innermost first.
+// An edit collects the objects that a change of files makes, innermost first.
 type edit struct {
 	look
 	made []pack.Object
 }
 
-// splice returns the tree that results from changing files, by path below it,
-// in a tree. Nil content removes a file. Lines that are not concerned are
-// copied byte for byte, in the order that they have. A tree left without
-// entries has the id of the empty tree. at is where the tree is.
+// splice changes files in a tree and returns the new tree. files has the content by path
+// below the tree; nil content removes a file. splice copies unchanged entries byte for
+// byte, in their order. If it removes every entry, it returns the id of the empty tree.
+// at is the path of the tree.
 func (e *edit) splice(tree plumbing.Hash, at string, files map[string][]byte) (plumbing.Hash, error) {
 	entries, ok, err := e.entries(tree, at)
 	if !ok {
@@ -100,8 +100,8 @@ func (e *edit) setTree(entries []pack.Entry, path, name string, files map[string
 	return with(entries, old.WithID(id)), nil
 }
 
-// divide parts files in those of the directory itself and those below each of
-// its directories.
+// divide separates the files of the directory itself from the files of each directory
+// below it.
 func divide(files map[string][]byte) (here map[string][]byte, below map[string]map[string][]byte) {
 	here, below = map[string][]byte{}, map[string]map[string][]byte{}
 	for path, content := range files {
@@ -134,7 +134,8 @@ func onlyRemoves(files map[string][]byte) bool {
 	return true
 }
 
-// with returns the entries with one replaced, or put in at its place.
+// with returns the entries with e in place of the entry of that name, or inserts e in
+// git's order.
 func with(entries []pack.Entry, e pack.Entry) []pack.Entry {
 	entries = slices.Clone(entries)
 	for i := range entries {

@@ -202,7 +202,7 @@ func TestWhatIsWrongOverSSHIsSaid(t *testing.T) {
 	}
 }
 
-// A push that landed before the connection broke is seen on the branch.
+// A push that reached the branch before the connection broke is found on the branch.
 func TestALostReplyOverSSHIsNoSecondCommit(t *testing.T) {
 	t.Parallel()
 	s, o := shopOverSSH(t, site(1))

@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// records asks for the records of a site, and nothing else.
+// records selects the checkpoint files of a site.
 var records = repo.Within("site", "site.yaml", "*/record.yaml")
 
 // Other files next to the checkpoint files are ignored. An object of another type in

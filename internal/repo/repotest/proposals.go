@@ -31,8 +31,8 @@ type Host struct {
 	Words func(t testing.TB, id string) (title, body string, comments []string)
 }
 
-// RunProposals runs the contract of repo.Proposals, and of the branches that
-// proposals are made of. setup makes a host whose base has the files.
+// RunProposals tests the contract of repo.Proposals and of the branches of proposals.
+// setup returns a host whose base has the files.
 func RunProposals(t *testing.T, setup func(t *testing.T, files map[string]string) Host) {
 	for name, test := range map[string]func(*testing.T, Host){
 		"opened and found again":           opened,
@@ -81,8 +81,7 @@ func (h Host) ensure(t *testing.T, title, body string) repo.Proposal {
 	return p
 }
 
-// finds fails the test where the branch's proposal is not in a state, with a
-// head.
+// finds fails the test if the branch's proposal does not have the state and the head.
 func (h Host) finds(t *testing.T, state repo.ProposalState, head string) repo.Proposal {
 	t.Helper()
 	p, err := h.Proposals.Find(within(t), proposed)
@@ -150,7 +149,7 @@ func merged(t *testing.T, h Host, squash bool) {
 	if a := h.Show(t, "", "a"); a != "2" {
 		t.Errorf("merged, the base holds %q", a)
 	}
-	// A merged proposal is over: the next one is new.
+	// After a merge, the next proposal is a new one.
 	h.push(t, "3", "propose three")
 	if next := h.ensure(t, "three", "body"); next.ID == p.ID || next.State != repo.ProposalOpen {
 		t.Errorf("after a merge it is %+v, was %+v", next, p)

@@ -144,7 +144,7 @@ func readOlder(t *testing.T, setup Setup) {
 
 const lfs = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
 
-// odd is a repository with one of each thing that must not be followed.
+// odd returns a repository with one entry of each kind that must not be followed.
 func odd(t *testing.T, setup Setup) Fixture {
 	f := setup(t, map[string]string{"plain/file": "1", "lfs/pointer": lfs, "lfs/file": "2", "nested/file": "3"})
 	f.Origin.Commit(t, gitserver.Change{Branch: "main", Message: "odd", Entries: []gitserver.Entry{
@@ -248,7 +248,7 @@ func history(t *testing.T, setup Setup) {
 	}
 }
 
-// A commit on a branch that was merged is history too.
+// The history includes the commits of merged branches.
 func historyThroughMerges(t *testing.T, setup Setup) {
 	f := setup(t, map[string]string{"a": "0"})
 	base := f.Origin.Tip("main")

@@ -52,7 +52,7 @@ func commitChanges(t *testing.T, setup Setup) {
 		if got := f.Origin.Git(t, "rev-parse", "main^@"); got != base {
 			t.Errorf("%s: parents are %q, want %s", c.name, got, base)
 		}
-		// Git itself, given the same files, makes the same tree.
+		// git makes the same tree from the same files.
 		want := maps.Clone(before)
 		maps.Copy(want, c.files)
 		maps.DeleteFunc(want, func(_, content string) bool { return content == gone })
@@ -79,10 +79,10 @@ func commitKeepsModes(t *testing.T, setup Setup) {
 	}
 }
 
-// Trees from old programs have modes that git no longer writes. The parts of the tree
-// that a commit does not change must keep their hash, so these trees may not be
-// rewritten. A server that creates commits itself writes trees in its own way, so this
-// promise does not apply to it.
+// Trees from old programs have modes that git no longer writes. Parts of a tree that a
+// commit does not change must keep their hash, so these modes must not be rewritten. A
+// server that makes the commits writes trees in its own form, so this does not apply to
+// it.
 func commitKeepsOddTrees(t *testing.T, setup Setup) {
 	f := odd(t, setup)
 	if f.ServerCommits {
@@ -173,7 +173,7 @@ func commitHeader(t *testing.T, setup Setup) {
 	}
 }
 
-// A process that does not know whether its commit landed makes the commit again.
+// A process that does not know whether its commit reached the branch makes it again.
 func commitTwice(t *testing.T, setup Setup) {
 	f := setup(t, map[string]string{"a": "1"})
 	c := change(f.Origin.Tip("main"), map[string]string{"a": "2", "b/c": "3"})

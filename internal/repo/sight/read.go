@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
 
-// Read is Repository.Read for the objects at hand below a root tree.
+// Read implements Repository.Read below a root tree, with the objects in memory.
 func (s *Sight) Read(root plumbing.Hash, known map[string]string, asked []string) (map[string]repo.Object, error) {
 	found := make(map[string]repo.Object, len(asked))
 	for _, path := range asked {
@@ -39,8 +39,8 @@ func (s *Sight) Read(root plumbing.Hash, known map[string]string, asked []string
 	return found, nil
 }
 
-// Find returns the entry at a path; ok is false if no entry has the path, and if an object on
-// the way is missing. If a file is in the way, at is the path of that file.
+// Find returns the entry at a path. ok is false if no entry has the path, or if an object
+// on the way is missing. If a file is on the way, at is the path of that file.
 func (s *Sight) Find(root plumbing.Hash, path string) (e pack.Entry, at string, ok bool, err error) {
 	e = pack.NewEntry("40000", "", root)
 	for name := range strings.SplitSeq(path, "/") {
@@ -68,11 +68,11 @@ type reading struct {
 	*Sight
 	scope repo.Scope
 	into  *repo.Object
-	paths int // files and folders so far
+	paths int // number of files and folders so far
 }
 
-// files adds the content of an entry, and of all entries below it in scope, by path. It notes
-// the reason for each entry that it does not read.
+// files adds the content of an entry, and of all entries in scope below it, by path. It
+// notes the reason for each entry that it does not read.
 func (w *reading) files(e pack.Entry, scope repo.Scope, levels int) error {
 	w.paths++
 	err := w.add(e, scope, levels)

@@ -1,6 +1,6 @@
-// Package sight reads files and folders of a commit from the git objects at hand, and names
-// the objects that are missing. Reading is a plain function that runs again after each fetch,
-// so an adapter only has to fetch objects.
+// Package sight reads files and folders of a commit from the git objects in memory, and
+// lists the missing objects. Reading is a plain function that runs again after each
+// fetch, so an adapter only has to fetch objects.
 package sight
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
 
-// A Sight reads the objects at hand and notes the objects that are missing. A result counts
-// only if no object is missing.
+// A Sight reads the objects in memory and notes the missing ones. A result is valid only
+// if no object is missing.
 type Sight struct {
 	*pack.Objects
 	// Missing are the objects to fetch.
@@ -31,7 +31,7 @@ type Place struct {
 	Path string // of a tree or a blob; "" is the root
 }
 
-// New returns a sight of the objects at hand, before any fetch.
+// New returns a Sight of the objects in memory, before any fetch.
 func New(ctx context.Context, at *pack.Objects) *Sight {
 	return &Sight{Objects: at, Missing: map[plumbing.Hash]Place{}, ctx: ctx}
 }
@@ -53,8 +53,8 @@ func Look(ctx context.Context, at *pack.Objects, read, fetch func(*Sight) error)
 	}
 }
 
-// Need returns an object; ok is false if it is missing, and Look then fetches it. An error
-// has the reason why the object cannot be read.
+// Need returns an object. ok is false if it is missing, and Look then fetches it. The
+// error is the reason why the object cannot be read.
 func (s *Sight) Need(id plumbing.Hash, at Place) (data []byte, ok bool, err error) {
 	if err := s.ctx.Err(); err != nil {
 		return nil, false, err

@@ -1,4 +1,4 @@
-// Package signing signs commits by an SSH key, as git does.
+// Package signing signs commits with an SSH key, as git does.
 package signing
 
 import (
@@ -13,8 +13,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// The format is OpenSSH's PROTOCOL.sshsig. The namespace keeps a signature of a
-// commit from being taken for one of anything else.
+// The format is OpenSSH's PROTOCOL.sshsig. Because of the namespace, the signature of a
+// commit is not valid as a signature of anything else.
 const (
 	magic     = "SSHSIG"
 	version   = 1
@@ -25,8 +25,8 @@ const (
 // A Key is a private SSH key that signs commits.
 type Key struct{ signer ssh.Signer }
 
-// Open reads a private key in PEM, such as ssh-keygen makes. The passphrase is that of
-// the key; without one it is empty. No error shows any of either.
+// Open reads a private key in PEM, such as ssh-keygen makes. The passphrase is empty if
+// the key has no passphrase. Errors do not show the key or the passphrase.
 func Open(key, passphrase []byte) (*Key, error) {
 	text := append(bytes.TrimSpace(key), '\n')
 	signer, err := ssh.ParsePrivateKey(text)
@@ -48,12 +48,12 @@ func Open(key, passphrase []byte) (*Key, error) {
 	return &Key{signer}, nil
 }
 
-// Fingerprint names the key by its public half.
+// Fingerprint returns the SHA-256 fingerprint of the public key.
 func (k *Key) Fingerprint() string { return ssh.FingerprintSHA256(k.signer.PublicKey()) }
 
-// Sign returns a detached signature of a commit, in OpenSSH's armour. The same content has
-// the same signature, so a commit that is made again is the same commit: keys of ed25519
-// and RSA need no randomness, and ECDSA is given none (RFC 6979).
+// Sign returns a detached signature of a commit, in OpenSSH's armour. The same content
+// has the same signature, so a commit that is made again has the same id. Signatures of
+// ed25519 and RSA keys use no randomness, and ECDSA signs without it (RFC 6979).
 func (k *Key) Sign(commit []byte) (string, error) {
 	sum := sha512.Sum512(commit)
 	content := append([]byte(magic), ssh.Marshal(struct{ Namespace, Reserved, Digest, Sum string }{
@@ -72,7 +72,7 @@ func (k *Key) Sign(commit []byte) (string, error) {
 	return armour(envelope), nil
 }
 
-// sign keeps RSA from SHA-1, which the format does not take.
+// sign signs with SHA-512 if the key is an RSA key: the format does not allow SHA-1.
 func (k *Key) sign(content []byte) (*ssh.Signature, error) {
 	if k.signer.PublicKey().Type() != ssh.KeyAlgoRSA {
 		return k.signer.Sign(nil, content)
@@ -84,7 +84,7 @@ func (k *Key) sign(content []byte) (*ssh.Signature, error) {
 	return able.SignWithAlgorithm(nil, content, ssh.KeyAlgoRSASHA512)
 }
 
-// armour is OpenSSH's, which has 70 characters a line.
+// armour encodes a signature in OpenSSH's armour, with 70 characters a line.
 func armour(envelope []byte) string {
 	var b strings.Builder
 	b.WriteString("-----BEGIN SSH SIGNATURE-----\n")

@@ -27,7 +27,7 @@ const passphrase = "hunter2 and more"
 
 var when = time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
 
-// A made key has its private half, and its public half in the form that git needs.
+// A made key has its private key, and its public key in the form that git needs.
 type made struct {
 	private []byte
 	pass    string
@@ -46,7 +46,7 @@ func ofSSH(t *testing.T, key crypto.Signer, pass string) made {
 	return made{pem.EncodeToMemory(block), pass, "robot@example.com " + string(ssh.MarshalAuthorizedKey(public))}
 }
 
-// keys are one of each kind that signs.
+// keys returns one key of each kind that can sign.
 func keys(t *testing.T) map[string]made {
 	t.Helper()
 	_, ed, err := ed25519.GenerateKey(rand.Reader)
@@ -77,7 +77,8 @@ func mustOpen(t *testing.T, m made) *signing.Key {
 	return key
 }
 
-// verifies skips or fails the test without the program that verifies signatures for git.
+// verifies skips or fails the test if ssh-keygen is not installed. git verifies signatures
+// with it.
 func verifies(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -93,7 +94,7 @@ func verifies(t *testing.T) {
 	}
 }
 
-// verify runs git verify-commit with the public half of the key.
+// verify runs git verify-commit with the public key.
 func verify(t *testing.T, o *gitserver.Origin, commit string, m made) (string, error) {
 	t.Helper()
 	allowed := filepath.Join(t.TempDir(), "allowed")
@@ -142,7 +143,7 @@ func TestGitVerifiesWhatIsSigned(t *testing.T) {
 				t.Errorf("the message is %q", got)
 			}
 
-			// A signature is of one commit, and by one key.
+			// A signature is valid for one commit and one key only.
 			raw := string(o.Raw(t, "commit", id))
 			forged := o.GitInput(t, strings.Replace(raw, "100 -> 200", "100 -> 900", 1), "hash-object", "-t", "commit", "-w", "--stdin")
 			if out, err := verify(t, o, forged, m); err == nil {
@@ -157,8 +158,8 @@ func TestGitVerifiesWhatIsSigned(t *testing.T) {
 	}
 }
 
-// A process that does not know whether its commit landed makes it again, and the result
-// must be the same commit.
+// A process that does not know whether its commit reached the branch makes it again. The
+// result must be the same commit.
 func TestACommitIsSignedAlike(t *testing.T) {
 	t.Parallel()
 	for name, m := range keys(t) {

@@ -1,6 +1,6 @@
-// Package brake says how an autoscaler is kept from scaling down for a time,
-// and how exactly what was there before comes back. A brake and the note of what
-// it replaced are one patch, so that neither is ever there without the other.
+// Package brake stops an autoscaler from scaling down for a time, and then restores its
+// former setting exactly. One patch sets the brake and the annotation with the replaced
+// setting, so that neither exists without the other.
 package brake
 
 import (
@@ -17,53 +17,55 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Annotation holds the note of a brake.
+// Annotation is the annotation that stores the note of a brake.
 const Annotation = workload.BrakeAnnotation
 
-// PausedScaleIn is KEDA's own annotation: its HPA is not to be touched.
+// PausedScaleIn is an annotation of KEDA. It is the brake of a ScaledObject, because KEDA
+// owns the HPA.
 const PausedScaleIn = "autoscaling.keda.sh/paused-scale-in"
 
-// disabled is the policy of an HPA that does not scale down.
+// disabled is the selectPolicy of an HPA that does not scale down.
 const disabled = "Disabled"
 
-// An Object is an autoscaler, as far as a brake is about it.
+// An Object is the part of an autoscaler that a brake reads.
 type Object struct {
 	Kind        plan.Kind
 	Annotations map[string]string
-	// Behavior is spec.behavior of an HPA as JSON; empty where there is none.
+	// Behavior is spec.behavior of an HPA as JSON. It is empty if the HPA has no
+	// behavior.
 	Behavior json.RawMessage
 }
 
-// A note is what stands in the annotation.
+// A note is the value of the annotation.
 type note struct {
 	Until    time.Time       `json:"until"`
 	Replaced json.RawMessage `json:"replaced"` // was as JSON
 
-	// was is the policy of an HPA, or the text of KEDA's annotation, from before. It
-	// is nil if there was no behaviour or no annotation, and "" if a behaviour stated
-	// no policy.
+	// was is the former selectPolicy of an HPA, or the former text of KEDA's annotation.
+	// It is nil if the HPA had no behavior or the ScaledObject no annotation. It is "" if
+	// the HPA had a behavior without a selectPolicy.
 	was *string
 }
 
-// An Outcome is what came of a brake.
+// An Outcome is the outcome of a change of a brake.
 type Outcome string
 
 // The outcomes.
 const (
-	Set      Outcome = "set"      // it was not there
-	Extended Outcome = "extended" // it was there, and holds for longer
-	Kept     Outcome = "kept"     // it is there for long enough
-	Foreign  Outcome = "foreign"  // somebody else's stop is there: nothing to do, and nothing to release
-	Released Outcome = "released" // what it replaced is back
-	Changed  Outcome = "changed"  // somebody changed it meanwhile, and wins: only the note is gone
-	None     Outcome = "none"     // there is none
+	Set      Outcome = "set"      // the brake is new
+	Extended Outcome = "extended" // the brake was there and expires later now
+	Kept     Outcome = "kept"     // the brake was there and expires late enough
+	Foreign  Outcome = "foreign"  // something else stops scaling down: there is nothing to set, and nothing to release
+	Released Outcome = "released" // the replaced setting is back
+	Changed  Outcome = "changed"  // someone changed the setting; the change stays, and only the annotation is removed
+	None     Outcome = "none"     // the autoscaler has no brake
 )
 
-// A Patch is a merge patch; nil has nothing to do.
+// A Patch is a JSON merge patch. Nil means that there is nothing to change.
 type Patch map[string]any
 
-// Put brakes an autoscaler for a span from now. A brake that has half of the
-// span left is kept.
+// Put brakes an autoscaler for a span from now. It keeps a brake that expires in half of
+// the span or later.
 func Put(o Object, now time.Time, span time.Duration) (Patch, Outcome, error) {
 	until := now.Add(span).UTC().Truncate(time.Second)
 	n, noted, err := o.note()
@@ -101,7 +103,7 @@ func Put(o Object, now time.Time, span time.Duration) (Patch, Outcome, error) {
 	return p, Set, nil
 }
 
-// Release undoes a brake, whether it expired or not.
+// Release undoes a brake, whether or not it has expired.
 func Release(o Object) (Patch, Outcome, error) {
 	n, noted, err := o.note()
 	if err != nil || !noted {
@@ -124,8 +126,8 @@ func Release(o Object) (Patch, Outcome, error) {
 	return p, Released, err
 }
 
-// before returns what brings an HPA's behaviour back. What else of it somebody
-// changed meanwhile stays as they have it.
+// before returns the patch of spec that restores an HPA's behavior. It keeps other fields
+// that someone changed since.
 func (o Object) before(n note) (map[string]any, error) {
 	switch {
 	case n.was != nil && *n.was == "":
@@ -140,26 +142,26 @@ func (o Object) before(n note) (map[string]any, error) {
 	if reflect.DeepEqual(now, braked) {
 		return map[string]any{"behavior": nil}, nil
 	}
-	return selectPolicy("Max"), nil // which is what no behaviour means
+	return selectPolicy("Max"), nil // the default of an HPA without behavior
 }
 
-// defaultsBraked is what the API server makes of a behaviour that says nothing
-// but the brake.
+// defaultsBraked is the behavior that the API server stores if a behavior only contains
+// the brake.
 const defaultsBraked = `{
 	"scaleUp": {"stabilizationWindowSeconds": 0, "selectPolicy": "Max", "policies": [
 		{"type": "Pods", "value": 4, "periodSeconds": 15}, {"type": "Percent", "value": 100, "periodSeconds": 15}]},
 	"scaleDown": {"selectPolicy": "Disabled", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]}
 }`
 
-// A Found is an autoscaler with the note of a brake.
+// A Found is an autoscaler whose annotation has a note.
 type Found struct {
 	Scaler plan.Scaler
-	Until  time.Time // when it expires; zero where Err is set
-	Holds  bool      // it still stops scaling down
+	Until  time.Time // when the brake expires; zero if Err is set
+	Holds  bool      // the autoscaler still does not scale down
 	Err    error     // the note cannot be read
 }
 
-// Find returns the brake of an autoscaler; ok is false where there is none.
+// Find returns the brake of an autoscaler. ok is false if the autoscaler has no brake.
 func Find(s plan.Scaler, o Object) (f Found, ok bool) {
 	n, ok, err := o.note()
 	stops, unread := o.stops()
@@ -182,12 +184,12 @@ func (o Object) note() (n note, noted bool, err error) {
 	return n, true, nil
 }
 
-// stops reports whether scaling down is off, by whomever.
+// stops reports whether scaling down is off, with or without a brake.
 func (o Object) stops() (bool, error) {
 	if o.Kind == plan.ScaledObject {
 		text, there := o.Annotations[PausedScaleIn]
 		on, err := strconv.ParseBool(text)
-		return there && (err != nil || on), nil // as KEDA reads it
+		return there && (err != nil || on), nil // as KEDA parses it
 	}
 	if empty(o.Behavior) {
 		return false, nil

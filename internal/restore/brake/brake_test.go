@@ -24,7 +24,7 @@ const (
 	defaults = `{"scaleUp":{"stabilizationWindowSeconds":0,"selectPolicy":"Max","policies":[{"type":"Pods","value":4,"periodSeconds":15},{"type":"Percent","value":100,"periodSeconds":15}]},"scaleDown":{"selectPolicy":"Disabled","policies":[{"type":"Percent","value":100,"periodSeconds":15}]}}`
 )
 
-// patched is an object after a merge patch.
+// patched returns the object after a merge patch.
 func patched(t *testing.T, o brake.Object, p brake.Patch) brake.Object {
 	t.Helper()
 	text, err := json.Marshal(p)
@@ -53,7 +53,7 @@ func patched(t *testing.T, o brake.Object, p brake.Patch) brake.Object {
 	return o
 }
 
-// merge is RFC 7386.
+// merge applies a merge patch as in RFC 7386.
 func merge(to, patch any) any {
 	p, ok := patch.(map[string]any)
 	if !ok {
@@ -168,7 +168,7 @@ func TestWhoChangesABrakeWins(t *testing.T) {
 	none := brake.Object{Kind: plan.HPA}
 	for name, c := range map[string]struct {
 		o       brake.Object
-		changed string // the behaviour that somebody wrote
+		changed string // the behavior that someone wrote
 		outcome brake.Outcome
 		want    string
 	}{
@@ -206,7 +206,7 @@ func TestAStopOfSomebodyElseIsLeft(t *testing.T) {
 	for _, o := range []brake.Object{
 		{Kind: plan.HPA, Behavior: json.RawMessage(ownOff)},
 		{Kind: plan.ScaledObject, Annotations: map[string]string{paused: "true"}},
-		{Kind: plan.ScaledObject, Annotations: map[string]string{paused: "yes, please"}}, // KEDA stops
+		{Kind: plan.ScaledObject, Annotations: map[string]string{paused: "yes, please"}}, // KEDA stops in this case
 	} {
 		if p, outcome, err := brake.Put(o, now, span); p != nil || outcome != brake.Foreign || err != nil {
 			t.Errorf("%+v: %v %s %v", o, p, outcome, err)

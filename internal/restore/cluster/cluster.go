@@ -1,5 +1,5 @@
-// Package cluster reads and writes a cluster for a restore. It reads whole LISTs, and
-// writes only scales and the brakes of autoscalers.
+// Package cluster reads and writes a cluster for a restore. It lists all objects of a
+// kind at once, and only writes scales and the brakes of autoscalers.
 package cluster
 
 import (
@@ -18,20 +18,20 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Client is one cluster. It keeps its connections. It is safe for concurrent
-// use.
+// A Client is a connection to one cluster. It reuses connections, and is safe for
+// concurrent use.
 type Client struct {
 	client rest.Interface
 	server string
-	// Kinds are the kinds of workloads that are looked at beside those that gitlatch
-	// knows. They are not to be changed once it is used.
+	// Kinds are the custom kinds of workloads to read in addition to the built-in ones.
+	// Set them before the first request.
 	Kinds workload.Kinds
 }
 
-// Manager is whom the API server notes for what is written.
+// Manager is the field manager of every write.
 const Manager = "gitlatch-restore"
 
-// New returns the cluster that config leads to. It asks nothing of it yet.
+// New returns a client of the cluster in config. It sends no request.
 func New(config *rest.Config) (*Client, error) {
 	client, err := kube.Connect(config, Manager, "application/json")
 	if err != nil {
@@ -40,35 +40,34 @@ func New(config *rest.Config) (*Client, error) {
 	return &Client{client: client, server: config.Host}, nil
 }
 
-// Server is the URL of the cluster's API server.
+// Server returns the URL of the cluster's API server.
 func (c *Client) Server() string { return c.server }
 
-// UID returns the UID of namespace kube-system, which tells one cluster from
-// another.
+// UID returns the UID of namespace kube-system, which identifies the cluster.
 func (c *Client) UID(ctx context.Context) (string, error) {
 	var namespace metav1.PartialObjectMetadata
 	err := c.read(ctx, c.client.Get().AbsPath("/api/v1/namespaces/kube-system"), &namespace)
 	return string(namespace.UID), wrap("read namespace kube-system", err)
 }
 
-// list returns all objects of a resource, or those that are selected. With
-// optional, a kind that the cluster has not has no objects.
+// list returns the selected objects of a resource, or all of them. With optional, a kind
+// that the cluster does not serve has no objects.
 func list[T any](ctx context.Context, c *Client, of resource, optional bool, some kube.Selection) ([]T, error) {
 	all, err := kube.List[T](ctx, c.client, of.path, of.name, "", optional, some)
 	return all, wrap("list "+of.path+"/"+of.name, c.explain(err))
 }
 
-// A resource is a kind of object, as URLs have it.
+// A resource is a kind of object in the form of URL paths.
 type resource struct{ path, name string }
 
-// in is where the resource is in a namespace.
+// in returns the path of the resource in a namespace.
 func (r resource) in(namespace string) string {
 	return r.path + "/namespaces/" + url.PathEscape(namespace) + "/" + r.name
 }
 
 func resourceOf(o workload.Object) resource { return resource{o.Path(), o.Resource} }
 
-// read makes a request and decodes its answer.
+// read sends a request and decodes the answer.
 func (c *Client) read(ctx context.Context, r *rest.Request, into any) error {
 	answer := r.Do(klog.NewContext(ctx, klog.Logger{})) // client-go also logs the errors that it returns
 	body, err := answer.Raw()
@@ -81,8 +80,8 @@ func (c *Client) read(ctx context.Context, r *rest.Request, into any) error {
 	return nil
 }
 
-// explain returns an error of an API server that did not answer, or does not know
-// who asks, as what it is.
+// explain returns a ServerError if the API server could not be reached or rejected the
+// credentials.
 func (c *Client) explain(err error) error {
 	var silent *url.Error
 	switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A scalable is what is read of a workload that has a scale.
+// A scalable is the part of a workload that a restore reads.
 type scalable struct {
 	metav1.ObjectMeta `json:"metadata"`
 
@@ -23,14 +23,14 @@ type scalable struct {
 	Status json.RawMessage `json:"status"`
 }
 
-// own reports whether a kind is Kubernetes' own, which every cluster serves and
-// whose count it fills in. Of another there may be nothing yet, neither the kind
-// nor its controller.
+// own reports whether a kind belongs to Kubernetes. Every cluster serves such a kind, and
+// its API server sets default replicas. Another kind, or its controller, may not be
+// installed yet.
 func own(o workload.Object) bool { return o.Group == "apps" }
 
-// workload is one that lives, of a kind. A count that is left out of Kubernetes' own
-// is 1. Of another it is not known, and its /scale is an error, until its controller
-// writes one, as Argo Rollouts does.
+// workload converts an object of a kind. Kubernetes' own kinds have 1 replica by default.
+// The replicas of another kind are unknown until they are set, and its scale subresource
+// returns an error until then. The controller of Argo Rollouts sets them.
 func (s scalable) workload(kind workload.Kind, o workload.Object) plan.Workload {
 	w := plan.Workload{
 		ID:          workload.ID{Namespace: s.Namespace, Kind: kind, Name: s.Name},
@@ -46,11 +46,11 @@ func (s scalable) workload(kind workload.Kind, o workload.Object) plan.Workload 
 	case !stated:
 		w.Unknown = "has no number of pods at " + string(o.Replicas)
 	}
-	w.Ready, _ = kube.Pods(s.Spec, s.Status, o.Ready) // what is not known to be ready is not
+	w.Ready, _ = kube.Pods(s.Spec, s.Status, o.Ready) // unknown is taken as not ready
 	return w
 }
 
-// priorityClass is that of its pods, "" where it states none.
+// priorityClass returns the PriorityClass of its pods, or "" if they name none.
 func (s scalable) priorityClass() string {
 	var spec struct {
 		Template struct {
@@ -59,11 +59,11 @@ func (s scalable) priorityClass() string {
 			} `json:"spec"`
 		} `json:"template"`
 	}
-	_ = json.Unmarshal(s.Spec, &spec) // a kind may have something else there
+	_ = json.Unmarshal(s.Spec, &spec) // another kind may have another field there
 	return spec.Template.Spec.PriorityClassName
 }
 
-// An autoscaler is what is read of an HPA or a ScaledObject.
+// An autoscaler is the part of an HPA or a ScaledObject that a restore reads.
 type autoscaler struct {
 	metav1.ObjectMeta `json:"metadata"`
 
@@ -84,13 +84,13 @@ type priorityClass struct {
 	GlobalDefault bool  `json:"globalDefault"`
 }
 
-// scaled returns the kinds of workloads that are raised.
+// scaled returns the kinds of workloads that a restore raises.
 func (c *Client) scaled() []workload.Kind {
 	return slices.DeleteFunc(c.Kinds.All(), func(k workload.Kind) bool { return !k.Scales() })
 }
 
-// Look reads all that a restore decides by. What cannot be read is an error: a
-// brake that is not seen to be needed would be missing.
+// Look reads everything that a restore depends on. It returns an error if a part cannot
+// be read, because the restore could miss an autoscaler and set no brake on it.
 func (c *Client) Look(ctx context.Context) (map[workload.ID]plan.Workload, error) {
 	priorities, err := list[priorityClass](ctx, c, priorityClasses, false, kube.Selection{})
 	if err != nil {
@@ -110,7 +110,7 @@ func (c *Client) Look(ctx context.Context) (map[workload.ID]plan.Workload, error
 	return c.fleet(found, scalers, values(priorities)), nil
 }
 
-// fleet puts together what was read.
+// fleet combines the objects into workloads.
 func (c *Client) fleet(
 	found map[workload.Kind][]scalable, scalers []autoscaler, priority func(class string) int32,
 ) map[workload.ID]plan.Workload {
@@ -132,9 +132,9 @@ func (c *Client) fleet(
 	return live
 }
 
-// promote has each workload that Flagger promotes be as its primary is: git
-// declares the one, and the other runs. At zero it is not suspended, and to raise
-// it would be to run a second fleet.
+// promote gives each workload that Flagger promotes the scale of its primary. Git has the
+// level of the target, and the primary has the pods. A target with 0 replicas is not
+// suspended, and raising it would run the workload twice.
 func promote(live map[workload.ID]plan.Workload, primaries []plan.Workload) {
 	for _, p := range primaries {
 		delete(live, p.ID)
@@ -150,7 +150,7 @@ func promote(live map[workload.ID]plan.Workload, primaries []plan.Workload) {
 	}
 }
 
-// values returns the priority of pods by the name of their class.
+// values returns the priority of pods by the name of their PriorityClass.
 func values(classes []priorityClass) func(name string) int32 {
 	by := map[string]int32{}
 	for _, p := range classes {
@@ -162,7 +162,7 @@ func values(classes []priorityClass) func(name string) int32 {
 	return func(name string) int32 { return by[name] }
 }
 
-// autoscalers lists both kinds of them.
+// autoscalers lists HPAs and ScaledObjects.
 func (c *Client) autoscalers(ctx context.Context) ([]autoscaler, error) {
 	hpas, err := c.scalers(ctx, plan.HPA, false, kube.Selection{})
 	if err != nil {
@@ -172,7 +172,7 @@ func (c *Client) autoscalers(ctx context.Context) ([]autoscaler, error) {
 	return append(hpas, scaled...), err
 }
 
-// scalers lists one kind of autoscalers.
+// scalers lists one kind of autoscaler.
 func (c *Client) scalers(ctx context.Context, kind plan.Kind, optional bool, some kube.Selection) ([]autoscaler, error) {
 	all, err := list[autoscaler](ctx, c, scalers[kind], optional, some)
 	for i := range all {
@@ -188,8 +188,8 @@ var scalers = map[plan.Kind]resource{
 
 var priorityClasses = resource{"/apis/scheduling.k8s.io/v1", "priorityclasses"}
 
-// scalersOf sorts autoscalers by what they scale. KEDA's own HPAs are left to
-// KEDA.
+// scalersOf groups autoscalers by the workload that they scale. It skips HPAs that belong
+// to KEDA.
 func (c *Client) scalersOf(all []autoscaler) map[workload.ID][]plan.Scaler {
 	by := map[workload.ID][]plan.Scaler{}
 	for _, a := range all {
@@ -216,8 +216,8 @@ func (a autoscaler) scaler() plan.Scaler {
 	return s
 }
 
-// states returns who else wrote the very field that a brake sets. Who applies
-// what git holds is noted for each field that git states.
+// states returns another manager of the field that a brake sets. The API server records a
+// manager, such as a GitOps tool, for each field that the manager applies.
 func (a autoscaler) states() string {
 	for _, entry := range a.ManagedFields {
 		if entry.Manager == Manager || entry.Subresource != "" {

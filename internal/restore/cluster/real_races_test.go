@@ -86,7 +86,7 @@ func (r *realCluster) expires(t *testing.T) {
 	if now := r.autoscalers(t); !reflect.DeepEqual(now, r.before) {
 		t.Errorf("came back as %v\nwas          %v", now, r.before)
 	}
-	r.until(t, idle) // so it was the brake that worked
+	r.until(t, idle) // the brake was the cause
 }
 
 func (r *realCluster) person(t *testing.T) {

@@ -29,8 +29,8 @@ const (
 	idle  = 2 // the replicas that an HPA with idle pods lowers its workload to
 )
 
-// TestARealRestore is about a cluster that came up small, whose autoscalers see
-// idle pods. The subtests are one story and run in order.
+// TestARealRestore tests a cluster that came up small, whose autoscalers see idle pods.
+// The subtests depend on each other and run in order.
 func TestARealRestore(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -57,8 +57,8 @@ func start(t *testing.T) *realCluster {
 	log := audit.New(t, group)
 	r := &realCluster{log: log, cp: controlplane.Start(t, controlplane.Options{
 		APIServerFlags: log.Flags,
-		// The default of five minutes protects no workload that an autoscaler saw
-		// small.
+		// The test does not rely on this window: its default of five minutes does not
+		// protect a workload that the autoscaler already saw small.
 		ControllerManagerFlags: []string{"--horizontal-pod-autoscaler-downscale-stabilization=1s"},
 	})}
 	r.cp.Nodes(t, 1)
@@ -86,8 +86,8 @@ func start(t *testing.T) *realCluster {
 	return r
 }
 
-// keda has a ScaledObject with its HPA, which is KEDA's own. KEDA itself is not
-// needed: its HPA is not to be touched.
+// keda creates a ScaledObject with the HPA that KEDA would create for it. The test runs
+// without KEDA, because a restore does not change this HPA.
 func (r *realCluster) keda(t *testing.T) {
 	r.cp.Define(t, controlplane.ScaledObject)
 	r.cp.Apply(t, controlplane.Workload("Deployment", "shop", "mail"), `
@@ -138,7 +138,7 @@ func (r *realCluster) restore() *restore.Restore {
 	}
 }
 
-// counts are the pods that each workload with an HPA asks for.
+// counts returns the desired replicas of each workload with an HPA.
 func (r *realCluster) counts(ctx context.Context) (map[string]int32, error) {
 	live, err := r.client.Look(ctx)
 	if err != nil {
@@ -219,7 +219,7 @@ func (r *realCluster) dryRun(t *testing.T) {
 	}
 }
 
-// unbraked raises, and leaves autoscalers to themselves.
+// unbraked is a cluster whose raises work, but whose brakes do nothing.
 type unbraked struct{ restore.Cluster }
 
 func (unbraked) Brakes(context.Context) ([]brake.Found, error) { return nil, nil }
@@ -279,7 +279,7 @@ func (r *realCluster) holds(t *testing.T) {
 	if err != nil || report.Err() != nil {
 		t.Fatal(err, report.Err())
 	}
-	// Each autoscaler runs once a second, and undid a raise at once before.
+	// Each autoscaler runs once a second. Without a brake, it would undo a raise at once.
 	for range 24 {
 		time.Sleep(500 * time.Millisecond)
 		counts, err := r.counts(t.Context())

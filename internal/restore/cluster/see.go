@@ -9,14 +9,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// See reads a workload of the last look anew: itself, what runs in its place, and
-// the autoscalers that it had then. The workload is read last, since a raise is
-// refused if that changed, and not if its autoscaler did. Who gets an autoscaler
-// after the look is seen with it by the next.
+// See reads a workload of the last Look again, with its primary and its autoscalers. It
+// reads the workload last, because a later write to the workload makes a raise fail, and
+// a later write to an autoscaler does not. If an autoscaler was created after the Look,
+// the next Look reads it.
 func (c *Client) See(ctx context.Context, w plan.Workload) (map[workload.ID]plan.Workload, error) {
 	var scalers []autoscaler
 	for _, s := range w.Scalers {
-		// To list one object takes no right that a look has not.
+		// Listing one object requires no right that Look does not require.
 		some, err := c.scalers(ctx, s.Kind, true, kube.Selection{Namespace: s.Namespace, Name: s.Name})
 		if err != nil {
 			return nil, err

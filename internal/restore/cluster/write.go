@@ -18,7 +18,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// tries is how often a write is made anew on what somebody else wrote meanwhile.
+// tries is the number of times to repeat a write that conflicts with another one.
 const tries = 5
 
 // A scale is the scale subresource of a workload.
@@ -31,9 +31,9 @@ type scale struct {
 	} `json:"spec"`
 }
 
-// Raise asks for a count through the scale subresource, of a workload that is still
-// as it was seen; else the error is a conflict. What is at the count or above stays
-// as it is.
+// Raise sets the replicas through the scale subresource, if the workload has not changed
+// since seen. If it has, the error is a conflict. Raise changes nothing if the workload
+// has at least the given replicas.
 func (c *Client) Raise(ctx context.Context, seen plan.Workload, to int32) error {
 	id := seen.Runs()
 	if !slices.Contains(c.scaled(), id.Kind) {
@@ -68,7 +68,7 @@ func (c *Client) raise(ctx context.Context, at string, o workload.Object, seen p
 
 var errChanged = errors.New("it changed after gitlatch read it")
 
-// Brake keeps an autoscaler from scaling down for a span from now.
+// Brake stops an autoscaler from scaling down for a span from now.
 func (c *Client) Brake(ctx context.Context, s plan.Scaler, now time.Time, span time.Duration) (brake.Outcome, error) {
 	out, err := c.change(ctx, s, func(o brake.Object) (brake.Patch, brake.Outcome, error) { return brake.Put(o, now, span) })
 	return out, wrap("brake "+s.String(), err)
@@ -80,8 +80,8 @@ func (c *Client) Release(ctx context.Context, s plan.Scaler) (brake.Outcome, err
 	return out, wrap("release "+s.String(), err)
 }
 
-// change patches an autoscaler as it was just read, and reads it again where
-// somebody wrote it meanwhile.
+// change reads an autoscaler and patches it. If someone wrote it in between, change
+// starts again.
 func (c *Client) change(
 	ctx context.Context, s plan.Scaler, by func(brake.Object) (brake.Patch, brake.Outcome, error),
 ) (out brake.Outcome, err error) {
@@ -111,7 +111,7 @@ func (c *Client) change(
 	return out, nil
 }
 
-// Brakes returns the brakes that there are.
+// Brakes returns the brakes in the cluster.
 func (c *Client) Brakes(ctx context.Context) ([]brake.Found, error) {
 	all, err := c.autoscalers(ctx)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package open puts together a restore of a configured site: its cluster, and
-// what git declares of it. It opens no state: a restore needs none.
+// Package open opens a restore of a configured site: its cluster and its levels in git. A
+// restore does not use the state of the site.
 package open
 
 import (
@@ -22,24 +22,25 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Group is the group of Kubernetes that may restore, and Rights the folder with its rights.
+// Group is the Kubernetes group whose members may restore. Rights is the folder with its
+// rights.
 const (
 	Group  = "gitlatch:restorers"
 	Rights = "infra/rbac/restore"
 )
 
-// A Site is one that can be restored.
+// A Site is a site that can be restored.
 type Site struct {
 	Server string // URL of the cluster's API server
 
 	opener *site.Opener
 	client *cluster.Client
-	eks    *eks.Cluster // nil for one of a kubeconfig
-	policy error        // what is wrong with the policy that names kinds; nil is nothing
+	eks    *eks.Cluster // nil for a cluster of a kubeconfig
+	policy error        // error of the policy that defines custom kinds; may be nil
 }
 
-// Open opens the cluster of a site. Of EKS it asks where that is; the cluster
-// itself is asked nothing yet.
+// Open opens the cluster of a site. For EKS, it asks AWS for the address of the cluster.
+// It sends no request to the cluster.
 func Open(ctx context.Context, o *site.Opener) (*Site, error) {
 	o.Group = Group
 	o.Rights = Rights
@@ -54,18 +55,19 @@ func Open(ctx context.Context, o *site.Opener) (*Site, error) {
 	return &Site{Server: client.Server(), opener: o, client: client, eks: of}, nil
 }
 
-// Restore returns a run over the site, at the usual pace, for what was Declared.
+// Restore returns a run over the site, at the default pace. Before a run that raises,
+// call Declared, which also reads the kinds of the site.
 func (s *Site) Restore() *restore.Restore {
 	return &restore.Restore{
 		Site: s.opener.Config.Site, Kinds: s.client.Kinds, Policy: s.policy, Cluster: s.client, Clock: s.opener.Clock,
-		Wait: func(ctx context.Context, d time.Duration) { _ = backoff.Sleep(ctx, d) }, // the run looks at ctx itself
+		Wait: func(ctx context.Context, d time.Duration) { _ = backoff.Sleep(ctx, d) }, // the run checks ctx itself
 		Pace: plan.Pace{PerMinute: restore.PerMinute, Unready: restore.Unready, Patience: restore.Patience},
 		Hold: restore.Hold, Every: restore.Every,
 	}
 }
 
-// Declared reads what the branch declares of the site. Where that has kinds of its own
-// the policy says how they are found.
+// Declared reads the site's checkpoint files on the branch. If the site has custom kinds,
+// it also reads the policy, which defines them.
 func (s *Site) Declared(ctx context.Context) (tree checkpoint.Tree, err error) {
 	r, _, err := s.opener.Repository(ctx)
 	if err != nil {
@@ -88,8 +90,8 @@ func (s *Site) Declared(ctx context.Context) (tree checkpoint.Tree, err error) {
 	return tree, err
 }
 
-// kinds returns the kinds that the policy at a commit names. If the policy file is gone,
-// its last version names them. kinds also returns what is wrong with the policy.
+// kinds returns the kinds that the policy at a commit defines. If the policy file is
+// gone, it returns the kinds in the last version of the file, and an error.
 func (s *Site) kinds(ctx context.Context, r repo.Repository, commit string) (workload.Kinds, error) {
 	file := s.opener.Config.Repository.PolicyFile
 	objects, err := r.Read(ctx, commit, nil, file)
@@ -111,12 +113,12 @@ func (s *Site) kinds(ctx context.Context, r repo.Repository, commit string) (wor
 	return set.Kinds, gone
 }
 
-// unnamed is an error that keeps the policy from naming kinds.
+// unnamed explains an error that leaves the custom kinds unknown.
 func unnamed(err error) error {
 	return fmt.Errorf("cannot restore workloads of the kinds that the policy names: %w", err)
 }
 
-// Explain says what to do about an error of a cluster of EKS.
+// Explain adds the solution to an error of an EKS cluster.
 func (s *Site) Explain(ctx context.Context, err error) error {
 	if s.eks == nil || err == nil {
 		return err

@@ -9,41 +9,42 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Pace bounds how fast a plan is carried out, so that schedulers and nodes
-// cope. All of it must be above zero.
+// A Pace limits how fast a plan is carried out, so that schedulers and nodes can follow.
+// All fields must be above zero.
 type Pace struct {
-	PerMinute int32 // pods asked for in any minute, at most
-	Unready   int32 // pods of a wave asked for and not ready, at any time
-	// Patience is how long a wave that does not move is waited for.
+	PerMinute int32 // highest number of pods to request in any minute
+	Unready   int32 // highest number of requested pods of a wave that are not ready, at any time
+	// Patience is the time to wait for a wave that makes no progress.
 	Patience time.Duration
 }
 
-// burst is the part of a minute's pods that may be asked for at once.
+// burst is the part of a minute's pods that may be requested at once: one sixth.
 const burst = 6
 
-// lowerings is how often a workload that somebody else lowers is asked for again.
+// lowerings is the number of times that a workload is raised again after something else
+// lowered it.
 const lowerings = 3
 
-// A Course is how far a plan was carried out.
+// A Course is the progress of a plan.
 type Course struct {
 	plan Plan
 	pace Pace
 
-	at      int // the wave under way
+	at      int // the present wave
 	begun   bool
-	moved   time.Time             // when a pod of the wave was last asked for, or got ready
-	ready   map[workload.ID]int32 // the most pods that were seen ready
-	room    float64               // pods that may be asked for at once
-	filled  time.Time             // when room was reckoned
-	recent  []batch               // what was asked for within the last minute
+	moved   time.Time             // when the last pod of the wave was requested or became ready
+	ready   map[workload.ID]int32 // the most ready pods so far
+	room    float64               // pods that may be requested at once
+	filled  time.Time             // when room was updated
+	recent  []batch               // requests of the last minute
 	asked   map[workload.ID]int32
 	lowered map[workload.ID]int
-	excused map[workload.ID]int32 // unready pods that are waited for no more
+	excused map[workload.ID]int32 // unready pods that the wave does not wait for any more
 	dropped map[workload.ID]bool
-	left    map[workload.ID]Reason // why what lives now is not to be raised
+	left    map[workload.ID]Reason // why the rules of the plan forbid a raise now
 }
 
-// NewCourse begins a plan at an instant.
+// NewCourse starts a plan at now.
 func NewCourse(p Plan, pace Pace, now time.Time) *Course {
 	return &Course{
 		plan: p, pace: pace, moved: now, filled: now, room: pace.most(), ready: map[workload.ID]int32{},
@@ -52,7 +53,7 @@ func NewCourse(p Plan, pace Pace, now time.Time) *Course {
 	}
 }
 
-// A batch is pods that were asked for at an instant.
+// A batch is a number of pods that were requested at one time.
 type batch struct {
 	at   time.Time
 	pods int64
@@ -60,20 +61,20 @@ type batch struct {
 
 func (p Pace) most() float64 { return max(1, float64(p.PerMinute)/burst) }
 
-// A Step is what is due now.
+// A Step is the next action of a course.
 type Step struct {
-	Ask  []Raise // scales to write, each a part of what was planned
+	Ask  []Raise // scales to write; each may be a part of the planned raise
 	Say  []string
-	Done bool // nothing is left to do
+	Done bool // the plan is finished
 }
 
-// Drop gives a workload up: nothing more is asked of it.
+// Drop gives a workload up. The course requests no more pods for it.
 func (c *Course) Drop(id workload.ID) { c.dropped[id] = true }
 
-// Failed notes that what was asked of a workload was not done, or not all of it.
+// Failed notes that a requested raise was not done, or only in part.
 func (c *Course) Failed(id workload.ID) { delete(c.asked, id) }
 
-// Next returns what is due, seen what lives.
+// Next returns the next step, given the live workloads.
 func (c *Course) Next(live map[workload.ID]Workload, now time.Time) (s Step) {
 	c.refill(now)
 	for c.at < len(c.plan.Waves) {
@@ -101,8 +102,8 @@ func (c *Course) refill(now time.Time) {
 	c.recent = slices.DeleteFunc(c.recent, func(b batch) bool { return now.Sub(b.at) >= time.Minute })
 }
 
-// allows is how many pods the pace allows now: those that flowed in since it was
-// last asked for some, as far as the last minute leaves room for them.
+// allows returns the number of pods that the pace allows now. The allowance grows with
+// time since the last request, and a full minute never has more than PerMinute pods.
 func (c *Course) allows() int64 {
 	left := int64(c.pace.PerMinute)
 	for _, b := range c.recent {
@@ -111,8 +112,8 @@ func (c *Course) allows() int64 {
 	return min(int64(c.room), left)
 }
 
-// still returns what the rules of the plan let be raised now, or have at its max,
-// and says why they leave the rest, which is not waited for.
+// still returns the raises of a wave that the rules still allow, including workloads at
+// their maximum. It reports the reason for the rest. The wave does not wait for the rest.
 func (c *Course) still(wave Wave, live map[workload.ID]Workload, s *Step) (raises []Raise) {
 	for _, planned := range wave.Raises {
 		r, left := c.plan.Judge(planned, live)
@@ -133,8 +134,8 @@ func (c *Course) still(wave Wave, live map[workload.ID]Workload, s *Step) (raise
 	return raises
 }
 
-// gives reports whether a workload is given up: somebody lowers it each time it is
-// raised.
+// gives reports whether the course gives a workload up, because something else lowers it
+// after each raise.
 func (c *Course) gives(r Raise, s *Step) bool {
 	if r.From >= c.asked[r.ID] {
 		return false
@@ -150,7 +151,7 @@ func (c *Course) gives(r Raise, s *Step) bool {
 	return c.dropped[r.ID]
 }
 
-// ask asks for as many pods as the pace lets.
+// ask requests pods, up to the limits of the pace.
 func (c *Course) ask(raises []Raise, live map[workload.ID]Workload, now time.Time, s *Step) {
 	waiting := int64(0)
 	for _, r := range raises {
@@ -171,15 +172,15 @@ func (c *Course) ask(raises []Raise, live map[workload.ID]Workload, now time.Tim
 	}
 }
 
-// waits counts the unready pods of a workload that are still waited for.
+// waits returns the number of unready pods of a workload that the wave waits for.
 func (c *Course) waits(r Raise, w Workload) int32 {
 	unready := max(0, min(w.Replicas, r.To)-w.Ready)
 	c.excused[r.ID] = min(c.excused[r.ID], unready)
 	return unready - c.excused[r.ID]
 }
 
-// over reports whether a wave has come to its end: all of it is ready, or
-// patience with the rest has ended.
+// over reports whether a wave has ended: every pod is ready, or the wave has made no
+// progress for too long.
 func (c *Course) over(raises []Raise, live map[workload.ID]Workload, now time.Time, s *Step) bool {
 	var short []string
 	unasked := false

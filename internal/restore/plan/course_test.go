@@ -183,7 +183,7 @@ func TestWhatSomebodyLowersIsGivenUp(t *testing.T) {
 		if p.second(evenly(0)) {
 			break
 		}
-		p.live[id] = plan.Workload{ID: id, Replicas: 1, Ready: 1} // by a tool that applies it
+		p.live[id] = plan.Workload{ID: id, Replicas: 1, Ready: 1} // a tool lowers it again
 	}
 	asked := 0
 	for _, n := range p.asked {
@@ -243,7 +243,7 @@ func TestWhatIsSuspendedHidesNoProgress(t *testing.T) {
 	for p.live[web].Ready < 100 {
 		p.second(func(id workload.ID) int32 { return map[string]int32{"web": 100}[id.Name] })
 	}
-	p.second(evenly(0)) // which sees them ready
+	p.second(evenly(0)) // the course sees the ready pods
 	p.live[web] = plan.Workload{ID: web}
 	p.until(t, 200, evenly(1))
 	if said := strings.Join(p.said, "\n"); strings.Contains(said, "made no progress") {

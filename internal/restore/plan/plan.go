@@ -1,5 +1,5 @@
-// Package plan says what a restore does: which workloads it raises, to what, in
-// which waves and at which pace. It is values in and values out.
+// Package plan plans a restore: the workloads to raise, their target replicas, the waves
+// and the pace. It does no I/O.
 package plan
 
 import (
@@ -14,33 +14,35 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Workload is one that lives in the cluster.
+// A Workload is a workload in the cluster.
 type Workload struct {
 	ID       workload.ID
-	Replicas int32 // asked for, in pods
-	Ready    int32 // in pods
-	// Priority is the value of the PriorityClass of its pods; 0 is none.
+	Replicas int32 // desired pods
+	Ready    int32 // ready pods
+	// Priority is the value of the PriorityClass of its pods; 0 if no class applies.
 	Priority    int32
 	Terminating bool
 	OptOut      bool
-	// Unknown says, as a phrase, why its count is not known; "" where it is.
+	// Unknown is a phrase that explains why its replicas are unknown; "" for a workload
+	// with known replicas.
 	Unknown string
-	Scalers []Scaler // what scales it, each of which takes a brake
-	// Version changes with each write to what it runs; "" is of no use for a write.
+	Scalers []Scaler // its autoscalers; each gets a brake
+	// Version changes with each write to the object that Runs returns. A workload with
+	// Version "" cannot be written.
 	Version string
-	// Primary is the workload that Flagger runs in the place of this one, whose
-	// counts and Scalers these are; the zero ID is none.
+	// Primary is the workload that Flagger runs in place of this one; zero if Flagger
+	// does not promote it. Replicas, Ready and Scalers are then the primary's.
 	Primary workload.ID
 }
 
-// Runs is the workload whose scale is that of w: its primary, or itself.
+// Runs returns the workload with the live pods of w: its primary, or w itself.
 func (w Workload) Runs() workload.ID { return cmp.Or(w.Primary, w.ID) }
 
-// A Kind is a kind of autoscaler, as kubectl spells it.
+// A Kind is a kind of autoscaler, in kubectl's spelling.
 type Kind string
 
-// The kinds of autoscalers. An HPA that belongs to a ScaledObject is KEDA's tool,
-// and none of them.
+// The kinds of autoscalers. They do not include an HPA that belongs to a ScaledObject,
+// because KEDA controls it.
 const (
 	HPA          Kind = "horizontalpodautoscaler"
 	ScaledObject Kind = "scaledobject"
@@ -51,41 +53,41 @@ type Scaler struct {
 	Kind      Kind
 	Namespace string
 	Name      string
-	Max       int32 // in pods; 0 is no bound
-	// Fixed says, as a phrase, why the autoscaler undoes any raise: "paused at 3
-	// replicas"; "" where it does not.
+	Max       int32 // in pods; 0 means no maximum
+	// Fixed is a phrase that explains why the autoscaler undoes any raise, such as
+	// "paused at 3 replicas"; "" if it does not.
 	Fixed string
-	// Owner is who else states what a brake sets, such as a GitOps tool, which
-	// may undo it; "" is nobody.
+	// Owner is another field manager of the field that a brake sets, such as a GitOps
+	// tool. It may undo the brake. "" if no other manager sets the field.
 	Owner string
 }
 
-// String names the autoscaler as kubectl does, and its namespace.
+// String returns the autoscaler's kind, namespace and name.
 func (s Scaler) String() string { return string(s.Kind) + " " + s.Namespace + "/" + s.Name }
 
-// MarshalText returns what String does.
+// MarshalText returns the same text as String.
 func (s Scaler) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Options narrow a plan. The zero value restores all that the record declares.
+// Options narrow a plan. The zero value restores every level in git.
 type Options struct {
-	Factor     float64 // of each level, rounded up: a ValidFactor, or 0, which is 1
+	Factor     float64 // part of each level to restore, rounded up: a ValidFactor, or 0 for 1
 	Namespaces []string
 	Workloads  []workload.ID
-	// Order is namespaces in the order of their waves, the rest coming last; nil
-	// has waves by priority, the highest first.
+	// Order is the order of the namespaces; the rest comes last. If it is nil, the waves
+	// go by priority, the highest first.
 	Order []string
-	// FromZero raises workloads at zero, too, which somebody suspended.
+	// FromZero also raises workloads with 0 replicas, which a user may have suspended.
 	FromZero bool
-	Kinds    workload.Kinds // those that were looked for
+	Kinds    workload.Kinds // custom kinds that were listed
 }
 
-// ValidFactor reports whether a factor is one for a smaller site: above 0 and at
-// most 1. No restore goes above what git declares; who wants that edits the
-// record, where it is reviewed.
+// ValidFactor reports whether a factor is above 0 and at most 1, for a smaller site. A
+// restore never goes above the level in git. To go above it, a user edits the checkpoint
+// file, where others review the change.
 func ValidFactor(f float64) bool { return f > 0 && f <= 1 }
 
-// CheckNamespaces says what is wrong with names of namespaces that somebody gave;
-// nil where nothing is.
+// CheckNamespaces returns an error if a user's list of namespaces has an invalid or a
+// repeated name.
 func CheckNamespaces(names []string) error {
 	for i, name := range names {
 		switch {
@@ -98,63 +100,62 @@ func CheckNamespaces(names []string) error {
 	return nil
 }
 
-// Named are the namespaces that the options name.
+// Named returns the namespaces that the options name.
 func (o Options) Named() []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(o.Namespaces, o.Order))))
 }
 
-// A Plan is what a restore is to do, and what it leaves alone.
+// A Plan lists the workloads that a restore raises and those that it skips.
 type Plan struct {
 	Waves []Wave `json:"waves,omitempty"`
 	Left  []Left `json:"left,omitempty"` // in the order of workload.Compare
-	// Reached is how many workloads are at their level or above, so that there
-	// is nothing to do.
+	// Reached is the number of workloads that are at their level or above.
 	Reached int `json:"reached"`
 
-	// The rules that made it, for Judge.
+	// The inputs of the plan, for Judge.
 	record  map[workload.ID]checkpoint.Entry
 	options Options
 }
 
-// A Wave is raised as one, after the wave before it.
+// A Wave is raised together, after the previous wave.
 type Wave struct {
 	Name   string  `json:"name"`
 	Raises []Raise `json:"raises"` // in the order of workload.Compare
 }
 
-// A Raise takes one workload up.
+// A Raise raises one workload.
 type Raise struct {
 	ID       workload.ID `json:"workload"`
 	From     int32       `json:"from"` // in pods
 	To       int32       `json:"to"`
-	Declared int32       `json:"declared,omitempty"` // the level in git, in pods
-	Capped   bool        `json:"capped,omitempty"`   // To is less than the level asks, since an accepted or live max is
+	Declared int32       `json:"declared,omitempty"` // level in git, in pods
+	Capped   bool        `json:"capped,omitempty"`   // To is less than the level, because of the maximum of the entry or of an autoscaler
 	Scalers  []Scaler    `json:"-"`
 }
 
-// A Left is a workload of the record that is left as it is.
+// A Left is a workload with a level in git that the restore skips.
 type Left struct {
 	ID     workload.ID `json:"workload"`
 	Reason Reason      `json:"reason"`
 	Text   string      `json:"text"` // a phrase
 }
 
-// A Reason is why a workload is left.
+// A Reason is the reason why a workload is skipped.
 type Reason string
 
 // The reasons.
 const (
 	Absent      Reason = "absent"      // it does not exist
-	Unknown     Reason = "unknown"     // a restore does not raise its kind, or its count is not known
-	Suspended   Reason = "suspended"   // at zero
+	Unknown     Reason = "unknown"     // gitlatch does not list its kind, or its replicas are unknown
+	Suspended   Reason = "suspended"   // it has 0 replicas
 	Terminating Reason = "terminating" // being deleted
-	OptedOut    Reason = "opted-out"   // by its annotation
+	OptedOut    Reason = "opted-out"   // its annotation opts it out
 	Fixed       Reason = "fixed"       // its autoscaler undoes any raise
-	AtMax       Reason = "at-max"      // a max is below its level, and reached
+	AtMax       Reason = "at-max"      // it is at a maximum that is below its level
 )
 
-// Make plans the restore of a record onto what lives. Entries without a level
-// are none of its business.
+// Make plans a restore of the entries onto the live workloads. It ignores entries without
+// a level.
 func Make(record map[workload.ID]checkpoint.Entry, live map[workload.ID]Workload, o Options) Plan {
 	p := Plan{record: record, options: o}
 	waves := map[place]*Wave{}
@@ -181,17 +182,17 @@ func Make(record map[workload.ID]checkpoint.Entry, live map[workload.ID]Workload
 	return p
 }
 
-// Judge applies the rules that made the plan to what lives now: what is left to do
-// of a raise, never to more than was planned, and why its workload is left, if it
-// is. What is left is at its max, or else has no raise.
+// Judge applies the rules of the plan to the present workloads. It returns the rest of a
+// raise, never above the planned replicas, and why the workload is skipped, if it is. A
+// workload that is skipped has no raise, unless it is at its maximum.
 func (p Plan) Judge(planned Raise, live map[workload.ID]Workload) (Raise, Left) {
 	r, left := judge(planned.ID, p.record[planned.ID], live, p.options)
 	r.To = min(r.To, planned.To)
 	return r, left
 }
 
-// judge says what becomes of one workload of a record: a raise if its To is above
-// its From, or why it is left.
+// judge decides about one workload with an entry. It returns a raise if To is above From,
+// or the reason to skip the workload.
 func judge(id workload.ID, e checkpoint.Entry, live map[workload.ID]Workload, o Options) (Raise, Left) {
 	w, lives := live[id]
 	if left, is := leave(id, w, lives, o); is {
@@ -204,7 +205,7 @@ func judge(id workload.ID, e checkpoint.Entry, live map[workload.ID]Workload, o 
 	return r, Left{}
 }
 
-// leave says why a workload is not to be raised.
+// leave returns the reason to skip a workload, and whether there is one.
 func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
 	_, looked := o.Kinds.Object(id.Kind)
 	switch {
@@ -229,7 +230,7 @@ func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
 	return Left{}, false
 }
 
-// raise returns what would become of a workload, which may be no raise at all.
+// raise returns the raise of a workload. If To is not above From, there is nothing to do.
 func raise(e checkpoint.Entry, w Workload, o Options) Raise {
 	r := Raise{ID: w.ID, From: w.Replicas, Declared: e.Replicas, Scalers: w.Scalers}
 	need := math.Ceil(float64(e.Replicas)*cmp.Or(o.Factor, 1) - 1e-9) // 0.07 of 100 is 7
@@ -246,7 +247,7 @@ func raise(e checkpoint.Entry, w Workload, o Options) Raise {
 	return r
 }
 
-// A place is that of a wave among the others, the lowest first.
+// A place is the position of a wave. The lowest rank comes first.
 type place struct {
 	rank int64
 	name string

@@ -16,7 +16,7 @@ func deployment(short string) workload.ID {
 	return workload.ID{Namespace: namespace, Kind: workload.Deployment, Name: name}
 }
 
-// fleet is workloads by their ID.
+// fleet returns the workloads by ID.
 func fleet(all ...plan.Workload) map[workload.ID]plan.Workload {
 	by := map[workload.ID]plan.Workload{}
 	for _, w := range all {
@@ -25,7 +25,7 @@ func fleet(all ...plan.Workload) map[workload.ID]plan.Workload {
 	return by
 }
 
-// show is a plan in a line, to be read.
+// show formats a plan as one line.
 func show(p plan.Plan) string {
 	var b strings.Builder
 	for _, w := range p.Waves {

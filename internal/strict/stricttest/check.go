@@ -1,5 +1,4 @@
-// Package stricttest holds what a reader of documents tells against what every
-// reader promises.
+// Package stricttest checks the promises of document readers.
 package stricttest
 
 import (
@@ -12,10 +11,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
-// Check reads the same document of a number of bytes twice and fails the test
-// where a problem names no place, where a message could be taken for another line
-// of a log or is much longer than the document, or where the second reading tells
-// anything else than the first.
+// Check reads the same document twice. size is its length in bytes. Check fails the test
+// if a problem has no place, if a message has several lines or is much longer than the
+// document, or if the second read returns another result.
 func Check(t testing.TB, size int, read func() error) {
 	t.Helper()
 	err := read()

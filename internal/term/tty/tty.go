@@ -1,5 +1,5 @@
-// Package tty finds out what an output can show, and keeps a line of progress on
-// one that is a terminal.
+// Package tty detects the capabilities of an output, and shows a line of progress on a
+// terminal.
 package tty
 
 import (
@@ -13,12 +13,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// widest is how many columns of a terminal are used: longer lines are hard to read.
+// widest is the highest number of columns to use. Longer lines are hard to read.
 const widest = 120
 
-// StyleFor returns the style for an output in an environment: colour only on a
-// terminal that is not dumb and where NO_COLOR is empty, Unicode only where the
-// locale says so.
+// StyleFor returns the style of an output in an environment. It has colour if the output
+// is a terminal, TERM is not dumb and NO_COLOR is empty. It has Unicode if the locale
+// does.
 func StyleFor(out io.Writer, getenv func(string) string) term.Style {
 	s := term.Style{ASCII: !unicodeLocale(getenv)}
 	if width, ok := Width(out); ok {
@@ -28,8 +28,8 @@ func StyleFor(out io.Writer, getenv func(string) string) term.Style {
 	return s
 }
 
-// Width returns the columns of the terminal that an output is; ok is false where
-// it is none.
+// Width returns the number of columns of a terminal. ok is false if the output is not a
+// terminal.
 func Width(out io.Writer) (columns int, ok bool) {
 	f, ok := out.(*os.File)
 	if !ok || !xterm.IsTerminal(int(f.Fd())) {
@@ -48,17 +48,17 @@ func unicodeLocale(getenv func(string) string) bool {
 	return false
 }
 
-// A Progress is one line of a terminal that is written anew. The zero value says
-// nothing.
+// A Progress is a line on a terminal that is replaced by each update. The zero value
+// prints nothing.
 type Progress struct {
-	To      io.Writer // nil is nobody
-	Columns int       // that the line may take
+	To      io.Writer // may be nil
+	Columns int       // width of the line
 
 	shown bool
 }
 
-// NewProgress returns a line of progress on an output; on one that is no terminal
-// it says nothing.
+// NewProgress returns a line of progress on an output. If the output is not a terminal,
+// the line prints nothing.
 func NewProgress(to io.Writer) *Progress {
 	if width, ok := Width(to); ok {
 		return &Progress{To: to, Columns: width - 1}
@@ -66,7 +66,7 @@ func NewProgress(to io.Writer) *Progress {
 	return &Progress{}
 }
 
-// Say writes the line anew.
+// Say replaces the line.
 func (p *Progress) Say(format string, args ...any) {
 	if p.To == nil {
 		return
@@ -76,7 +76,7 @@ func (p *Progress) Say(format string, args ...any) {
 	p.shown = true
 }
 
-// End takes the line away.
+// End removes the line.
 func (p *Progress) End() {
 	if p.shown {
 		fmt.Fprintf(p.To, "\r%*s\r", p.Columns, "")

@@ -12,22 +12,23 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Mark is what a file has for a workload: its marked numbers, or why they are refused.
+// A Mark is the marked numbers of a workload in a file, or the reason why they are
+// refused.
 type Mark struct {
 	File    string      `json:"file"`
-	Line    int         `json:"line,omitempty"`    // of what is refused; 0 is none
+	Line    int         `json:"line,omitempty"`    // the refused line; 0 for a Mark without a line
 	ID      workload.ID `json:"workload,omitzero"` // zero if it is about the file
 	Counts  []int32     `json:"says,omitempty"`    // the marked numbers, in pods and by line
 	Level   int32       `json:"declared,omitempty"`
-	Refused bool        `json:"refused,omitempty"` // the mark cannot be edited
+	Refused bool        `json:"refused,omitempty"` // the marker cannot be edited
 	Theirs  bool        `json:"theirs,omitempty"`  // a user wrote one of the numbers
 	Text    string      `json:"text,omitempty"`    // why the numbers do not follow the level; "" if they do
 }
 
-// Behind reports whether the numbers follow the level, and do not have it.
+// Behind reports whether the numbers follow the level and differ from it.
 func (m Mark) Behind() bool { return m.Text == "" && differ(m.Counts, m.Level) }
 
-// Where is the file, with the line if it is known.
+// Where returns the file, with the line if the Mark has one.
 func (m Mark) Where() string {
 	if m.Line > 0 {
 		return fmt.Sprintf("%s:%d", m.File, m.Line)
@@ -35,7 +36,7 @@ func (m Mark) Where() string {
 	return m.File
 }
 
-// Describe is the marked numbers and the text, for a user.
+// Describe returns the marked numbers and the text, for a user.
 func (m Mark) Describe() string {
 	var texts []string
 	if len(m.Counts) > 0 {
@@ -47,7 +48,7 @@ func (m Mark) Describe() string {
 	return strings.Join(texts, "; ")
 }
 
-// Err is the text with its place, for a user.
+// Err returns the text with its place, for a user.
 func (m Mark) Err() error {
 	return splice.Problem{File: m.File, Line: m.Line, ID: m.ID, Text: m.Text}
 }
@@ -63,7 +64,7 @@ func differ(counts []int32, level int32) bool {
 // A Cover names the workloads whose level may be in a file that acts on the live cluster.
 type Cover struct {
 	Evidence checkpoint.Evidence
-	Risk     map[workload.ID]bool // of each workload that was sampled, if its policy accepts the risk
+	Risk     map[workload.ID]bool // by sampled workload, whether its policy accepts the risk
 	AllRisk  bool                 // all policies accept the risk
 }
 
@@ -72,10 +73,11 @@ func (c Cover) covers(id workload.ID) bool {
 	return covered || c.Risk[id] || c.AllRisk
 }
 
-// A Rule tells the numbers that follow the entries from the numbers that users wrote.
+// A Rule distinguishes the numbers that follow the entries from the numbers that users
+// wrote.
 type Rule struct {
-	// Levels are, by workload, the levels that its entry had at the agreed commit and since
-	// then. A workload without levels had no entry at the agreed commit.
+	// Levels are, by workload, the levels that its entry had at the agreed commit and
+	// since then. A workload without levels had no entry at the agreed commit.
 	Levels map[workload.ID][]int32
 	// Agreed are the files at the agreed commit.
 	Agreed []File
@@ -96,7 +98,7 @@ func (r Rule) With(entries map[workload.ID]checkpoint.Entry) Rule {
 	return r
 }
 
-// Levels are the levels of entries, as a Rule has them.
+// Levels returns the levels of entries in the form of Rule.Levels.
 func Levels(entries map[workload.ID]checkpoint.Entry) map[workload.ID][]int32 {
 	levels := map[workload.ID][]int32{}
 	for id, e := range entries {
@@ -127,7 +129,7 @@ func (r Rule) follows(file string, id workload.ID, counts []int32) bool {
 	return true
 }
 
-// marksIn are the numbers of a workload in one of the files.
+// marksIn returns the numbers of a workload in one of the files.
 func marksIn(files []File, path string, id workload.ID) []int32 {
 	for _, f := range files {
 		if f.Path == path {
@@ -150,8 +152,9 @@ func (r Rule) Settled(files []File) bool {
 	return true
 }
 
-// Judge returns the marks in the files: of each file first the refused ones, then the
-// others in the order of workload.Compare. The marks are to have the levels of the entries.
+// Judge compares the markers in the files with the levels of the entries. The results for
+// each file start with the refused markers. The others are in the order of
+// workload.Compare.
 func (r Rule) Judge(files []File, entries map[workload.ID]checkpoint.Entry) (all []Mark) {
 	for _, f := range files {
 		for _, p := range f.Refused {
@@ -173,8 +176,8 @@ func (r Rule) Judge(files []File, entries map[workload.ID]checkpoint.Entry) (all
 	return all
 }
 
-// left returns why gitlatch writes no number for a workload, whoever wrote the present one;
-// "" if it may write one.
+// left returns the reason why gitlatch writes no number for a workload, even if no user
+// wrote the present one; "" if gitlatch may write one.
 func (r Rule) left(m Mark) string {
 	switch {
 	case m.Level == 0:
@@ -187,8 +190,8 @@ func (r Rule) left(m Mark) string {
 	return ""
 }
 
-// Write returns the new content of each file with marks that are behind. A file that cannot
-// be edited after all is in refused instead.
+// Write returns the new content of each file with numbers that are behind. If a file
+// cannot be edited, Write returns it in refused instead.
 func Write(files []File, marks []Mark) (written map[string][]byte, refused []Mark) {
 	written = map[string][]byte{}
 	for _, f := range files {

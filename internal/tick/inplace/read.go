@@ -1,6 +1,6 @@
 // Package inplace edits the files in which users mark numbers that follow the checkpoint.
-// Marks are one-way: a number in a file never changes an entry. Nothing about marks is
-// stored. All but Read are functions of values.
+// Markers are one-way: a number in a file never changes an entry. gitlatch stores nothing
+// about markers. All functions except Read and At are pure.
 package inplace
 
 import (
@@ -21,19 +21,20 @@ import (
 // hand are far smaller, and a tick parses each several times.
 const MostBytes = 1 << 20
 
-// A File is a file that is edited in place, as some commit has it.
+// A File is a file that is edited in place, at some commit.
 type File struct {
 	Path string
-	ID   string // of the file's object; "" if the commit has no such file
+	ID   string // of the file's object; "" if the commit does not have the file
 	Data []byte
 	// Marks are the marked numbers by workload, in pods and by line.
 	Marks map[workload.ID][]int32
-	// Refused is why the file, or some of its marks, cannot be edited, by line.
+	// Refused are the reasons why the file, or some of its markers, cannot be edited, by
+	// line.
 	Refused []splice.Problem
 }
 
-// Read reads files edited in place at a commit, and other paths beside them. A file that
-// must not be followed is no error: its Object is Unsafe.
+// Read reads files edited in place at a commit, and other paths. A file that must not be
+// followed is not an error: its Object is Unsafe.
 func Read(
 	ctx context.Context, from ledger.Reader, commit string, known map[string]string, files []string, paths ...string,
 ) (map[string]repo.Object, error) {
@@ -64,7 +65,7 @@ func Read(
 	}
 }
 
-// At returns the marks of files at a commit. The kinds are those of the site.
+// At returns the markers of files at a commit. kinds are the kinds of the site.
 func At(ctx context.Context, from ledger.Reader, commit string, paths []string, kinds workload.Kinds) ([]File, error) {
 	objects, err := Read(ctx, from, commit, nil, paths)
 	if err != nil {
@@ -73,8 +74,8 @@ func At(ctx context.Context, from ledger.Reader, commit string, paths []string, 
 	return Look(paths, objects, kinds), nil
 }
 
-// Look returns the marks of files, from the objects that were read at their paths. The
-// kinds are those of the site.
+// Look returns the markers of files from the objects at their paths. kinds are the kinds
+// of the site.
 func Look(paths []string, objects map[string]repo.Object, kinds workload.Kinds) []File {
 	return each.Of(paths, func(path string) File { return look(path, objects[path], kinds) })
 }
@@ -109,8 +110,8 @@ func look(path string, o repo.Object, kinds workload.Kinds) File {
 	return f
 }
 
-// bars reports whether the marks of a workload cannot be edited, because one of them or the
-// whole file is refused.
+// bars reports whether the markers of a workload cannot be edited, because one of them or
+// the file is refused.
 func (f File) bars(id workload.ID) bool {
 	return slices.ContainsFunc(f.Refused, func(r splice.Problem) bool { return r.ID == id || r.ID == workload.ID{} })
 }

@@ -9,10 +9,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
-// Body is the body of a proposal: the crossings as a table, the namespaces whose
-// Component is written anew and the files that are edited in place, and what
-// people can do with it. There is at least one of any. What came from outside is
-// escaped.
+// Body returns the body of a proposal: a table of the crossings, the namespaces with a
+// repaired Component, the files that are edited in place, and the user's options. At
+// least one crossing, Component or file is required. Text from outside is escaped.
 func Body(site string, crossings []policy.Decision, beside ledger.Beside) string {
 	var b strings.Builder
 	acts := "It does not change the live cluster."
@@ -52,7 +51,7 @@ func Body(site string, crossings []policy.Decision, beside ledger.Beside) string
 	return b.String()
 }
 
-// escape makes text plain in a cell of a Markdown table.
+// escape makes text literal in a cell of a Markdown table.
 func escape(text string) string {
 	var b strings.Builder
 	for _, r := range text {

@@ -1,5 +1,5 @@
-// Package proposal is what a site asks people to merge, and what they made of that. All
-// but Read are functions of values.
+// Package proposal computes the open proposal of a site, and its outcome after users
+// acted on it. All functions except Read are pure.
 package proposal
 
 import (
@@ -11,15 +11,15 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// A Made proposal is what a tick pushed to the proposal's branch, as git holds it.
+// A Made proposal is the content of a tick's push to the proposal's branch, from git.
 type Made struct {
 	Head    string
 	Base    string // the commit of the base that it was made on
 	Changes []checkpoint.Change
 }
 
-// Read reads the head of a proposal. It returns nil for a head that no tick pushed as it
-// is: a person made, amended or rebased the commit.
+// Read reads the head of a proposal. It returns nil if no tick pushed this commit: a user
+// made, amended or rebased it.
 func Read(ctx context.Context, from repo.Repository, commits *ledger.Commits, head string) (*Made, error) {
 	log, _, err := from.History(ctx, head, "", 1)
 	if err != nil || len(log) == 0 {
@@ -39,29 +39,29 @@ func Read(ctx context.Context, from repo.Repository, commits *ledger.Commits, he
 	return &Made{head, c.Base, ledger.Changes(before.Holding, after.Holding)}, nil
 }
 
-// Seen is what is seen of a proposal that a site has.
+// Seen is the observed state of a site's proposal.
 type Seen struct {
-	Branch    string         // the commit that its branch holds; "" is no branch
+	Branch    string         // the commit of its branch; "" if the branch does not exist
 	Ours      bool           // a tick pushed that commit
-	Host      *repo.Proposal // as the host has it; nil is none
+	Host      *repo.Proposal // as the host reports it; nil if the host does not have it
 	BaseMoved bool           // since git and the latches agreed
 }
 
-// An Outcome is what became of a proposal.
+// An Outcome is the outcome of a proposal.
 type Outcome string
 
 // The outcomes.
 const (
 	Open      Outcome = "open"
-	Unopened  Outcome = "unopened"  // the host does not know of the proposal: nobody decided anything
-	Unseen    Outcome = "unseen"    // people merged it, and the base does not show that yet
-	Overtaken Outcome = "overtaken" // people merged what a later tick had pushed
+	Unopened  Outcome = "unopened"  // the host does not have the proposal, so no user decided
+	Unseen    Outcome = "unseen"    // users merged it, but the base does not have the merge yet
+	Overtaken Outcome = "overtaken" // users merged a later push to its branch
 	Withdrawn Outcome = "withdrawn" // gitlatch closed it
-	Closed    Outcome = "closed"    // a person closed it
-	Taken     Outcome = "taken"     // a person took over its branch
+	Closed    Outcome = "closed"    // a user closed it
+	Taken     Outcome = "taken"     // a user took over its branch
 )
 
-// Judge tells what became of a proposal.
+// Judge returns the outcome of a proposal.
 func Judge(ours latch.Proposal, s Seen) Outcome {
 	moved := s.Branch != "" && s.Branch != ours.Head
 	taken := moved && !s.Ours

@@ -13,8 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Changes are those that the latches have proposed, in the order of
-// workload.Compare.
+// Changes returns the changes that the latches propose, in the order of workload.Compare.
 func Changes(latches latch.Latches) (changes []checkpoint.Change) {
 	for l := range latches.All() {
 		if c, ok := l.Change(); ok {
@@ -27,9 +26,9 @@ func Changes(latches latch.Latches) (changes []checkpoint.Change) {
 
 func byWorkload(a, b checkpoint.Change) int { return workload.Compare(a.ID, b.ID) }
 
-// Want are the changes that people should be asked for. They are the decisions to
-// review, with all also every crossing, and the earlier proposals that still hold. A
-// review is not reopened for a smaller level.
+// Want returns the changes to propose. They are the decisions to review, the earlier
+// proposals that are still valid, and every level change if the argument all is set. A
+// review is not opened again for a smaller level.
 func Want(latches latch.Latches, decisions []policy.Decision, all bool, now time.Time) (wanted []checkpoint.Change) {
 	var asking []policy.Decision
 	review := map[workload.ID]bool{}
@@ -52,7 +51,7 @@ func Want(latches latch.Latches, decisions []policy.Decision, all bool, now time
 		switch {
 		case l.OptedOut, now.Before(l.PausedUntil):
 			delete(by, c.ID)
-		case now.Before(l.GraceUntil) && !(l.GraceScale && asked): // GraceScale: the grace period is of the level only
+		case now.Before(l.GraceUntil) && !(l.GraceScale && asked): // with GraceScale, the edit grace period covers the level alone
 			delete(by, c.ID)
 		case asked && review[c.ID] && !next.To.IsZero() && c.To.Replicas > next.To.Replicas:
 			next.To = next.To.WithScale(c.To)
@@ -65,8 +64,8 @@ func Want(latches latch.Latches, decisions []policy.Decision, all bool, now time
 	return slices.SortedFunc(maps.Values(by), byWorkload)
 }
 
-// Crossings are changes as crossings, with the reasons of the decisions where
-// there are any.
+// Crossings returns changes as decisions, with the reasons of the given decisions if they
+// have the same subject.
 func Crossings(changes []checkpoint.Change, decisions []policy.Decision) (crossings []policy.Decision) {
 	reasons := each.By(decisions, policy.Decision.Subject)
 	add := func(c checkpoint.Change, of policy.Reading) {
@@ -89,13 +88,13 @@ func Crossings(changes []checkpoint.Change, decisions []policy.Decision) (crossi
 	return crossings
 }
 
-// Line is a decision as a message has it.
+// Line returns a decision in the form of a commit message.
 func Line(d policy.Decision) ledger.Crossing {
 	return ledger.Crossing{ID: d.ID, Rollout: d.Reading == policy.ReadingRollout, From: d.From, To: d.To, Text: d.Text}
 }
 
-// Merged counts the proposed changes that people merged, squashed or not, and that the
-// base holds.
+// Merged returns the number of proposed changes that users merged, squashed or not, and
+// that the base still has.
 func Merged(changes, merged []checkpoint.Change, base map[workload.ID]checkpoint.Entry) int {
 	inBase := map[workload.ID]bool{}
 	for _, m := range merged {

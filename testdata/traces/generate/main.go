@@ -1,9 +1,9 @@
-// Generate writes the recorded day, workloads.csv and changes.csv, into the
+// Command generate writes the recorded day, workloads.csv and changes.csv, into the
 // current directory:
 //
 //	go generate ./testdata/traces
 //
-// With another seed it makes another day of the same fleet:
+// With another seed, it creates another day of the same fleet:
 //
 //	go run ./testdata/traces/generate -seed 7 -dir /tmp
 package main

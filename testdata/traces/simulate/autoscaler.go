@@ -9,28 +9,27 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// How a HorizontalPodAutoscaler behaves that is not told otherwise.
+// The defaults of a HorizontalPodAutoscaler.
 const (
-	step      = 15 * time.Second // from one sync to the next
+	step      = 15 * time.Second // time between two syncs
 	tolerance = 0.1
-	window5   = 5 * time.Minute // of the highest recommendation, on the way down
-	// saturated is the most that a busy pod can be measured at, over its target:
-	// what is beyond waits, and is not seen.
+	window5   = 5 * time.Minute // scaling down uses the highest recommendation of this time
+	// saturated is the highest measured utilization of a pod, relative to its target.
+	// Load above it waits, and no metric shows it.
 	saturated = 1.8
-	// cooldown is how long KEDA waits with an empty queue before the last pod
-	// goes.
+	// cooldown is the time that KEDA waits with an empty queue before it removes the last
+	// pod.
 	cooldown = 5 * time.Minute
 )
 
-// autoscaler is the memory of one autoscaler.
+// autoscaler is the state of one autoscaler.
 type autoscaler struct {
 	traces.Workload
-	recommended []int32 // of the last five minutes, oldest first
+	recommended []int32 // recommendations of the last five minutes, oldest first
 	idle        time.Duration
 }
 
-// sync returns the pods to ask for, given what is asked for, what of it is
-// ready, and the load seen.
+// sync returns the desired pods, given the present desired and ready pods, and the load.
 func (a *autoscaler) sync(desired, ready int32, load float64) int32 {
 	if a.Driver == workload.DrivenByKEDA && a.Min == 0 {
 		if load == 0 {
@@ -56,10 +55,10 @@ func (a *autoscaler) sync(desired, ready int32, load float64) int32 {
 	return min(max(want, a.Min, 1), a.Max)
 }
 
-// recommend is the count that would bring the metric to its target. CPU is
-// seen on ready pods only, each at most saturated; on the way up a pod that is
-// not ready counts as one without load. What is measured elsewhere, a queue or
-// the requests at the edge, is seen whole.
+// recommend returns the number of pods that would bring the metric to its target. CPU is
+// only measured on ready pods, each at most at saturated. When the replicas grow, a pod
+// that is not ready counts as a pod without load. Other metrics, such as the length of a
+// queue or the requests at the edge, are measured completely.
 func (a *autoscaler) recommend(desired, ready int32, load float64) int32 {
 	if a.Target > 0 {
 		load = min(load, saturated*float64(ready))

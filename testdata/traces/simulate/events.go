@@ -7,7 +7,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A window is the time from one instant of the trace until before another.
+// A window is the time from one time of the trace until before another.
 type window struct{ from, to time.Duration }
 
 func (w window) holds(at time.Duration) bool { return at >= w.from && at < w.to }
@@ -20,30 +20,31 @@ const (
 	length = warmUp + 24*time.Hour
 )
 
-// wednesday returns the instant of an hour and minute of the day itself.
+// wednesday returns the time of the trace at an hour and minute of the day.
 func wednesday(hour, minute int) time.Duration {
 	return warmUp + time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute
 }
 
-// What goes wrong, and when.
+// The incidents and their times.
 var (
-	// The edge in front of a third of the fleet fails, and its callers come back
-	// all at once.
+	// The edge in front of a third of the fleet fails, and then all its callers come back
+	// at once.
 	outage     = window{wednesday(13, 40), wednesday(14, 30)}
 	behindEdge = map[string]bool{"shop": true, "search": true, "media": true, "ads": true, "mobile": true}
 
 	// A campaign ends on Monday night.
 	campaignEnd = 4*time.Hour + 30*time.Minute
 
-	// One tier's metrics are gone for a while.
+	// The metrics of one workload are missing.
 	metricsGone = window{wednesday(10, 20), wednesday(11, 0)}
 	bidder      = workload.ID{Namespace: "ads", Kind: workload.Deployment, Name: "bidder"}
 
-	// The controller manager fails over: nothing is scaled, no spec is observed.
+	// The controller manager fails over: in the meantime, no scale changes and no spec is
+	// observed.
 	failover = window{wednesday(5, 5), wednesday(5, 12)}
 
-	// The new version of one tier never gets ready; its deadline passes, and two
-	// hours later a person takes it back.
+	// The new version of one workload never becomes ready. Its deadline passes, and about
+	// two hours later a user rolls it back.
 	refunds    = workload.ID{Namespace: "payments", Kind: workload.Deployment, Name: "refunds"}
 	badVersion = window{wednesday(11, 5), wednesday(13, 10)}
 
@@ -54,15 +55,15 @@ var (
 	}
 )
 
-// A rollout replaces the pods of a workload over a window, a quarter at a time
-// and with a quarter more pods meanwhile. A bad one stays at its first half,
-// never ready, until the window ends and it is taken back.
+// A rollout replaces the pods of a workload within a window: a quarter at a time, with a
+// quarter more pods. A bad rollout stops at the first half, which never becomes ready,
+// until it is rolled back at the end of the window.
 type rollout struct {
 	window
 	bad bool
 }
 
-// deploys draws the rollouts of a tier: most teams deploy once a working day.
+// deploys draws the rollouts of a workload. Most teams deploy once on a working day.
 func deploys(id workload.ID, r *rand.Rand) []rollout {
 	var all []rollout
 	switch {

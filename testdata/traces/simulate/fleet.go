@@ -9,7 +9,7 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// The stories, as the trace names them. All but the last two are scaled by an
+// The stories, as the trace names them. Every story except the last two has an
 // autoscaler.
 const (
 	Web     = "web"     // follows the hours of the day
@@ -19,13 +19,13 @@ const (
 	Batch   = "batch"   // half an hour a day, never at the same minute
 	Queue   = "queue"   // consumes a queue that fills by day
 	Sleeper = "sleeper" // consumes a queue that is empty at night, without pods then
-	Fixed   = "fixed"   // has the pods that its manifest says
-	Node    = "node"    // one pod a node
+	Fixed   = "fixed"   // has the pods of its manifest
+	Node    = "node"    // one pod on each node
 )
 
-// consumers are web tiers used in the evening, businesses those used at work.
-// The sizes are drawn, not written down, so that none is placed on purpose
-// within or beside a level.
+// consumers are web workloads with a peak in the evening, and businesses in the working
+// hours. Their sizes are drawn at random, so that no size is chosen to be within or next
+// to a level.
 var (
 	consumers = map[string][]string{
 		"shop":     {"web", "api", "cart", "catalog", "pricing", "reviews", "basket", "wishlist", "images", "recommend"},
@@ -50,18 +50,18 @@ var (
 	}
 )
 
-// plan is how one workload was meant to live.
+// plan is the planned behavior of one workload.
 type plan struct {
 	traces.Workload
 	load  load
 	lag   time.Duration // from the creation of a pod to its readiness
-	out   bool          // is behind the edge that fails
-	blind window        // in which its metrics are missing
+	out   bool          // it is behind the edge that fails
+	blind window        // time without metrics
 	roll  []rollout
 }
 
-// fleet draws the plans of all workloads. Each draws from a source of its own,
-// so that one more changes no other.
+// fleet draws the plans of all workloads. Each workload has a separate random source, so
+// that a new workload does not change the others.
 func fleet(seed uint64) []plan {
 	var all []plan
 	add := func(groups map[string][]string, kind workload.Kind, make func(id workload.ID, r *rand.Rand) plan) {
@@ -173,7 +173,7 @@ func fixedTier(story string, pods int32) func(workload.ID, *rand.Rand) plan {
 	}
 }
 
-// logUniform draws from low to high, every factor alike.
+// logUniform draws a number from low to high, uniformly in its logarithm.
 func logUniform(r *rand.Rand, low, high float64) float64 {
 	return low * math.Exp(r.Float64()*math.Log(high/low))
 }
@@ -182,7 +182,7 @@ func seconds(r *rand.Rand, low, high int) time.Duration {
 	return time.Duration(low+r.IntN(high-low+1)) * time.Second
 }
 
-// tidy rounds up to one digit, as people write the bounds of an autoscaler.
+// tidy rounds up to one digit, because users write such limits for an autoscaler.
 func tidy(x float64) int32 {
 	power := math.Pow(10, math.Floor(math.Log10(x)))
 	return int32(math.Ceil(x/power) * power)

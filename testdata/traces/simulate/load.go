@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// A load is what a workload has to do at an instant, in pods that would be
-// exactly at their target.
+// A load is the work of a workload at a time, as the number of pods that would be exactly
+// at their target.
 type load func(at time.Duration) float64
 
-// clock returns the hour of the day of an instant of the trace.
+// clock returns the hour of the day at a time of the trace.
 func clock(at time.Duration) float64 {
 	return math.Mod(start.Add(at).Sub(start.Truncate(24*time.Hour)).Hours(), 24)
 }
 
-// daily is a load that swings over the day: sinusoidal in its logarithm, from
-// peak down to peak/swing. One day is some 4 % busier or quieter than the next,
-// turning over from midnight to morning.
+// daily returns a load that changes over the day: sinusoidal in its logarithm, from peak
+// down to peak/swing. The days differ by about 4 %, and the change from one day to the
+// next takes from midnight to five in the morning.
 func daily(r *rand.Rand, peak, swing, hour float64) load {
 	var day [4]float64 // Monday to Thursday
 	for i := range day {
@@ -28,7 +28,7 @@ func daily(r *rand.Rand, peak, swing, hour float64) load {
 		high := (1 + math.Cos(2*math.Pi*(clock(at)-hour)/24)) / 2
 		elapsed := (at + 18*time.Hour).Hours() / 24 // days since Monday's midnight
 		i := int(elapsed)
-		turned := min(1, (elapsed-float64(i))*24/5) // by five in the morning
+		turned := min(1, (elapsed-float64(i))*24/5) // until five in the morning
 		if i == 0 {
 			turned = 1
 		}
@@ -37,9 +37,8 @@ func daily(r *rand.Rand, peak, swing, hour float64) load {
 	}
 }
 
-// saleOf is a load of 2.6 pods, but for one sale on the day: up to peak and a
-// little beyond in three quarters of an hour, there for 50 minutes, and halved
-// every 12 minutes from then on.
+// saleOf returns a load of 2.6 pods with one sale on the day. It rises to 5 % above peak
+// in 45 minutes, stays there for 50 minutes, and then halves every 12 minutes.
 func saleOf(peak float64) load {
 	const idle, ramp, stay, half = 2.6, 45 * time.Minute, 50 * time.Minute, 12 * time.Minute
 	begin := wednesday(18, 30)
@@ -58,7 +57,7 @@ func saleOf(peak float64) load {
 	}
 }
 
-// spike is a load of half an hour a day, up to 20 minutes early or late.
+// spike returns a load of half an hour a day, up to 20 minutes early or late.
 func spike(r *rand.Rand, peak, hour float64) load {
 	var begin [4]time.Duration
 	for i := range begin {
@@ -75,7 +74,7 @@ func spike(r *rand.Rand, peak, hour float64) load {
 	}
 }
 
-// working is a load within some hours of the day, and none beyond them.
+// working returns a load that is 0 outside some hours of the day.
 func working(l load, from, to float64) load {
 	return func(at time.Duration) float64 {
 		if h := clock(at); h < from || h >= to {
@@ -85,7 +84,7 @@ func working(l load, from, to float64) load {
 	}
 }
 
-// until is a load that is some times higher until an instant.
+// until returns a load that is multiplied until a time.
 func until(l load, end time.Duration, times float64) load {
 	return func(at time.Duration) float64 {
 		if at < end {
@@ -95,8 +94,8 @@ func until(l load, end time.Duration, times float64) load {
 	}
 }
 
-// edge is the factor that the outage puts on the load of what is behind it:
-// next to nothing while it lasts, then a rush of callers that try again.
+// edge returns the factor of the outage for a load behind the edge: almost 0 during the
+// outage, and then a rush of callers that try again.
 func edge(at time.Duration) float64 {
 	switch since := at - outage.to; {
 	case at < outage.from:
@@ -109,8 +108,8 @@ func edge(at time.Duration) float64 {
 	}
 }
 
-// noise is what a load is seen through: a slow part of 4.5 % that forgets
-// itself within some minutes, and a quick one of 2 %.
+// noise is the noise of a load: a slow part of 4.5 % with a memory of 8 minutes, and a
+// quick part of 2 %.
 type noise struct {
 	r    *rand.Rand
 	slow float64
@@ -123,7 +122,7 @@ func (n *noise) next() float64 {
 	return max(0.5, 1+n.slow+quick*n.r.NormFloat64())
 }
 
-// source returns a source of randomness of its own for a name.
+// source returns a separate random source for a name.
 func source(seed uint64, name string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(name))

@@ -7,7 +7,7 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// pods are those of one workload: some ready, others on their way.
+// pods are the pods of one workload.
 type pods struct {
 	lag      time.Duration
 	ready    int32
@@ -15,12 +15,12 @@ type pods struct {
 }
 
 type batch struct {
-	at time.Duration // of readiness
+	at time.Duration // time at which the pods become ready
 	n  int32
 }
 
-// scale creates what is missing at an instant, or takes away what is too many:
-// first, as a ReplicaSet does, what is not ready.
+// scale creates missing pods or removes surplus pods at a time. Like a ReplicaSet, it
+// first removes the pods that are not ready.
 func (p *pods) scale(at time.Duration, desired int32) {
 	n := desired - p.ready
 	for _, b := range p.starting {
@@ -37,7 +37,7 @@ func (p *pods) scale(at time.Duration, desired int32) {
 	p.ready += min(0, n)
 }
 
-// pass makes ready what is ready by an instant.
+// pass marks the pods that are ready by a time.
 func (p *pods) pass(at time.Duration) {
 	for len(p.starting) > 0 && p.starting[0].at <= at {
 		p.ready += p.starting[0].n
@@ -45,8 +45,8 @@ func (p *pods) pass(at time.Duration) {
 	}
 }
 
-// state splits the pods of an instant between the templates of the rollouts
-// that were begun, and says what is out of the ordinary.
+// state splits the pods at a time between the templates of the rollouts so far, and sets
+// the note.
 func (p plan) state(at time.Duration, desired, ready int32) traces.State {
 	s := traces.State{Desired: desired, Ready: ready, Updated: desired, Revision: 1}
 	share := func(of float64) int32 { return int32(math.Ceil(of * float64(desired))) }
@@ -57,19 +57,20 @@ func (p plan) state(at time.Duration, desired, ready int32) traces.State {
 		s.Revision++
 		switch {
 		case r.bad && at >= r.to:
-			s.Revision-- // what was taken away of the old template starts again
+			s.Revision-- // the removed pods of the old template start again
 			if at < r.to+p.lag {
 				s.Ready = min(ready, desired-share(0.25))
 			}
 		case r.bad:
-			// A quarter more pods and a quarter fewer at work are the default.
+			// The defaults: at most a quarter more pods, and at most a quarter
+			// unavailable.
 			s.Updated, s.Old = share(0.5), desired-share(0.25)
 			s.Ready = min(ready, s.Old)
 			if at >= r.from+10*time.Minute {
 				s.Note = traces.Stuck
 			}
 		case failover.holds(r.from) && failover.holds(at):
-			s.Note = traces.Unobserved // the status is still that of before
+			s.Note = traces.Unobserved // the status is still the previous one
 		case at < r.to:
 			wave := float64(int(4*float64(at-r.from)/float64(r.to-r.from))) / 4
 			s.Updated, s.Old = share(wave+0.25), desired-int32(wave*float64(desired))

@@ -1,13 +1,13 @@
-// Package simulate makes the day that package traces holds: some hundred
-// workloads, each with a load, an autoscaler that sees it every 15 seconds
-// through noise, and pods that take their time to be ready. Autoscalers follow
-// the algorithm and the defaults of Kubernetes: 10 % tolerance, the highest
-// recommendation of five minutes on the way down, at most doubling, or four
-// pods more, each 15 seconds on the way up.
+// Package simulate creates the day of package traces: about a hundred workloads, each
+// with a load, an autoscaler that measures it every 15 seconds with noise, and pods that
+// become ready after some time. Autoscalers use the algorithm and the defaults of
+// Kubernetes: a tolerance of 10 %, the highest recommendation of five minutes when
+// scaling down, and at most twice the pods or four more pods in 15 seconds when scaling
+// up.
 //
-// The same seed makes the same trace. Floating point may be contracted
-// differently on another architecture, which may move a change by a step; the
-// shipped files were made on amd64.
+// The same seed creates the same trace. Another architecture may contract floating-point
+// operations differently, and so move a change by a step. The shipped files were created
+// on amd64.
 package simulate
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// Day simulates the fleet from a Monday evening, the beginning of the warm-up,
-// to the end of the Wednesday.
+// Day simulates the fleet from Monday evening, the start of the warm-up, to the end of
+// Wednesday.
 func Day(seed uint64) *traces.Trace {
 	t := &traces.Trace{Start: start, WarmUp: warmUp, Length: length}
 	plans := fleet(seed)
@@ -32,7 +32,7 @@ func Day(seed uint64) *traces.Trace {
 	return t
 }
 
-// live returns the changes of one workload's life.
+// live returns the changes of one workload.
 func live(seed uint64, p plan) []traces.Change {
 	seen := &noise{r: source(seed, p.ID.String()+" noise")}
 	scaler := &autoscaler{Workload: p.Workload}

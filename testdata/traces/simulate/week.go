@@ -11,8 +11,8 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// days are those of a quiet week, after a Sunday in which its workloads get
-// known.
+// days is the length in days: a quiet week, after a Sunday in which gitlatch learns the
+// workloads.
 const days = 1 + 7
 
 // A Life is one workload in a quiet week.
@@ -21,20 +21,20 @@ type Life struct {
 	Looks []Look
 }
 
-// A Look is a workload as a tick sees it.
+// A Look is the state of a workload at a tick.
 type Look struct {
 	traces.State
-	Load   float64 // of the autoscaler's metrics over their target; 0 where there is none
-	Demand float64 // requests a second; 0 where nobody measures it
+	Load   float64 // load of the autoscaler's metrics, relative to their target; 0 without an autoscaler
+	Demand float64 // requests a second; 0 if they are not measured
 }
 
-// How many workloads of a quiet week live how.
+// The workloads of a quiet week, by story.
 var quiet = []struct {
 	story string
 	n     int
 	tier  func(*rand.Rand) plan
 }{
-	{Web, 96, weekTier(20, 0.85)}, // used in the evening, a little less at weekends
+	{Web, 96, weekTier(20, 0.85)}, // peak in the evening, a little less at weekends
 	{"work", 36, weekTier(14, 0.3)},
 	{"stateful", 12, weekStateful},
 	{Tiny, 20, weekTiny},
@@ -45,14 +45,14 @@ var quiet = []struct {
 	{Fixed, 6, func(r *rand.Rand) plan { return fixedTier(Fixed, int32(1+r.IntN(12)))(workload.ID{}, r) }},
 }
 
-// Known is where the week begins, after the day in which its workloads get known.
+// Known is the start of the week, after the day in which gitlatch learns the workloads.
 const Known = 24 * time.Hour
 
-// Week simulates 200 workloads of which nobody would be told anything, looked at
-// once a period: a Sunday, and from Known on the week to the next Sunday's end. Loads swing by the day, and are
-// less at weekends; most teams deploy on working days; a peak comes unannounced,
-// a node is lost with what runs on it, pods take their time. The same seed makes
-// the same week.
+// Week simulates 200 workloads that cause no alert, with one sample in each period. It
+// starts with a Sunday. The week is from Known to the end of the next Sunday. Loads
+// change over the day and are lower at weekends. Most teams deploy on working days. There
+// are unannounced peaks, and nodes are lost with their pods. Pods take some time to
+// become ready. The same seed creates the same week.
 func Week(seed uint64, period time.Duration) []Life {
 	var all []Life
 	for _, q := range quiet {
@@ -70,7 +70,7 @@ func Week(seed uint64, period time.Duration) []Life {
 	return all
 }
 
-// week returns what is seen of one workload.
+// week returns the samples of one workload.
 func (p plan) week(seed uint64, period time.Duration, measured bool) (looks []Look) {
 	seen, requests := &noise{r: source(seed, p.ID.String()+" noise")}, source(seed, p.ID.String()+" demand")
 	events := blips(source(seed, p.ID.String()+" blips"))
@@ -103,8 +103,7 @@ func (p plan) week(seed uint64, period time.Duration, measured bool) (looks []Lo
 	return looks
 }
 
-// A blip is a time in which a load is some times as high, or a share of the pods
-// is lost.
+// A blip is a time in which the load is multiplied, or a share of the pods is lost.
 type blip struct {
 	window
 	times, lost float64
@@ -112,7 +111,7 @@ type blip struct {
 
 type blipped []blip
 
-// blips draws two brief peaks and two lost nodes a week.
+// blips draws two short peaks and two lost nodes.
 func blips(r *rand.Rand) (all blipped) {
 	for range 2 {
 		from := time.Duration(r.Float64() * days * 24 * float64(time.Hour))
@@ -149,8 +148,8 @@ func weekend(at time.Duration) bool {
 	return day == 0 || day == 6
 }
 
-// weekly is a load that swings over the day, from peak down to peak/swing, is
-// some 4 % busier or quieter from day to day, and is less at weekends.
+// weekly returns a load that changes over the day, from peak down to peak/swing. The days
+// differ by about 4 %, and the load is lower at weekends.
 func weekly(r *rand.Rand, peak, swing, hour, ends float64) load {
 	var day [days + 1]float64
 	for i := range day {
@@ -162,7 +161,7 @@ func weekly(r *rand.Rand, peak, swing, hour, ends float64) load {
 	return func(at time.Duration) float64 {
 		high := (1 + math.Cos(2*math.Pi*(hourOf(at)-hour)/24)) / 2
 		i := int(at.Hours() / 24)
-		turned := min(1, (at.Hours()/24-float64(i))*24/5) // by five in the morning
+		turned := min(1, (at.Hours()/24-float64(i))*24/5) // until five in the morning
 		return (day[i]*turned + day[max(0, i-1)]*(1-turned)) * peak * math.Pow(swing, high-1)
 	}
 }
@@ -178,7 +177,7 @@ func weekTier(hour, ends float64) func(*rand.Rand) plan {
 	}
 }
 
-// weekDeploys are at most one a working day.
+// weekDeploys draws at most one rollout for each working day.
 func weekDeploys(r *rand.Rand) (all []rollout) {
 	for day := 1; day <= 5; day++ {
 		if r.Float64() < 0.7 {
@@ -209,7 +208,7 @@ func weekQueue(r *rand.Rand) plan {
 	return p
 }
 
-// weekSleeper has no pods at night, nor at weekends.
+// weekSleeper has no pods at night and at weekends.
 func weekSleeper(r *rand.Rand) plan {
 	busy, from, to := weekly(r, logUniform(r, 6, 40), 3, 14, 1), 7+r.Float64(), 18+2*r.Float64()
 	p := plan{lag: seconds(r, 30, 60), load: func(at time.Duration) float64 {
@@ -222,7 +221,7 @@ func weekSleeper(r *rand.Rand) plan {
 	return p
 }
 
-// weekBatch works for a while each day, up to 20 minutes early or late.
+// weekBatch has a load for a while each day, up to 20 minutes early or late.
 func weekBatch(r *rand.Rand) plan {
 	peak, hour, long := logUniform(r, 30, 120), 24*r.Float64(), seconds(r, 1200, 5400)
 	var begin [days]time.Duration
@@ -241,7 +240,7 @@ func weekBatch(r *rand.Rand) plan {
 	return p
 }
 
-// weekHourly works for some minutes each hour.
+// weekHourly has a load for some minutes of each hour.
 func weekHourly(r *rand.Rand) plan {
 	peak, long := logUniform(r, 12, 40), time.Duration(8+r.IntN(10))*time.Minute
 	p := plan{lag: seconds(r, 20, 40), load: func(at time.Duration) float64 {

@@ -1,5 +1,5 @@
-// Command idle links what the function links and does nothing: what is left of a
-// cold start then is what the function itself does.
+// Command idle links the same packages as the function and does nothing. The difference
+// of their cold starts is the work of the function.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
-// linked keeps the linker from dropping what nobody calls here.
+// linked references the functions, so that the linker does not remove them.
 var linked = []any{
 	config.ParseConfig, (*site.Opener).Open, site.Parts.Close, site.Tick, (*tick.Tick).Run,
 	report.NewLogger, report.Log, report.New, report.Brief, lambdacontext.FromContext,

@@ -1,3 +1,2 @@
-// Package pack contains git's objects: their formats, the packs that carry them, and those
-// that are in memory.
+// Package pack contains git's objects: their formats, packs, and the objects in memory.
 package pack

@@ -12,12 +12,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// A Header is what a commit says of itself.
+// A Header is the parsed content of a commit.
 type Header struct {
 	Tree    plumbing.Hash
 	parents []plumbing.Hash
 	author  string // name <email>
-	by      string // its committer, name <email>
+	by      string // committer, name <email>
 	when    time.Time
 	message string
 }
@@ -60,7 +60,8 @@ func parseAuthor(value string) (string, time.Time) {
 	return value[:end], repo.ParseStamp(value[end:])
 }
 
-// CommitObject is a commit with one parent, made at one time by one author.
+// CommitObject returns a commit with one parent. by is its author and committer, and when
+// is its time.
 func CommitObject(tree, parent plumbing.Hash, by string, when time.Time, message string) Object {
 	var b bytes.Buffer
 	stamp := fmt.Sprintf("%s %d +0000", by, when.Unix())
@@ -69,17 +70,16 @@ func CommitObject(tree, parent plumbing.Hash, by string, when time.Time, message
 	return Object{plumbing.CommitObject, b.Bytes()}
 }
 
-// WithSignature is a commit with a signature as the last line of its header, on
-// whose further lines each begins with a space.
+// WithSignature returns a commit with a signature as the last field of its header. Each
+// further line of the signature starts with a space.
 func WithSignature(commit Object, signature string) Object {
 	head, message, _ := bytes.Cut(commit.Data, []byte("\n\n"))
 	folded := strings.ReplaceAll(strings.TrimRight(signature, "\n"), "\n", "\n ")
 	return Object{plumbing.CommitObject, fmt.Appendf(nil, "%s\ngpgsig %s\n\n%s", head, folded, message)}
 }
 
-// An Entry is one line of a tree. raw is the line as the tree holds it: modes
-// are written in more than one way, and a line that is not changed must keep
-// the one that it has.
+// An Entry is one entry of a tree. raw are its bytes in the tree. Modes are written in
+// more than one form, and an unchanged entry must have the same bytes in the new tree.
 type Entry struct {
 	Mode string
 	Name string
@@ -87,16 +87,16 @@ type Entry struct {
 	raw  []byte
 }
 
-// NewEntry returns an entry as git writes it.
+// NewEntry returns an entry in the form that git writes.
 func NewEntry(mode, name string, id plumbing.Hash) Entry {
 	raw := append([]byte(mode+" "+name+"\x00"), id[:]...)
 	return Entry{mode, name, id, raw}
 }
 
-// WithID is the entry pointing to another object, and otherwise the same.
+// WithID returns the entry with the id of another object.
 func (e Entry) WithID(id plumbing.Hash) Entry { return NewEntry(e.Mode, e.Name, id) }
 
-// Kind says what an entry is, by its mode.
+// Kind returns the kind of an entry, according to its mode.
 func (e Entry) Kind() repo.Kind {
 	switch mode := strings.TrimLeft(e.Mode, "0"); {
 	case mode == "40000":
@@ -148,8 +148,8 @@ func TreeObject(entries []Entry) Object {
 	return Object{plumbing.TreeObject, b.Bytes()}
 }
 
-// CompareEntries is git's order of the entries of a tree: by name, in which the name of
-// a tree ends with a slash.
+// CompareEntries compares two entries in git's order of a tree: by name, with a slash
+// after the name of a tree.
 func CompareEntries(a, b Entry) int { return strings.Compare(a.sortKey(), b.sortKey()) }
 
 func (e Entry) sortKey() string {

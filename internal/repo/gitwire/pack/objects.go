@@ -14,30 +14,30 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// KeepBytes is how much of objects is kept in memory from one commit to the next:
-// what a site of 50,000 workloads needs.
+// KeepBytes is how many bytes of objects stay in memory from one commit to the next. A
+// site of 50,000 workloads needs this much.
 const KeepBytes = 16 << 20
 
-// MemoryBytes bounds the packs that are unpacked in memory: those of a partial
-// clone, of which far smaller ones are normal.
+// MemoryBytes is the maximum size of a pack that is unpacked in memory. Packs of a
+// partial clone are normally far smaller.
 const MemoryBytes = 32 << 20
 
-// Objects are the git objects at hand: those fetched into memory, and where
-// there is one, a repository on disk.
+// Objects are the git objects at hand: the fetched objects in memory, and the objects of
+// a repository on disk, if any.
 type Objects struct {
 	Held map[plumbing.Hash]Object
 	Size int64
-	// large are those that are there and are not read, since they are too large.
+	// Large are objects that exist and are too large to be read.
 	Large map[plumbing.Hash]bool
-	Disk  Store // nil where there is none
-	// seen are the paths of which an earlier state was read, so that most of the
-	// present one is likely to be held.
+	Disk  Store // nil without a repository on disk
+	// Seen are the paths that were read at an earlier commit. Most objects of their
+	// present state are probably in memory.
 	Seen map[string]bool
 }
 
 // A Store is objects on disk.
 type Store interface {
-	// object returns an object. One beyond repo.MostBytes is errLarge.
+	// Object returns an object, or ErrLarge if it is larger than repo.MostBytes.
 	Object(id plumbing.Hash) (Object, error)
 	Has(id plumbing.Hash) bool
 }
@@ -51,15 +51,15 @@ type Object struct {
 // ID returns the id of the object.
 func (o Object) ID() plumbing.Hash { return plumbing.ComputeHash(o.Kind, o.Data) }
 
-// NewObjects returns no objects.
+// NewObjects returns an empty Objects.
 func NewObjects() *Objects {
 	return &Objects{Held: map[plumbing.Hash]Object{}, Large: map[plumbing.Hash]bool{}, Seen: map[string]bool{}}
 }
 
-// Add holds one more object. Where that is too much, the largest are let go.
+// Add adds an object to memory. If memory is full, it removes the largest objects.
 func (o *Objects) Add(obj Object) { o.Hold(obj.ID(), obj) }
 
-// Hold is Add under an id that a server gave.
+// Hold is Add with an id from a server.
 func (o *Objects) Hold(id plumbing.Hash, obj Object) {
 	if _, ok := o.Held[id]; ok || o.Large[id] {
 		return
@@ -82,8 +82,9 @@ func (o *Objects) drop() {
 	delete(o.Held, largest)
 }
 
-// Get returns an object's content; ok is false where it is not at hand. What is on
-// disk is loaded before, but for commits, of which a history may be long.
+// Get returns the content of an object; ok is false if the object is not at hand. Call
+// Load before to read an object from disk. Get itself reads only commits from disk,
+// because a history can be long.
 func (o *Objects) Get(kind plumbing.ObjectType, id plumbing.Hash) (data []byte, ok bool) {
 	obj, ok := o.Held[id]
 	if !ok && o.Disk != nil && kind == plumbing.CommitObject {
@@ -94,8 +95,8 @@ func (o *Objects) Get(kind plumbing.ObjectType, id plumbing.Hash) (data []byte, 
 	return obj.Data, ok && obj.Kind == kind
 }
 
-// Load takes objects from disk into memory, and returns those that are not at hand
-// then.
+// Load reads objects from disk into memory, and returns the ids of the objects that it
+// cannot find.
 func (o *Objects) Load(ctx context.Context, ids []plumbing.Hash) (left []plumbing.Hash, err error) {
 	for _, id := range ids {
 		if err := ctx.Err(); err != nil {
@@ -120,7 +121,7 @@ func (o *Objects) Load(ctx context.Context, ids []plumbing.Hash) (left []plumbin
 	return left, nil
 }
 
-// Take takes a commit from others, where its root tree is among them.
+// Take copies a commit and its root tree from other objects, if they have both.
 func (o *Objects) Take(from *Objects, commit plumbing.Hash) {
 	data, _ := from.Get(plumbing.CommitObject, commit)
 	h, err := ParseCommit(data)
@@ -130,7 +131,7 @@ func (o *Objects) Take(from *Objects, commit plumbing.Hash) {
 	}
 }
 
-// Has reports whether an object is at hand, or is too large to be.
+// Has reports whether an object is at hand, or is in Large.
 func (o *Objects) Has(id plumbing.Hash) bool {
 	if _, ok := o.Held[id]; ok || o.Large[id] {
 		return true
@@ -138,7 +139,8 @@ func (o *Objects) Has(id plumbing.Hash) bool {
 	return o.Disk != nil && o.Disk.Has(id)
 }
 
-// Trim forgets what is in memory once it is much; nothing is lost but time.
+// Trim clears the memory if it has more than KeepBytes. Later calls fetch the objects
+// again.
 func (o *Objects) Trim() {
 	if o.Size > KeepBytes {
 		clear(o.Held)
@@ -148,8 +150,8 @@ func (o *Objects) Trim() {
 	}
 }
 
-// Keep forgets what a commit does not hold, so that a process that makes one commit
-// after the other does not grow.
+// Keep removes the objects that are not part of a commit. Without it, a process that
+// makes many commits would grow.
 func (o *Objects) Keep(commit plumbing.Hash) {
 	held := o.Held
 	o.Held, o.Size = map[plumbing.Hash]Object{}, 0
@@ -176,8 +178,9 @@ func (o *Objects) Keep(commit plumbing.Hash) {
 	hold(commit)
 }
 
-// Unpack takes the objects of a pack into memory. Where some are too large, the
-// others are taken, and the error is errTooMuch.
+// Unpack adds the objects of a pack to memory. It notes objects that are too large in
+// Large. If it cannot determine the id of such an object, it adds the others and returns
+// ErrTooMuch.
 func (o *Objects) Unpack(ctx context.Context, from io.Reader) error {
 	data, err := io.ReadAll(from)
 	if err != nil {
@@ -229,7 +232,7 @@ func Encoded(obj Object) plumbing.EncodedObject {
 	return m
 }
 
-// Entry returns a commit at hand as an entry of a history.
+// Entry returns a commit as an entry of a history.
 func (o *Objects) Entry(id string) (repo.LogEntry, bool, error) {
 	data, ok := o.Get(plumbing.CommitObject, plumbing.NewHash(id))
 	if !ok {

@@ -16,31 +16,30 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// go-git's own reader of packs unpacks whatever a pack says, and holds it in
-// memory: a pack of 1 MiB may well hold 1 GiB. This one reads no object beyond
-// repo.MostBytes, and knows the work that it has done.
+// go-git's own reader unpacks every object of a pack into memory, and a pack of 1 MiB may
+// contain 1 GiB. This reader reads no object larger than repo.MostBytes, and limits the
+// bytes that it unpacks.
 
-// A packed is the objects of a pack, found by their ids and unpacked when asked
-// for.
+// A packed finds the objects of a pack by their ids, and unpacks them on demand.
 type packed struct {
 	scanner *packfile.Scanner
-	places  map[plumbing.Hash]int64 // where in the pack each object begins
-	large   map[plumbing.Hash]bool  // objects that are not read, since they are too large
-	lost    bool                    // there are more of those, whose ids cannot be told
-	whole   *cache.BufferLRU        // content unpacked of late, by place
+	places  map[plumbing.Hash]int64 // offset of each object in the pack
+	large   map[plumbing.Hash]bool  // objects that are too large to be read
+	lost    bool                    // the pack has further such objects, with unknown ids
+	whole   *cache.BufferLRU        // recently unpacked content, by offset
 	kinds   map[int64]plumbing.ObjectType
 	work    *work
 }
 
-// unpackRatio is how many bytes may be unpacked for each that a pack may have.
-// Text has some 5.
+// unpackRatio is how many bytes may be unpacked for each byte that a pack may have. Text
+// has a ratio of about 5.
 const unpackRatio = 16
 
-// wholeBytes is how much content objects are kept unpacked for, which others of
-// the pack are made from.
+// wholeBytes is the size of the cache of unpacked objects. Deltas of the pack are applied
+// to these objects.
 const wholeBytes = 16 << 20
 
-// index finds the objects of a pack of at most so many bytes.
+// index finds the objects of a pack. most is the maximum size of the pack in bytes.
 func index(ctx context.Context, pack io.ReadSeeker, most int64) (*packed, error) {
 	p := &packed{
 		scanner: packfile.NewScanner(pack),
@@ -60,7 +59,7 @@ func index(ctx context.Context, pack io.ReadSeeker, most int64) (*packed, error)
 	return p, nil
 }
 
-// scan goes through a pack once, and returns where its deltas are.
+// scan reads a pack once, and returns the offsets of its deltas.
 func (p *packed) scan() (deltas []int64, err error) {
 	_, count, err := p.scanner.Header()
 	if err != nil {
@@ -88,7 +87,7 @@ func (p *packed) scan() (deltas []int64, err error) {
 	return deltas, err
 }
 
-// resolve finds the ids of deltas. One may stand before what it is a delta of.
+// resolve finds the ids of deltas. A delta may come before its base in the pack.
 func (p *packed) resolve(deltas []int64) error {
 	for len(deltas) > 0 {
 		var left []int64
@@ -106,7 +105,7 @@ func (p *packed) resolve(deltas []int64) error {
 			}
 		}
 		if len(left) == len(deltas) {
-			p.lost = true // their bases are too large, or not there
+			p.lost = true // their bases are too large or missing
 			return nil
 		}
 		deltas = left
@@ -121,7 +120,7 @@ var (
 	ErrTooMuch = errors.New("the server sends more than")
 )
 
-// at unpacks what begins at a place.
+// at unpacks the object at an offset.
 func (p *packed) at(place int64) (Object, error) {
 	var deltas [][]byte
 	bytes, begin := 0, place
@@ -153,7 +152,7 @@ func (p *packed) at(place int64) (Object, error) {
 	}
 }
 
-// read returns what stands at a place: an object, or a delta.
+// read returns the object or the delta at an offset.
 func (p *packed) read(place int64) (*packfile.ObjectHeader, []byte, error) {
 	h, err := p.scanner.SeekObjectHeader(place)
 	switch {
@@ -169,7 +168,7 @@ func (p *packed) read(place int64) (*packfile.ObjectHeader, []byte, error) {
 	return h, content.Bytes(), nil
 }
 
-// patch applies deltas, the last first, and keeps what results for the place.
+// patch applies deltas, the last first, and caches the result for the offset.
 func (p *packed) patch(obj Object, deltas [][]byte, place int64) (Object, error) {
 	for i := len(deltas) - 1; i >= 0; i-- {
 		size, err := patched(deltas[i])
@@ -191,8 +190,8 @@ func (p *packed) patch(obj Object, deltas [][]byte, place int64) (Object, error)
 	return obj, nil
 }
 
-// patched is how large a delta says that its result is: the second of the numbers
-// that it begins with.
+// patched returns the size of a delta's result: the second number at the start of the
+// delta.
 func patched(delta []byte) (size uint64, err error) {
 	for range 2 {
 		n := 0
@@ -221,8 +220,8 @@ func (p *packed) Has(id plumbing.Hash) bool {
 	return ok || p.large[id] || p.lost
 }
 
-// A work counts what is unpacked, and ends it where that is too much or nobody
-// waits for it any more.
+// A work limits the number of unpacked bytes. It stops with an error if the limit is
+// reached or the context is done.
 type work struct {
 	ctx  context.Context
 	left int64
@@ -239,14 +238,14 @@ func (w *work) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A Spool is a pack that is kept in a file.
+// A Spool is a pack in a file.
 type Spool struct {
 	*packed
 	file *os.File
 }
 
-// Spooled writes a pack to a file in a folder and finds its objects. What is too
-// large among them is not there.
+// Spooled writes a pack to a file in a folder and finds its objects. Its Object returns
+// ErrLarge for an object that is too large.
 func Spooled(ctx context.Context, pack io.Reader, folder string, most int64) (_ *Spool, err error) {
 	s := &Spool{}
 	if s.file, err = os.CreateTemp(folder, "gitlatch-"); err != nil {
@@ -261,7 +260,7 @@ func Spooled(ctx context.Context, pack io.Reader, folder string, most int64) (_ 
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.work = &work{ctx: context.WithoutCancel(ctx), left: 1<<63 - 1} // from now on only what is asked for is unpacked
+	s.work = &work{ctx: context.WithoutCancel(ctx), left: 1<<63 - 1} // from now on, only requested objects are unpacked
 	return s, nil
 }
 

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// An Address is a repository over SSH.
+// An Address is the address of a repository over SSH.
 type Address struct {
 	user, host, port string
-	path             string // as the server takes it
-	text             string // as it was written
+	path             string // in the form for the server
+	text             string // as configured
 }
 
-// ParseSSH reads ssh://git@host:22/path, which repo.CheckURL accepts. The path of
-// git@host:path is relative to where the server puts the user, that of a URL begins
-// at its root.
+// ParseSSH parses an address that repo.CheckURL accepts. The path of git@host:path is
+// relative to the user's folder on the server. The path of ssh://git@host:22/path starts
+// at the root of the server.
 func ParseSSH(text string) Address {
 	if rest, ok := strings.CutPrefix(text, "ssh://"); ok {
 		login, path, _ := strings.Cut(rest, "/")
@@ -42,10 +42,10 @@ func splitLogin(login string) (user, host string) {
 
 func (a Address) dial() string { return net.JoinHostPort(a.host, a.port) }
 
-// String returns the address as it was written.
+// String returns the address as configured.
 func (a Address) String() string { return a.text }
 
-// quoted is the path for the server's shell.
+// quoted returns the path, quoted for the server's shell.
 func (a Address) quoted() string {
 	return "'" + strings.NewReplacer("'", `'\''`, "!", `'\!'`).Replace(a.path) + "'"
 }

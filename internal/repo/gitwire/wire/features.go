@@ -9,25 +9,26 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
 
-// features are what a server can do. They compare with ==.
+// features are the features of a server. They compare with ==.
 type features struct {
 	v2     bool
 	filter bool
-	// v0 is the capabilities of protocol version 0, with spaces around each; ""
-	// where version 2 is spoken.
+	// v0 are the capabilities of protocol version 0, with a space before and after each;
+	// "" if the server speaks version 2.
 	v0 string
 }
 
-// best is what is assumed before a server is asked.
+// best are the features that a Server assumes before it asks.
 var best = features{v2: true, filter: true}
 
-// An advertisement is a server's answer when asked what it can do.
+// An advertisement is a server's list of its features.
 type advertisement struct {
 	features
-	heads []plumbing.Hash // of the branches asked for, in version 0 only; zero for one that is not there
+	heads []plumbing.Hash // the commits of the requested branches, in version 0 only; zero if a branch does not exist
 }
 
-// advertised asks the server what it can do, and in version 0 where branches are.
+// advertised asks the server for its features, and in version 0 for the commits of
+// branches.
 func (s *Server) advertised(ctx context.Context, branches ...plumbing.ReferenceName) (advertisement, error) {
 	answer, err := s.transport.Get(ctx, uploadPack)
 	if err != nil {
@@ -71,8 +72,8 @@ func capabilities(in *packets) (advertisement, error) {
 	}
 }
 
-// references reads the advertisement of version 0, which is a list of all the
-// server's refs and may be long. first is its first line.
+// references reads the advertisement of version 0, which lists all refs of the server and
+// may be long. first is its first line.
 func references(in *packets, first packet, branches []plumbing.ReferenceName) (a advertisement, err error) {
 	a.heads = make([]plumbing.Hash, len(branches))
 	if first.kind == flush {
@@ -99,9 +100,9 @@ func references(in *packets, first packet, branches []plumbing.ReferenceName) (a
 	return a, err
 }
 
-// attempt runs f with the features that the server has or is thought to have.
-// Where f fails and they were only assumed, the server is asked, and f runs
-// again where it has others.
+// attempt runs f with the known or assumed features of the server. If f fails with
+// assumed features, attempt asks the server. If the server has other features, it runs f
+// again.
 func (s *Server) attempt(ctx context.Context, f func() error) error {
 	err := f()
 	if err == nil || s.Asked || hopeless(err) {
@@ -119,7 +120,7 @@ func (s *Server) attempt(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// Heads asks for refs by their names. In version 0 there is only the list of all.
+// Heads asks for refs by their names. Version 0 can only list all refs.
 func (s *Server) Heads(ctx context.Context, branches []plumbing.ReferenceName) (heads []plumbing.Hash, err error) {
 	if s.has.v2 {
 		heads, err = s.lsRefs(ctx, branches)
@@ -135,13 +136,13 @@ func (s *Server) Heads(ctx context.Context, branches []plumbing.ReferenceName) (
 	switch {
 	case !a.v2:
 		return a.heads, nil
-	case err == nil: // it had not heard of version 2 when it was asked before
+	case err == nil: // an earlier answer of the server did not offer version 2
 		return s.lsRefs(ctx, branches)
 	}
 	return nil, err
 }
 
-// lsRefs is version 2's listing of the refs that begin with the branches' names.
+// lsRefs lists the refs that start with the names of the branches, in version 2.
 func (s *Server) lsRefs(ctx context.Context, branches []plumbing.ReferenceName) ([]plumbing.Hash, error) {
 	var ask Request
 	ask.Linef("command=ls-refs\n")
@@ -167,8 +168,8 @@ func (s *Server) lsRefs(ctx context.Context, branches []plumbing.ReferenceName) 
 	}
 }
 
-// note takes the commit from a line of a listing, where it is that of one of
-// the branches. It is false where a branch has no commit's id.
+// note reads one line of a list of refs. If the line names one of the branches, note sets
+// its head. It returns false if that line does not have a commit id.
 func note(line string, branches []plumbing.ReferenceName, heads []plumbing.Hash) bool {
 	id, name, _ := strings.Cut(line, " ")
 	for i, branch := range branches {

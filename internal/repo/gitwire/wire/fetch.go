@@ -11,8 +11,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
 
-// Fetch falls back on the whole commit, from then on, where a server speaks of
-// partial clone and then does not hand out single objects.
+// Fetch adds objects to into. If a server offers partial clone but does not send single
+// objects, Fetch fetches the complete commit, now and in later calls.
 func (s *Server) Fetch(ctx context.Context, into *pack.Objects, commit plumbing.Hash, ids []plumbing.Hash, whole bool) error {
 	err := s.some(ctx, into, commit, ids, whole)
 	if err == nil || !s.has.filter || !inProtocol(err) {
@@ -25,7 +25,7 @@ func (s *Server) Fetch(ctx context.Context, into *pack.Objects, commit plumbing.
 	return nil
 }
 
-// inProtocol reports whether git itself failed, and not the way to it.
+// inProtocol reports whether git failed, not the transport.
 func inProtocol(err error) bool {
 	var said *serverError
 	return errors.As(err, &said) || errors.Is(err, io.ErrUnexpectedEOF)
@@ -47,8 +47,8 @@ func (s *Server) some(ctx context.Context, into *pack.Objects, commit plumbing.H
 	})
 }
 
-// apart fetches objects: all at once, or where that is too much in halves. One
-// that alone is too much is noted as such.
+// apart fetches objects in one request. If they are too large together, it splits the
+// request in half. A single object that is too large is noted in Large.
 func (s *Server) apart(ctx context.Context, into *pack.Objects, ids []plumbing.Hash) error {
 	err := s.partial(ctx, into, want{ids: ids, filter: "tree:0"}, ofPaths)
 	switch {
@@ -65,7 +65,7 @@ func (s *Server) apart(ctx context.Context, into *pack.Objects, ids []plumbing.H
 	return s.apart(ctx, into, ids[half:])
 }
 
-// begin fetches a commit with its trees, or with the root of them where all are
+// begin fetches a commit with all its trees, or with its root tree only if all trees are
 // too many.
 func (s *Server) begin(ctx context.Context, into *pack.Objects, commit plumbing.Hash) error {
 	err := s.partial(ctx, into, want{ids: []plumbing.Hash{commit}, depth: 1, filter: s.roots}, ofPaths)
@@ -86,16 +86,16 @@ func (s *Server) Deepen(ctx context.Context, into *pack.Objects, commit plumbing
 	})
 }
 
-// ofPaths bounds the objects of the paths that are read.
+// ofPaths limits the size of the objects of the paths to read.
 var ofPaths = bound{pack.MemoryBytes, "the paths contain too much data for checkpoint files"}
 
-// partial fetches into memory.
+// partial fetches objects into memory.
 func (s *Server) partial(ctx context.Context, into *pack.Objects, w want, most bound) error {
 	return s.pack(ctx, w, most, func(from io.Reader) error { return into.Unpack(ctx, from) })
 }
 
-// whole fetches commits with all their files, onto disk, in place of what was
-// there.
+// whole fetches commits with all their files to disk. It removes the files of an earlier
+// call.
 func (s *Server) whole(ctx context.Context, into *pack.Objects, commit plumbing.Hash, depth int) error {
 	if err := s.Close(); err != nil {
 		return err
@@ -108,7 +108,8 @@ func (s *Server) whole(ctx context.Context, into *pack.Objects, commit plumbing.
 	return err
 }
 
-// spool fetches into a file, and says why more than maxBytes is too much.
+// spool fetches into a file. why explains in the error why more than maxBytes is too
+// much.
 func (s *Server) spool(ctx context.Context, w want, why string) (disk *pack.Spool, err error) {
 	err = s.pack(ctx, w, bound{s.maxBytes, why}, func(from io.Reader) (err error) {
 		disk, err = pack.Spooled(ctx, from, s.tempDir, s.maxBytes)
@@ -117,7 +118,7 @@ func (s *Server) spool(ctx context.Context, w want, why string) (disk *pack.Spoo
 	return disk, err
 }
 
-// Close removes what whole put on disk.
+// Close removes the files of whole from disk.
 func (s *Server) Close() error {
 	disk := s.disk
 	s.disk = nil

@@ -13,7 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
-// smartHTTP is the way to a server that speaks git over HTTP.
+// smartHTTP is the transport to a server that speaks git over HTTP.
 type smartHTTP struct {
 	url    string
 	auth   Auth
@@ -22,11 +22,11 @@ type smartHTTP struct {
 
 func (h *smartHTTP) String() string { return h.url }
 
-// A statusError is an answer by an HTTP status instead of git.
+// A statusError is a response with an HTTP status other than 200.
 type statusError struct {
 	code  int
-	words string // what the server's text says, on one line
-	moved string // where a redirect leads
+	words string // the text of the response, on one line
+	moved string // the target of a redirect
 }
 
 func (e *statusError) Error() string {
@@ -48,7 +48,7 @@ func (e *statusError) Error() string {
 	return text
 }
 
-// Get asks for a service's advertisement.
+// Get requests a service's advertisement.
 func (h *smartHTTP) Get(ctx context.Context, service string) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, h.url+"/info/refs?service="+service, nil)
 	if err != nil {
@@ -60,7 +60,7 @@ func (h *smartHTTP) Get(ctx context.Context, service string) (io.ReadCloser, err
 	return h.do(r, "application/x-"+service+"-advertisement")
 }
 
-// Post calls a service.
+// Post sends a request to a service.
 func (h *smartHTTP) Post(ctx context.Context, service string, body *Request, v2 bool) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url+"/"+service, &body.Buffer)
 	if err != nil {
@@ -73,9 +73,9 @@ func (h *smartHTTP) Post(ctx context.Context, service string, body *Request, v2 
 	return h.do(r, "application/x-"+service+"-result")
 }
 
-// do sends a request and returns the body of an answer of the type wanted.
+// do sends a request and returns the body of a response of the type want.
 func (h *smartHTTP) do(r *http.Request, want string) (io.ReadCloser, error) {
-	r.Header.Set("User-Agent", "git/gitlatch") // some hosts serve git to git only
+	r.Header.Set("User-Agent", "git/gitlatch") // some hosts serve git only to git
 	r.Header.Set("Accept", want)
 	if h.auth != (Auth{}) {
 		r.SetBasicAuth(h.auth.Username, h.auth.Password)
@@ -97,11 +97,11 @@ func (h *smartHTTP) do(r *http.Request, want string) (io.ReadCloser, error) {
 	answer.Body = own
 	if answer.StatusCode != http.StatusOK {
 		said := status(answer)
-		_ = own.Close() // nothing of it is used
+		_ = own.Close() // the body is not used
 		return nil, said
 	}
 	if got, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); got != want {
-		_ = own.Close() // nothing of it is used
+		_ = own.Close() // the body is not used
 		return nil, fmt.Errorf("the server answers %q, which is not git's protocol. Check the URL of the repository", got)
 	}
 	return own, nil

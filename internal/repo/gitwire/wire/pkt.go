@@ -11,13 +11,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
-// go-git's reader of pkt-lines takes the delimiter of protocol version 2 for an
-// error; this one knows it.
+// go-git's reader of pkt-lines returns an error for the delimiter of protocol version 2.
+// This reader supports it.
 
-// A packet is one pkt-line. The special ones carry nothing.
+// A packet is one pkt-line. Special packets have no payload.
 type packet struct {
 	kind    packetKind
-	payload []byte // until the next packet is read
+	payload []byte // valid until the next packet is read
 }
 
 type packetKind int
@@ -28,7 +28,7 @@ const (
 	delimiter
 )
 
-// line is the payload as text.
+// line returns the payload as text.
 func (p packet) line() string { return strings.TrimSuffix(string(p.payload), "\n") }
 
 type packets struct {
@@ -36,15 +36,15 @@ type packets struct {
 	buf []byte
 }
 
-// A serverError is an error that the server sent in the protocol.
+// A serverError is an error message that the server sent in the protocol.
 type serverError struct{ words string }
 
 func (e *serverError) Error() string { return "the server says: " + e.words }
 
 var errNotGit = errors.New("the answer is not git's protocol")
 
-// next reads a packet. Where the answer ends without one, that is
-// io.ErrUnexpectedEOF: every answer ends with a flush.
+// next reads a packet. It returns io.ErrUnexpectedEOF if the answer ends: a complete
+// answer ends with a flush packet.
 func (p *packets) next() (packet, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(p.r, head[:]); err != nil {
@@ -81,8 +81,8 @@ func early(err error) error {
 
 var errEarly = fmt.Errorf("the answer was cut short: %w", io.ErrUnexpectedEOF)
 
-// A band reads channel 1 of a side-band stream up to its flush, and keeps what
-// the server says on channel 2.
+// A band reads channel 1 of a side-band stream until the flush packet, and stores the
+// messages of the server on channel 2.
 type band struct {
 	*packets
 	rest  []byte
@@ -108,8 +108,8 @@ func (b *band) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// take reads one packet of the stream. Version 0 sends what comes before the
-// pack outside of the channels.
+// take reads one packet of the stream. Version 0 sends the packets before the pack
+// outside of the channels.
 func (b *band) take(p packet) error {
 	if p.kind != data || len(p.payload) == 0 {
 		b.done = true
@@ -119,7 +119,7 @@ func (b *band) take(p packet) error {
 	case 1:
 		b.rest = rest
 	case 2:
-		_, _ = b.words.Write(rest) // it never fails
+		_, _ = b.words.Write(rest) // never fails
 	case 3:
 		return &serverError{sanitize.Line(string(rest))}
 	default:

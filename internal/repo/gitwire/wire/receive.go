@@ -14,7 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
-// Push is one request, as a rule: what each server can do is enough for it.
+// Push usually sends one request: it uses only features that every server has.
 func (s *Server) Push(ctx context.Context, branch plumbing.ReferenceName, old plumbing.Hash, made []pack.Object) error {
 	if s.announce {
 		answer, err := s.transport.Get(ctx, receivePack)
@@ -38,10 +38,11 @@ func (s *Server) Push(ctx context.Context, branch plumbing.ReferenceName, old pl
 	return report(reportBytes.of(answer))
 }
 
-// reportBytes bounds what is said to a push: hooks may say much.
+// reportBytes limits the size of the answer to a push, which includes the output of
+// hooks.
 var reportBytes = bound{16 << 20, "the push may have landed all the same"}
 
-// forbidden makes a refusal of a status that asking again does not change.
+// forbidden returns a final Refusal if a repeated request would get the same status.
 func forbidden(err error) error {
 	var status *statusError
 	if errors.As(err, &status) && (status.code == http.StatusUnauthorized || status.code == http.StatusForbidden) {
@@ -50,8 +51,8 @@ func forbidden(err error) error {
 	return err
 }
 
-// report reads receive-pack's report: nil only where it says that the ref was
-// moved.
+// report reads receive-pack's report. It returns nil only if the report confirms that the
+// ref moved.
 func report(answer io.Reader) error {
 	out := &band{packets: &packets{r: answer}}
 	in := &packets{r: out}
@@ -64,7 +65,7 @@ func report(answer io.Reader) error {
 		case p.kind == flush && status == "":
 			return errors.New("the report of the push does not name the branch")
 		case p.kind == flush:
-			_, _ = io.Copy(io.Discard, out) // hooks may speak after the report
+			_, _ = io.Copy(io.Discard, out) // hooks may print more after the report
 			return refused(status, out.words.String())
 		case strings.HasPrefix(line, "unpack ") && line != "unpack ok", strings.HasPrefix(line, "ng "):
 			if status == "" || status == "ok" {
@@ -76,7 +77,7 @@ func report(answer io.Reader) error {
 	}
 }
 
-// refused is nil where the status of the branch is "ok". Otherwise it is a line
+// refused returns nil if the status of the branch is "ok". Otherwise the status is a line
 // of the report: "ng refs/heads/main pre-receive hook declined".
 func refused(status, words string) error {
 	if status == "ok" {

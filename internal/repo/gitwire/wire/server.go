@@ -9,30 +9,30 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
 
-// A Server is a repository on a server that speaks git, whatever the way to it.
+// A Server is a repository on a server that speaks git over HTTP or SSH.
 type Server struct {
 	transport Transport
 	maxBytes  int64
 	tempDir   string
 
-	// roots is the filter by which a commit is fetched: "tree:1" brings it with
-	// its root tree, "blob:none" with all its trees.
+	// roots is the filter of a request for a commit. "tree:1" adds its root tree, and
+	// "blob:none" all its trees.
 	roots string
-	// window is the filter by which the commits of a window are fetched: "tree:1"
-	// or, with nothing but themselves, "tree:0".
+	// window is the filter of a request for the commits of a window. "tree:1" adds their
+	// root trees, and "tree:0" fetches only the commits.
 	window string
 
 	has   features
-	Asked bool // whether the server said what it has, or it is assumed
+	Asked bool // the server sent its features; if false, has is assumed
 
-	// announce is set once a push failed before git could answer: git itself
-	// asks before it pushes, and a server may insist.
+	// announce is set after a push failed before git could answer. git requests the
+	// advertisement before it pushes, and a server may insist on it.
 	announce bool
 
-	disk *pack.Spool // of the last commit fetched whole; nil where there is none
+	disk *pack.Spool // the last commit that was fetched with all files; may be nil
 }
 
-// String names the repository, without anything secret.
+// String returns the address without secrets.
 func (s *Server) String() string { return s.transport.String() }
 
 const (
@@ -40,24 +40,23 @@ const (
 	receivePack = "git-receive-pack"
 )
 
-// A Transport carries one request and its response.
+// A Transport sends one request and returns its response.
 type Transport interface {
-	// get asks for a service's advertisement.
+	// Get requests a service's advertisement.
 	Get(ctx context.Context, service string) (io.ReadCloser, error)
-	// post calls a service, and returns its answer without the advertisement
-	// that may stand before it.
+	// Post sends a request to a service, and returns its answer without the advertisement
+	// before it.
 	Post(ctx context.Context, service string, body *Request, v2 bool) (io.ReadCloser, error)
-	// String names the repository, without anything secret.
+	// String returns the address without secrets.
 	String() string
 }
 
-// A silence is a request without an answer, or one from whoever is not trusted.
+// A silence is the error of a request without an answer, or to an untrusted host.
 type silence struct{ error }
 
 func (s silence) Unwrap() error { return s.error }
 
-// hopeless reports whether an error is one that asking in an older way cannot
-// mend.
+// hopeless reports whether an older protocol would fail in the same way.
 func hopeless(err error) bool {
 	var status *statusError
 	if errors.As(err, &status) {
@@ -67,11 +66,11 @@ func hopeless(err error) bool {
 	return errors.As(err, &silent)
 }
 
-// A Refusal is a server's answer that it does not take a push.
+// A Refusal is a server's answer that it does not accept a push.
 type Refusal struct {
 	Words string
-	Final bool // asking again is no use
+	Final bool // a repeated push would also be refused
 }
 
-// Error returns the words of the server.
+// Error returns the server's message.
 func (r *Refusal) Error() string { return r.Words }

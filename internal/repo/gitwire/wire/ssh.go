@@ -14,8 +14,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
-// overSSH is the way to a server that speaks git over SSH: a connection for each
-// question, as git itself has it.
+// overSSH is the transport to a server that speaks git over SSH. Like git, it opens a
+// connection for each request.
 type overSSH struct {
 	address Address
 	key     ssh.Signer
@@ -35,8 +35,8 @@ func (o *overSSH) Get(ctx context.Context, service string) (io.ReadCloser, error
 	return c, nil
 }
 
-// Post reads the advertisement, which over SSH stands before each answer, and
-// then asks. Nothing is sent to a server that speaks another version.
+// Post reads the advertisement, which over SSH comes before each answer, and then sends
+// the request. It sends no request to a server that speaks another version.
 func (o *overSSH) Post(ctx context.Context, service string, body *Request, v2 bool) (io.ReadCloser, error) {
 	c, err := o.call(ctx, service, v2)
 	if err != nil {
@@ -58,8 +58,8 @@ func (o *overSSH) Post(ctx context.Context, service string, body *Request, v2 bo
 	return c, nil
 }
 
-// call connects, logs in and starts a service. Nothing but the version of SSH is
-// said before the host has shown that it is the pinned one.
+// call connects, logs in and starts a service. Before the host proves that its key is
+// pinned, call sends only the SSH handshake.
 func (o *overSSH) call(ctx context.Context, service string, v2 bool) (*conversation, error) {
 	conn, err := o.dial(ctx, "tcp", o.address.dial())
 	if err != nil {
@@ -101,13 +101,12 @@ func (o *overSSH) start(c *conversation, service string, v2 bool) error {
 		return err
 	}
 	if v2 {
-		_ = session.Setenv("GIT_PROTOCOL", "version=2") // who does not take it speaks version 0
+		_ = session.Setenv("GIT_PROTOCOL", "version=2") // a server that ignores it speaks version 0
 	}
 	return c.begin(session, service+" "+o.address.quoted())
 }
 
-// A conversation is one connection and the service at its other end, which ends
-// with it.
+// A conversation is one connection to a service. The service ends with the connection.
 type conversation struct {
 	watched *watched
 	ctx     context.Context
@@ -116,18 +115,18 @@ type conversation struct {
 	session *ssh.Session
 	in      io.Writer
 	out     io.Reader
-	words   words // what the service says beside git's protocol
+	words   words // messages of the service outside of git's protocol
 }
 
-// converse watches over a connection: it is closed once the context is done, or
-// the other end stalls.
+// converse starts to watch a connection. It closes the connection if the context is done
+// or the server stalls.
 func converse(ctx context.Context, conn net.Conn) *conversation {
 	ctx, cancel := context.WithCancelCause(ctx)
-	context.AfterFunc(ctx, func() { _ = conn.Close() }) // what fails by it says why
+	context.AfterFunc(ctx, func() { _ = conn.Close() }) // the failed read returns the cause
 	return &conversation{watched: &watched{conn, pace{from: conn, giveUp: cancel}}, ctx: ctx, cancel: cancel}
 }
 
-// A watched connection is given up once the other end stalls.
+// A watched connection is closed if the server stalls.
 type watched struct {
 	net.Conn
 	pace pace
@@ -147,8 +146,8 @@ func (c *conversation) begin(session *ssh.Session, command string) (err error) {
 	return session.Start(command)
 }
 
-// skipAdvertisement reads up to the end of the advertisement, and reports
-// whether it is that of version 0.
+// skipAdvertisement reads to the end of the advertisement, and reports whether it has
+// protocol version 0.
 func (c *conversation) skipAdvertisement() (old bool, err error) {
 	in := &packets{r: c}
 	p, err := in.next()
@@ -159,8 +158,7 @@ func (c *conversation) skipAdvertisement() (old bool, err error) {
 	return old, err
 }
 
-// Read reads what the service answers. Where it ended with an error, that is
-// said in its own words.
+// Read reads the answer of the service. If the service failed, the error has its message.
 func (c *conversation) Read(b []byte) (int, error) {
 	n, err := c.out.Read(b)
 	if err == nil || n > 0 {
@@ -178,7 +176,7 @@ func (c *conversation) Read(b []byte) (int, error) {
 	return 0, c.why(err)
 }
 
-// why is the reason that the connection was closed for on this side, else err.
+// why returns the reason why this side closed the connection, or err.
 func (c *conversation) why(err error) error {
 	if cause := context.Cause(c.ctx); cause != nil {
 		return cause
@@ -192,7 +190,7 @@ func (c *conversation) Close() error {
 	return nil
 }
 
-// words keeps the beginning of what is written to it.
+// words stores the first 1,000 bytes that are written to it.
 type words struct {
 	mu   sync.Mutex
 	text strings.Builder

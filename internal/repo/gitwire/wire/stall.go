@@ -8,20 +8,19 @@ import (
 	"time"
 )
 
-// slowest is the least that an answer must bring in AnswerWithin, in bytes, or be
-// at its end. While hooks run git sends a few bytes now and then: they are given
-// no longer than that.
+// slowest is the number of bytes that an answer must bring within AnswerWithin, unless it
+// ends. While hooks run, git sends a few bytes now and then. They do not extend the time.
 const slowest = 1000
 
 var errStalled = fmt.Errorf("the server stalled: it sent less than %d bytes in %s", slowest, AnswerWithin)
 
-// A pace is a reader that is given up once it is too slow. Time counts from its
-// first read to its end.
+// A pace is a reader that calls giveUp if it is too slow. The time starts with the first
+// read and stops at the end of the stream.
 type pace struct {
 	from   io.Reader
 	giveUp func(error)
 	timer  *time.Timer // nil before the first read
-	said   int         // bytes, since it began
+	said   int         // bytes since the timer started
 }
 
 func (p *pace) Read(b []byte) (int, error) {
@@ -40,11 +39,11 @@ func (p *pace) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// A body is an answer over HTTP, which is given up once it stalls.
+// A body is the body of an HTTP response. Reading fails if it stalls.
 type body struct {
 	pace
 	io.Closer
-	ctx  context.Context // of the request
+	ctx  context.Context // context of the request
 	done context.CancelCauseFunc
 }
 
@@ -60,9 +59,9 @@ func (b *body) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// Close drains what is left, so that the connection can be used again.
+// Close reads the rest of the body, so the connection can be used again.
 func (b *body) Close() error {
 	defer b.done(nil)
-	_, _ = io.CopyN(io.Discard, b, 64<<10) // else the connection is closed
+	_, _ = io.CopyN(io.Discard, b, 64<<10) // otherwise the transport closes the connection
 	return b.Closer.Close()
 }

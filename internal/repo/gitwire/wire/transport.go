@@ -16,18 +16,18 @@ import (
 	"github.com/gitlatch/gitlatch/internal/redact"
 )
 
-// Auth is a user name and a password, in HTTP's basic scheme.
+// Auth is a user name and a password of HTTP's basic scheme.
 type Auth struct{ Username, Password string }
 
-// Token is the form in which GitHub, GitLab, Gitea and others take an access
+// Token returns the form in which GitHub, GitLab, Gitea and others accept an access
 // token.
 func Token(token string) Auth { return Auth{Username: "x-access-token", Password: token} }
 
-// Limits bound the download from a server without partial clone, which sends all files of
+// Limits limit the download from a server without partial clone, which sends all files of
 // a commit.
 type Limits struct {
 	MaxBytes int64  // 0 is 256 MiB
-	TempDir  string // of the download; "" is the system's
+	TempDir  string // folder of the download; "" is the system's
 }
 
 // OpenHTTP returns the repository at an address over HTTP.
@@ -40,7 +40,7 @@ func OpenHTTP(u *url.URL, auth Auth, transport http.RoundTripper, l Limits) *Ser
 }
 
 // OpenSSH returns the repository at an address over SSH. It fetches a commit with all its
-// trees: a request costs a connection, and a tree little.
+// trees: each request costs a connection, and a tree is small.
 func OpenSSH(at Address, s SSH, l Limits) (*Server, error) {
 	key, noKey := deployKey(s.Key)
 	trust, noTrust := pinned(s, at)
@@ -51,7 +51,8 @@ func OpenSSH(at Address, s SSH, l Limits) (*Server, error) {
 	return Serve(l, "blob:none", "tree:0", &overSSH{address: at, key: key, trust: trust, dial: dialer.DialContext}), nil
 }
 
-// Serve returns the repository behind a transport. roots and window are filters: see server.
+// Serve returns the repository behind a transport. For the filters roots and window, see
+// Server.
 func Serve(l Limits, roots, window string, t Transport) *Server {
 	return &Server{
 		transport: t,
@@ -63,13 +64,13 @@ func Serve(l Limits, roots, window string, t Transport) *Server {
 	}
 }
 
-// Bare returns a URL without what may be secret in it.
+// Bare returns a URL without the parts that may be secret.
 func Bare(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// Trusting returns Patient's transport, which trusts certificates in PEM form
-// instead of the system's, if there are any.
+// Trusting returns a transport that trusts the certificates in bundle, in PEM form,
+// instead of the system's. Without a bundle it returns Patient.
 func Trusting(bundle []byte) (*http.Transport, error) {
 	if len(bundle) == 0 {
 		return Patient(), nil
@@ -83,18 +84,18 @@ func Trusting(bundle []byte) (*http.Transport, error) {
 	return t, nil
 }
 
-// AnswerWithin is how long a host may take to begin its answer, and to get on with
-// it. A push waits for the host's hooks, of which GitHub gives each five seconds.
+// AnswerWithin is how long a host may take to start its answer, and to send more of it. A
+// push waits for the host's hooks. GitHub allows five seconds for each hook.
 const AnswerWithin = 30 * time.Second
 
-// Patient returns the standard transport, which all share, but for a host that
-// accepts and never answers: of that one it says so, in its time.
+// Patient returns the standard transport with a timeout of AnswerWithin for the start of
+// a response. All clients share it.
 var Patient = sync.OnceValue(func() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout = AnswerWithin
 	return t
 })
 
-// Stay makes a client return a redirect as it is: followed, a push would turn
-// into a GET, and credentials might reach another host.
+// Stay makes a client return a redirect instead of following it. A redirected push would
+// become a GET, and credentials might reach another host.
 func Stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

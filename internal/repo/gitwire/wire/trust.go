@@ -9,24 +9,24 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// SSH is how a repository over SSH is reached.
+// SSH has the keys for a repository over SSH.
 type SSH struct {
-	// Key is the private half of a deploy key, in PEM, without a passphrase.
+	// Key is the private key of a deploy key, in PEM, without a passphrase.
 	Key []byte
-	// HostKeys are the keys that the host may show, each as "ssh-ed25519 AAAA...".
-	// Without any, no host is trusted.
+	// HostKeys are the keys that the host may present, each in the form "ssh-ed25519
+	// AAAA...". If it is empty, no host is trusted.
 	HostKeys []string
 }
 
-// Trust is in the keys pinned for one host, and in nothing else.
+// trust trusts only the keys that are pinned for one host.
 type trust struct {
 	keys []ssh.PublicKey
-	// algorithms are those by which one of the keys proves itself, so that the host
-	// does not choose a key of a kind that was never pinned.
+	// algorithms are the signature algorithms of the keys. The host must not choose a
+	// kind of key that is not pinned.
 	algorithms []string
 }
 
-// pinned returns the trust in the keys configured for a host.
+// pinned returns the trust in the configured keys of a host.
 func pinned(s SSH, at Address) (t trust, err error) {
 	if len(s.HostKeys) == 0 {
 		return t, fmt.Errorf("host keys: no key is pinned for %[1]s, and gitlatch trusts no unknown host. "+
@@ -51,7 +51,7 @@ func pinned(s SSH, at Address) (t trust, err error) {
 	return t, nil
 }
 
-// algorithms returns those by which a key proves itself.
+// algorithms returns the signature algorithms of a key.
 func algorithms(key ssh.PublicKey) ([]string, error) {
 	switch key.Type() {
 	case ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521:
@@ -62,7 +62,7 @@ func algorithms(key ssh.PublicKey) ([]string, error) {
 	return nil, fmt.Errorf("host keys: a key of the kind %s cannot be pinned", key.Type())
 }
 
-// check refuses a key that the host shows and that was not pinned.
+// check returns an error if the key of the host is not pinned.
 func (t trust) check(at Address, shown ssh.PublicKey) error {
 	for _, key := range t.keys {
 		if bytes.Equal(key.Marshal(), shown.Marshal()) {
@@ -73,8 +73,8 @@ func (t trust) check(at Address, shown ssh.PublicKey) error {
 		"gitlatch sent nothing. Before you pin the key, compare it with the published keys", at.host, shown.Type(), ssh.FingerprintSHA256(shown))
 }
 
-// deployKey reads the key that logs in. RSA signs by SHA-2 only. No error shows
-// any of it.
+// deployKey reads the key that logs in. An RSA key signs with SHA-2 only. Errors do not
+// show the key.
 func deployKey(pem []byte) (ssh.Signer, error) {
 	if len(bytes.TrimSpace(pem)) == 0 {
 		return nil, errors.New("deploy key: no key is set, and gitlatch logs in over SSH only with a key")

@@ -12,15 +12,15 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
 
-// A want is what upload-pack is asked for.
+// A want is a request to upload-pack.
 type want struct {
 	ids    []plumbing.Hash
-	have   plumbing.Hash // what leads to it is not sent; zero is nothing
-	depth  int           // of commits; 0 is no matter
-	filter string        // "" is all that the ids lead to
+	have   plumbing.Hash // the server omits this commit and its ancestors; zero omits nothing
+	depth  int           // number of generations of commits; 0 is unlimited
+	filter string        // "" includes every object below the ids
 }
 
-// pack asks upload-pack and hands the pack that it sends to use.
+// pack sends a request to upload-pack, and calls use with the pack of the answer.
 func (s *Server) pack(ctx context.Context, w want, most bound, use func(io.Reader) error) error {
 	ask := s.askV2
 	if !s.has.v2 {
@@ -37,7 +37,7 @@ func (s *Server) pack(ctx context.Context, w want, most bound, use func(io.Reade
 		return err
 	}
 	if err := use(&band{packets: in}); err != nil {
-		// What reads the pack may hide why it ended.
+		// The reader of the pack may hide this reason.
 		if limited.left < 0 {
 			return limited.over()
 		}
@@ -62,8 +62,7 @@ func (s *Server) askV2(w want) *Request {
 	return &ask
 }
 
-// askV0 asks for multi_ack_detailed although nothing is offered that could be
-// acknowledged: Azure DevOps and CodeCommit insist.
+// askV0 requests multi_ack_detailed, because Azure DevOps and CodeCommit require it.
 func (s *Server) askV0(w want) *Request {
 	var ask Request
 	var caps string
@@ -98,7 +97,7 @@ func (r *Request) haves(w want) {
 	}
 }
 
-// skipToPack reads what comes before the side-band stream of the pack.
+// skipToPack reads the packets before the side-band stream of the pack.
 func (s *Server) skipToPack(in *packets, w want) error {
 	if !s.has.v2 && w.depth == 0 {
 		return nil
@@ -116,13 +115,13 @@ func (s *Server) skipToPack(in *packets, w want) error {
 	}
 }
 
-// A bound is how much is taken from a server, and why more is too much.
+// A bound is the maximum size of an answer, and why more is too much.
 type bound struct {
 	bytes int64
 	why   string
 }
 
-// A limit reads no more than its bound, and says so.
+// A limit returns an error after the bytes of its bound.
 type limit struct {
 	bound
 	r    io.Reader

@@ -9,12 +9,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
 
-// ofWindow bounds the packed commits of a window, about 150 bytes each.
+// ofWindow limits the size of the pack of a window, with about 150 bytes for each commit.
 var ofWindow = bound{4 << 20, "the branch moved by too many commits"}
 
-// Between says which commit it has. The commits come with their root trees, unless
-// that is too much or refused. From a server without partial clone come the files
-// that they changed, too, onto disk, until the window is known.
+// Between names the base as a commit that it has. The commits come with their root trees,
+// unless these are too large or the server refuses the filter. A server without partial
+// clone also sends the changed files. Between stores them on disk, and the caller removes
+// them after it has computed the window.
 func (s *Server) Between(ctx context.Context, into *pack.Objects, base, commit plumbing.Hash) (whole bool, err error) {
 	w := want{ids: []plumbing.Hash{commit}, have: base}
 	return true, s.attempt(ctx, func() error {
