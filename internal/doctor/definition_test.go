@@ -44,9 +44,11 @@ spec:
           status: {properties: {replicas: {type: integer}, pools: {x-kubernetes-preserve-unknown-fields: true}}}
 `
 
+// worker is the kind that defines describes.
+var worker = workload.Object{Group: "example.com", Version: "v1", Kind: "Worker", Resource: "workers", Replicas: ".spec.pool.size", Ready: ".status.replicas"}
+
 func TestAKindIsComparedWithWhatDefinesIt(t *testing.T) {
 	t.Parallel()
-	right := workload.Object{Group: "example.com", Version: "v1", Kind: "Worker", Resource: "workers", Replicas: ".spec.pool.size", Ready: ".status.replicas"}
 	edit := func(old, by string) defined { return defined(strings.Replace(string(defines), old, by, 1)) }
 	for name, c := range map[string]struct {
 		defined defined
@@ -64,7 +66,7 @@ func TestAKindIsComparedWithWhatDefinesIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := right
+			o := worker
 			c.of(&o)
 			cluster := doctor.ReadCluster(t.Context(), c.defined, workload.Kinds{"worker": o})
 			found := doctor.Examine(doctor.Case{Site: "prod", Cluster: cluster}).Findings

@@ -11,10 +11,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Each finding of the fixtures has a fix that its text does not repeat, and each trap has
-// such a finding.
+// Each finding has a fix that its text does not repeat, and each trap has such a finding.
 func TestEachTrapHasAFix(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(folder + "/*.txtar")
@@ -23,6 +23,10 @@ func TestEachTrapHasAFix(t *testing.T) {
 	}
 	unreviewed := doctor.Case{Site: "prod", Set: policy.Set{NoReview: true, Default: policy.Policy{Review: true}}}
 	found := doctor.Examine(unreviewed).Findings
+	changed := worker
+	changed.Replicas = workload.Replicas
+	differing := doctor.ReadCluster(t.Context(), defines, workload.Kinds{"worker": changed})
+	found = append(found, doctor.Examine(doctor.Case{Site: "prod", Cluster: differing}).Findings...)
 	for _, file := range files {
 		found = append(found, read(t, strings.TrimSuffix(filepath.Base(file), ".txtar")).examine(t).Findings...)
 	}
