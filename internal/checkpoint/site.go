@@ -62,7 +62,7 @@ func parseSite(file string, data []byte) (Site, error) {
 	r := newReader(file)
 	r.Read(data, s.document())
 	if s.Version > Version {
-		text := fmt.Sprintf("is %d, and this gitlatch reads up to %d: update gitlatch", s.Version, Version)
+		text := fmt.Sprintf("is %d, and this gitlatch reads up to %d. Update gitlatch", s.Version, Version)
 		return Site{}, strict.Problem{File: file, Line: r.Line("version"), Path: "version", Text: text}
 	}
 	if err := r.Err(); err != nil {
