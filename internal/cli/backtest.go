@@ -72,7 +72,7 @@ rollouts. If you select no policy, it compares all presets.`,
   gitlatch backtest past.csv
 
   # Compare the policy on the branch with a new file
-  gitlatch backtest past.csv --config prod-eu.yaml --policy gitlatch.yaml`,
+  gitlatch backtest past.csv -c prod-eu.yaml --policy gitlatch.yaml`,
 		Args: arguments(cobra.MinimumNArgs(1), "one or more files of past scale"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return t.run(c.Context(), env, args)
