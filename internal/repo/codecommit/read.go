@@ -38,10 +38,7 @@ func (r *Repository) read(ctx context.Context, commit string,
 		found, err = s.Read(root, known, paths)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return found, nil
+	return found, err
 }
 
 // differing returns the paths of the files that differ between two folders at a path,
