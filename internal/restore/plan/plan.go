@@ -222,10 +222,8 @@ func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
 	case w.Replicas == 0 && !o.FromZero:
 		return Left{id, Suspended, "has 0 replicas, as if suspended. Use --from-zero to raise it"}, true
 	}
-	for _, s := range w.Scalers {
-		if s.Fixed != "" {
-			return Left{id, Fixed, s.String() + " is " + s.Fixed}, true
-		}
+	if s, fixed := each.First(w.Scalers, func(s Scaler) bool { return s.Fixed != "" }); fixed {
+		return Left{id, Fixed, s.String() + " is " + s.Fixed}, true
 	}
 	return Left{}, false
 }
