@@ -15,7 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
 	"github.com/gitlatch/gitlatch/internal/report"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // event is the input of the function, from a user or a pipeline.
@@ -46,7 +46,7 @@ var errTime = errors.New("the drill stopped before the timeout of the function: 
 // handler is the state that warm invocations share.
 type handler struct {
 	config  config.Config
-	opener  *site.Opener
+	opener  *wiring.Opener
 	clock   func() time.Time
 	log     zerolog.Logger
 	metrics io.Writer // receives a line for each scored drill
@@ -57,7 +57,7 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 	if err != nil {
 		return nil, err
 	}
-	o := &site.Opener{Config: c, Getenv: getenv, Clock: clock, Group: open.Group, Rights: open.Rights}
+	o := &wiring.Opener{Config: c, Getenv: getenv, Clock: clock, Group: open.Group, Rights: open.Rights}
 	return &handler{config: c, opener: o, clock: clock, log: log.With().Str("site", c.Site).Logger(), metrics: metrics}, nil
 }
 

@@ -15,23 +15,23 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/dispatch"
 	"github.com/gitlatch/gitlatch/internal/report"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // worker ticks the sites of a fleet in their turns. Its fields are the same for every
 // site, and warm invocations share them.
 type worker struct {
 	config  config.Config
-	opener  *site.Opener
-	roster  site.Roster
+	opener  *wiring.Opener
+	roster  wiring.Roster
 	clock   func() time.Time
 	log     zerolog.Logger
 	metrics io.Writer
 }
 
 func newWorker(c config.Config, getenv func(string) string, clock func() time.Time, log zerolog.Logger, metrics io.Writer) *worker {
-	opener := &site.Opener{Config: c, Getenv: getenv, Clock: clock}
-	return &worker{config: c, opener: opener, roster: site.Roster{Opener: opener}, clock: clock, log: log, metrics: metrics}
+	opener := &wiring.Opener{Config: c, Getenv: getenv, Clock: clock}
+	return &worker{config: c, opener: opener, roster: wiring.Roster{Opener: opener}, clock: clock, log: log, metrics: metrics}
 }
 
 // handle ticks one site after the other. It divides the remaining time among the sites,
@@ -96,7 +96,7 @@ func (w *worker) tick(ctx context.Context, of config.Member, turn time.Time) (er
 	}
 	defer func() { err = errors.Join(err, parts.Close()) }()
 	parts.Owner = awslambda.Owner(ctx, "latch")
-	t := site.Tick(opener.Config, parts)
+	t := wiring.Tick(opener.Config, parts)
 	t.Turn = turn
 	r, err := run(ctx, t, w.log)
 	if r.NotRun != "" {

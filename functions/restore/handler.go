@@ -14,7 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/open"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // event is the input of the function, from a schedule or a user.
@@ -46,7 +46,7 @@ const margin = 20 * time.Second
 // handler is the state that warm invocations share.
 type handler struct {
 	config config.Config
-	opener *site.Opener
+	opener *wiring.Opener
 	clock  func() time.Time
 	log    zerolog.Logger
 }
@@ -56,7 +56,7 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 	if err != nil {
 		return nil, err
 	}
-	return &handler{config: c, opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock, ReadOnly: true}, clock: clock, log: log.With().Str("site", c.Site).Logger()}, nil
+	return &handler{config: c, opener: &wiring.Opener{Config: c, Getenv: getenv, Clock: clock, ReadOnly: true}, clock: clock, log: log.With().Str("site", c.Site).Logger()}, nil
 }
 
 // parse reads an event for the configured site.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -124,7 +124,7 @@ func (v Verdict) plot(id workload.ID) term.Plot {
 	of, bucket := v.Results[v.Best].Candidate, v.bucket(240)
 	lines, _ := Follow(v.Past, of, []workload.ID{id}, bucket, nil)
 	steps := func(all []Stretch) []term.Point {
-		return each.Of(all, func(s Stretch) term.Point {
+		return lists.Map(all, func(s Stretch) term.Point {
 			return term.Point{At: time.Duration(s.Bucket) * bucket, Value: float64(max(0, s.High))}
 		})
 	}

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/gitlatch/gitlatch/internal/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 // An Entry is the state of one workload in git. The zero value is an absent entry: an
@@ -74,7 +74,7 @@ func (e Entry) valid(id workload.ID) error {
 	for _, suffix := range e.suffixes() {
 		written, _ := e.fact(suffix)
 		value, err := back.fact(key(id, suffix))
-		fact, _ := value.(strict.Scalar)
+		fact, _ := value.(yamldoc.Scalar)
 		if err == nil && !fact.Fits(written.Holds) {
 			err = fmt.Errorf("must be %s, got %q", fact.Must, written.Holds)
 		}

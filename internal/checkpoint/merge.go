@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -102,7 +102,7 @@ func (t Tree) Rename(kinds workload.Kinds, changes []Change) (all, removals []Ch
 		now.Kind = renamed[id.Kind]
 		return !after[now].IsZero()
 	}
-	all = each.Where(changes, func(c Change) bool { return !replaced(c.ID) })
+	all = lists.Filter(changes, func(c Change) bool { return !replaced(c.ID) })
 	for id, e := range git {
 		if replaced(id) {
 			removals = append(removals, Change{ID: id, From: e})

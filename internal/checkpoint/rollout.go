@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // A Rollout is the rollout entry of a workload: both templates, the progress in good
@@ -67,7 +67,7 @@ type Images string
 
 // ImagesOf returns the images as one text.
 func ImagesOf(by map[string]string) Images {
-	pairs := each.Of(slices.Sorted(maps.Keys(by)), func(container string) string { return container + "=" + by[container] })
+	pairs := lists.Map(slices.Sorted(maps.Keys(by)), func(container string) string { return container + "=" + by[container] })
 	return Images(strings.Join(pairs, " "))
 }
 

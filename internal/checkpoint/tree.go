@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -133,7 +133,7 @@ func (t Tree) foreign(kind workload.Kind) error {
 		return nil
 	}
 	return fmt.Errorf("unknown kind %q. Known kinds are %s, and the kinds in %s",
-		kind, strings.Join(each.Of(t.Site.Kinds.All(), workload.Kind.String), ", "), SitePath(t.name))
+		kind, strings.Join(lists.Map(t.Site.Kinds.All(), workload.Kind.String), ", "), SitePath(t.name))
 }
 
 // Component returns the canonical bytes of a namespace's Component, made from its

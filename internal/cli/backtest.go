@@ -16,11 +16,11 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/page"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/term/tty"
+	"github.com/gitlatch/gitlatch/internal/units"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -89,9 +89,9 @@ func (t *trial) register(c *cobra.Command, env Env) {
 	f.StringSliceVar(&t.policies, "policy", nil, "files of kind Policy to try, or - for the standard input")
 	f.StringSliceVar(&t.presets, "preset", nil, "presets to try: "+strings.Join(policy.PresetNames(), ", "))
 	offer(c, "preset", policy.PresetNames())
-	f.Var((*grammar.Span)(&t.period), "period", "time between two ticks (default from --config, or else 5m or a longer sample interval)")
-	f.Var((*grammar.Span)(&t.lasting), "min-duration", "minimum duration of a replica count for the worst coverage (default two periods)")
-	f.Var((*grammar.Share)(&t.wants.Coverage), "min-coverage", "minimum worst coverage of a recommended policy, such as 98% or 0.98")
+	f.Var((*units.Span)(&t.period), "period", "time between two ticks (default from --config, or else 5m or a longer sample interval)")
+	f.Var((*units.Span)(&t.lasting), "min-duration", "minimum duration of a replica count for the worst coverage (default two periods)")
+	f.Var((*units.Share)(&t.wants.Coverage), "min-coverage", "minimum worst coverage of a recommended policy, such as 98% or 0.98")
 	f.Float64Var(&t.wants.Commits, "max-commits", t.wants.Commits, "maximum number of commits per day of a recommended policy")
 	f.StringVar(&t.workload, "workload", "", "workload to draw (default the one with the most replicas)")
 	t.output.register(c, judged.table, map[string]form[judged]{"html": inHTML(judged.page)})
@@ -174,7 +174,7 @@ func (t *trial) check() error {
 // drawn returns the workload to draw.
 func (t *trial) drawn(past *backtest.Past) (drawn workload.ID, err error) {
 	if t.workload != "" {
-		named, err := grammar.ParseTarget(t.workload)
+		named, err := units.ParseTarget(t.workload)
 		if err == nil {
 			drawn, err = findOne("the files have", named, past.IDs())
 		}

@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gitlatch/gitlatch/internal/build"
-	"github.com/gitlatch/gitlatch/internal/each"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // Env is the environment of a command.
@@ -122,7 +122,7 @@ func noCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	names := each.Of(root.Commands(), (*cobra.Command).Name)
+	names := lists.Map(root.Commands(), (*cobra.Command).Name)
 	return fmt.Errorf("unknown command %q%s", args[0], seeHelp(near(args[0], names), root))
 }
 
@@ -167,7 +167,7 @@ func owner(env Env) string {
 	if err != nil {
 		host = "unknown host"
 	}
-	return site.Owner(fmt.Sprintf("gitlatch on %s, process %d, %s", host, os.Getpid(), env.Clock().UTC().Format(time.RFC3339)))
+	return wiring.Owner(fmt.Sprintf("gitlatch on %s, process %d, %s", host, os.Getpid(), env.Clock().UTC().Format(time.RFC3339)))
 }
 
 // wrongs are the errors in the flags of a command.

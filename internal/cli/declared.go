@@ -14,12 +14,12 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -57,7 +57,7 @@ func declaredBy(ctx context.Context, env Env, c config.Config) (s declaredSide, 
 	if s.repository, _, err = opener(env, c, true).Repository(ctx); err != nil {
 		return s, err
 	}
-	defer closed(&err, site.Parts{Repository: s.repository})
+	defer closed(&err, wiring.Parts{Repository: s.repository})
 	return s, s.readTip(ctx)
 }
 
@@ -119,7 +119,7 @@ func (s *declaredSide) tell(env Env) {
 }
 
 func (s *declaredSide) take(directory repo.Object, source []byte) (err error) {
-	if s.set, err = site.ParsePolicy(s.config, s.config.Repository.PolicyFile, source); err != nil {
+	if s.set, err = wiring.ParsePolicy(s.config, s.config.Repository.PolicyFile, source); err != nil {
 		return err
 	}
 	s.source = source
@@ -172,7 +172,7 @@ func (s *declaredSide) standsOn(ctx context.Context, tip, head string) (string, 
 	if err != nil || window.Cut {
 		return "", err
 	}
-	own := each.By(window.Commits, func(c repo.LogEntry) string { return c.ID })
+	own := lists.Index(window.Commits, func(c repo.LogEntry) string { return c.ID })
 	for len(own[head].Parents) > 0 {
 		head = own[head].Parents[0]
 	}

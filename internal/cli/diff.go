@@ -9,9 +9,9 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/diff"
-	"github.com/gitlatch/gitlatch/internal/each"
-	"github.com/gitlatch/gitlatch/internal/grammar"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/lists"
+	"github.com/gitlatch/gitlatch/internal/units"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -97,7 +97,7 @@ func (d *comparison) look(ctx context.Context, env Env, c config.Config) (found 
 		if side.repository, side.proposals, err = open.Repository(ctx); err != nil {
 			return found, err
 		}
-		defer closed(&err, site.Parts{Repository: side.repository})
+		defer closed(&err, wiring.Parts{Repository: side.repository})
 		err = side.readRepository(ctx)
 	} else {
 		err = side.readFolder(d.tree)
@@ -116,11 +116,11 @@ func (d *comparison) look(ctx context.Context, env Env, c config.Config) (found 
 }
 
 // named limits a report to the targets.
-func named(r diff.Report, targets []grammar.Target) (diff.Report, error) {
+func named(r diff.Report, targets []units.Target) (diff.Report, error) {
 	if len(targets) == 0 {
 		return r, nil
 	}
-	ids := slices.Compact(each.Of(r.Rows, func(row diff.Row) workload.ID { return row.ID }))
+	ids := slices.Compact(lists.Map(r.Rows, func(row diff.Row) workload.ID { return row.ID }))
 	var wanted []workload.ID
 	for _, t := range targets {
 		meant, err := find("the site has", t, ids)
@@ -129,5 +129,5 @@ func named(r diff.Report, targets []grammar.Target) (diff.Report, error) {
 		}
 		wanted = append(wanted, meant...)
 	}
-	return r.Only(func(id workload.ID) bool { return slices.Contains(wanted, id) }, each.Of(targets, grammar.Target.String)), nil
+	return r.Only(func(id workload.ID) bool { return slices.Contains(wanted, id) }, lists.Map(targets, units.Target.String)), nil
 }

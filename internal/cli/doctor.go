@@ -13,9 +13,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // A checkup contains the flags of doctor.
@@ -87,7 +87,7 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 	if err != nil {
 		return err
 	}
-	defer closed(&err, site.Parts{Repository: r})
+	defer closed(&err, wiring.Parts{Repository: r})
 	seen, err := d.look(ctx, env, from, r)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 }
 
 // look reads the input of doctor.
-func (d *checkup) look(ctx context.Context, env Env, of *site.Opener, r repo.Repository) (seen doctor.Case, err error) {
+func (d *checkup) look(ctx context.Context, env Env, of *wiring.Opener, r repo.Repository) (seen doctor.Case, err error) {
 	c := of.Config
 	sampler, err := of.Cluster(ctx)
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/backoff"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
-	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/page"
 	"github.com/gitlatch/gitlatch/internal/report"
-	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/units"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // A drilling contains the flags of drill.
@@ -68,14 +68,14 @@ Exit status:
 		},
 	}
 	d.register(c, env)
-	c.Flags().Var((*grammar.Share)(&d.minCoverage), "min-coverage", "minimum coverage for exit status 0, such as 98% or 0.98")
+	c.Flags().Var((*units.Share)(&d.minCoverage), "min-coverage", "minimum coverage for exit status 0, such as 98% or 0.98")
 	c.Flags().BoolVar(&d.flush, "flush", false, "commit the present need of each workload first")
 	c.Flags().BoolVar(&d.exact, "exact", false, "with --flush, also lower levels to the present need")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --flush, print the new levels and write nothing")
 	c.Flags().BoolVar(&d.all, "all", false, "also list the workloads that start with all needed pods")
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder of the repository to build (repeatable)")
 	c.Flags().StringVar(&d.url, "url", "", "repository URL that the cluster uses (default from the configuration)")
-	c.Flags().Var((*grammar.Span)(&d.wait), "lock-timeout", "maximum time to wait for a running tick")
+	c.Flags().Var((*units.Span)(&d.wait), "lock-timeout", "maximum time to wait for a running tick")
 	c.Flags().StringVar(&d.metrics, "metrics-file", "", "Prometheus textfile to write, such as gitlatch-drill.prom (not the file of tick)")
 	table := func(document drill.Document, out io.Writer, s term.Style) error { return document.Table(out, s, d.all) }
 	d.output.register(c, table, map[string]form[drill.Document]{"html": inHTML(page.Drill)})
@@ -139,7 +139,7 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 
 // openWaiting opens the parts of the site. It waits up to d.wait if another process has
 // the state file open.
-func (d *drilling) openWaiting(ctx context.Context, env Env, from *site.Opener) (site.Parts, error) {
+func (d *drilling) openWaiting(ctx context.Context, env Env, from *wiring.Opener) (wiring.Parts, error) {
 	for start := env.Clock(); ; {
 		parts, err := openBy(ctx, env, from)
 		var busy *bolt.BusyError

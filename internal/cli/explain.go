@@ -11,15 +11,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
-	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -82,7 +82,7 @@ func newExplanation(r tick.Report, id workload.ID) explanation {
 			e.Workload = w
 		}
 	}
-	e.sample = each.By(r.Samples, func(s workload.Sample) workload.ID { return s.ID })[id]
+	e.sample = lists.Index(r.Samples, func(s workload.Sample) workload.ID { return s.ID })[id]
 	e.FrozenFor = e.latch.Freeze.Reason
 	e.PausedUntil = e.latch.PausedUntil
 	e.GraceUntil = e.latch.GraceUntil
@@ -112,13 +112,13 @@ func (e *explaining) run(ctx context.Context, env Env, text string) (err error) 
 		return err
 	}
 	defer closed(&err, parts)
-	t := site.Tick(c, parts)
+	t := wiring.Tick(c, parts)
 	t.DryRun = true
 	r, err := t.Run(ctx)
 	if err != nil {
 		return err
 	}
-	id, err := findOne("the site has", named, each.Of(r.Decisions, func(d policy.Decision) workload.ID { return d.ID }))
+	id, err := findOne("the site has", named, lists.Map(r.Decisions, func(d policy.Decision) workload.ID { return d.ID }))
 	if err != nil {
 		return err
 	}

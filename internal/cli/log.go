@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
-	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/units"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -27,7 +27,7 @@ type lookBack struct {
 	flags
 	targets
 	changes, commits int
-	since            grammar.Moment
+	since            units.Moment
 	output           output[history.Log]
 }
 
@@ -81,7 +81,7 @@ func (l *lookBack) run(ctx context.Context, env Env, text string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer closed(&err, site.Parts{Repository: r})
+	defer closed(&err, wiring.Parts{Repository: r})
 	tip, _, err := r.Heads(ctx)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func declares(tree checkpoint.Tree) []workload.ID {
 }
 
 // meant returns the workload with an entry in git that matches a target.
-func meant(named grammar.Target, tree checkpoint.Tree) (workload.ID, error) {
+func meant(named units.Target, tree checkpoint.Tree) (workload.ID, error) {
 	id, err := findOne("git has", named, declares(tree))
 	switch broken := tree.Broken[named.Namespace]; {
 	case err != nil && broken != nil:

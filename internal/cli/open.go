@@ -14,11 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/lists"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -94,11 +94,11 @@ func (f *flags) member(of config.Config) (c config.Config, err error) {
 		return c, errors.New("--site requires --repository or the configuration of a fleet. This configuration names its own site")
 	}
 	err = within(context.Background(), longest, func(ctx context.Context) error {
-		members, err := (&site.Roster{Opener: opener(f.env, of, true)}).Read(ctx)
+		members, err := (&wiring.Roster{Opener: opener(f.env, of, true)}).Read(ctx)
 		if err != nil {
 			return err
 		}
-		m, listed := each.First(members, func(m config.Member) bool { return m.Site == f.site })
+		m, listed := lists.First(members, func(m config.Member) bool { return m.Site == f.site })
 		if !listed {
 			return fmt.Errorf("--site: %s has no site %s. To list the sites, run \"gitlatch status\"", of.Fleet, f.site)
 		}
@@ -128,7 +128,7 @@ func (e Env) read(file string) (name string, data []byte, err error) {
 }
 
 // open opens all parts of the site that the flags select.
-func (f *flags) open(ctx context.Context, env Env, reading bool) (c config.Config, parts site.Parts, err error) {
+func (f *flags) open(ctx context.Context, env Env, reading bool) (c config.Config, parts wiring.Parts, err error) {
 	c, err = f.config()
 	if err != nil {
 		return c, parts, err
@@ -138,7 +138,7 @@ func (f *flags) open(ctx context.Context, env Env, reading bool) (c config.Confi
 }
 
 // openBy opens all parts of a site, with this run as the owner of the lease.
-func openBy(ctx context.Context, env Env, from *site.Opener) (site.Parts, error) {
+func openBy(ctx context.Context, env Env, from *wiring.Opener) (wiring.Parts, error) {
 	parts, err := from.Open(ctx)
 	parts.Owner = owner(env)
 	return parts, err
@@ -146,8 +146,8 @@ func openBy(ctx context.Context, env Env, from *site.Opener) (site.Parts, error)
 
 // opener returns an opener of the parts of a site. If reading is true, it creates no
 // state file and does not write to the repository.
-func opener(env Env, c config.Config, reading bool) *site.Opener {
-	return &site.Opener{Config: c, Getenv: env.Getenv, Clock: env.Clock, ReadOnly: reading, Bolt: func(path string) (latch.Store, error) {
+func opener(env Env, c config.Config, reading bool) *wiring.Opener {
+	return &wiring.Opener{Config: c, Getenv: env.Getenv, Clock: env.Clock, ReadOnly: reading, Bolt: func(path string) (latch.Store, error) {
 		return openFile(path, reading)
 	}}
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
-	"github.com/gitlatch/gitlatch/internal/grammar"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/open"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/units"
 )
 
 // restoring contains the flags of restore and release.
@@ -69,13 +69,13 @@ Exit status:
 	}
 	r.every(c, env)
 	r.registerTargets(c, &r.flags)
-	c.Flags().Var((*grammar.Share)(&r.options.Factor), "factor", "share of each level to raise to, rounded up, such as 50% or 0.5")
+	c.Flags().Var((*units.Share)(&r.options.Factor), "factor", "share of each level to raise to, rounded up, such as 50% or 0.5")
 	c.Flags().StringSliceVar(&r.options.Order, "order", nil, "namespaces in the order of their waves (default by PriorityClass)")
 	c.Flags().BoolVar(&r.options.FromZero, "from-zero", false, "also raise workloads with 0 replicas")
 	c.Flags().Int32Var(&r.pace.PerMinute, "pods-per-minute", restore.PerMinute, "maximum number of pods to request per minute")
 	c.Flags().Int32Var(&r.pace.Unready, "max-unready", restore.Unready, "maximum number of requested pods that are not ready")
-	c.Flags().Var((*grammar.Span)(&r.pace.Patience), "wave-timeout", "maximum time without progress before the next wave starts")
-	c.Flags().Var((*grammar.Span)(&r.hold), "brake", "time until a brake expires, up to 7d")
+	c.Flags().Var((*units.Span)(&r.pace.Patience), "wave-timeout", "maximum time without progress before the next wave starts")
+	c.Flags().Var((*units.Span)(&r.hold), "brake", "time until a brake expires, up to 7d")
 	c.AddCommand(newRelease(env))
 	return c
 }
@@ -154,7 +154,7 @@ func (r *restoring) run(ctx context.Context, env Env, do func(context.Context, *
 }
 
 // raise restores the levels in git of the targets, or of all workloads without targets.
-func (r *restoring) raise(ctx context.Context, env Env, s *open.Site, targets []grammar.Target) (report restore.Report, err error) {
+func (r *restoring) raise(ctx context.Context, env Env, s *open.Site, targets []units.Target) (report restore.Report, err error) {
 	tree, err := s.Declared(ctx)
 	if err != nil {
 		return report, err
@@ -167,12 +167,12 @@ func (r *restoring) raise(ctx context.Context, env Env, s *open.Site, targets []
 
 // narrow limits the options to the targets. If every target is a namespace, it selects
 // namespaces, and otherwise workloads.
-func (r *restoring) narrow(targets []grammar.Target, tree checkpoint.Tree) (err error) {
-	if slices.ContainsFunc(targets, func(t grammar.Target) bool { return !t.All() }) {
+func (r *restoring) narrow(targets []units.Target, tree checkpoint.Tree) (err error) {
+	if slices.ContainsFunc(targets, func(t units.Target) bool { return !t.All() }) {
 		r.options.Workloads, err = findAll(targets, declares(tree))
 		return err
 	}
-	r.options.Namespaces = each.Of(targets, grammar.Target.String)
+	r.options.Namespaces = lists.Map(targets, units.Target.String)
 	return nil
 }
 

@@ -13,11 +13,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/build"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -115,14 +115,14 @@ func (a *asking) run(ctx context.Context, env Env) error {
 	}
 	from := opener(env, c, true)
 	s := status{Document: term.DocumentOf("Status"), Build: env.Build, Sites: []siteStatus{}}
-	sites := []*site.Opener{from}
+	sites := []*wiring.Opener{from}
 	if c.Fleet != "" {
 		s.Fleet = c.Site
-		members, err := (&site.Roster{Opener: from}).Read(ctx)
+		members, err := (&wiring.Roster{Opener: from}).Read(ctx)
 		if err != nil {
 			return err
 		}
-		sites = each.Of(members, from.Of)
+		sites = lists.Map(members, from.Of)
 	}
 	for _, one := range sites {
 		of, err := readStatus(ctx, one, env.Clock())
@@ -135,12 +135,12 @@ func (a *asking) run(ctx context.Context, env Env) error {
 }
 
 // readStatus reads the state of a site.
-func readStatus(ctx context.Context, from *site.Opener, now time.Time) (s siteStatus, err error) {
+func readStatus(ctx context.Context, from *wiring.Opener, now time.Time) (s siteStatus, err error) {
 	store, err := from.Store(ctx)
 	if err != nil {
 		return s, err
 	}
-	parts := site.Parts{Store: store}
+	parts := wiring.Parts{Store: store}
 	defer closed(&err, parts)
 	head, latches, err := latch.Load(ctx, store, from.Config.Site)
 	if err != nil {
@@ -183,7 +183,7 @@ func newStatusOf(c config.Config, head latch.Head, latches map[workload.ID]latch
 	if head.At.IsZero() {
 		return s, nil
 	}
-	set, err := site.ParsePolicy(c, c.Repository.PolicyFile, head.Agreed.PolicySource)
+	set, err := wiring.ParsePolicy(c, c.Repository.PolicyFile, head.Agreed.PolicySource)
 	if err != nil {
 		return s, err
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/report"
-	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -46,7 +46,7 @@ a state file in your cache folder. The first tick prints its path.`,
 			if err != nil {
 				return err
 			}
-			return within(c.Context(), site.Lease(of), func(ctx context.Context) error {
+			return within(c.Context(), wiring.Lease(of), func(ctx context.Context) error {
 				return f.tick(ctx, env, of, o, metrics, dryRun)
 			})
 		},
@@ -79,7 +79,7 @@ func (f *flags) tick(ctx context.Context, env Env, c config.Config,
 	if first {
 		fmt.Fprintf(env.Err, "site %s stores its state in %s. To choose another file, use --config FILE\n", c.Site, c.State.Bolt)
 	}
-	t := site.Tick(c, parts)
+	t := wiring.Tick(c, parts)
 	t.DryRun = dryRun
 	r, err := t.Run(ctx)
 	if err != nil {

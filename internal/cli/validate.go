@@ -11,8 +11,8 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/strict"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 func newValidate(env Env) *cobra.Command {
@@ -115,7 +115,7 @@ func problems(f validated, text []byte, period time.Duration, noReview bool) []s
 		set, err = config.ParsePolicy(f.File, text, period)
 		set.NoReview = noReview
 		for _, p := range set.Unreviewed() {
-			err = errors.Join(err, strict.Problem{File: f.File, Path: p.Field, Text: p.Text})
+			err = errors.Join(err, yamldoc.Problem{File: f.File, Path: p.Field, Text: p.Text})
 		}
 	case config.KindFleet:
 		_, err = config.ParseFleet(f.File, text)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/strict"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 	"golang.org/x/tools/txtar"
 )
 
@@ -97,9 +97,9 @@ func TestBadDocumentsAreRefusedWithAllThatIsWrong(t *testing.T) {
 			case KindFleet:
 				_, err = ParseFleet(f.name, f.data)
 			}
-			var all *strict.Errors
+			var all *yamldoc.Errors
 			if !errors.As(err, &all) {
-				t.Fatalf("got error %v, want *strict.Errors", err)
+				t.Fatalf("got error %v, want *yamldoc.Errors", err)
 			}
 			f.check(t, err.Error()+"\n")
 			for _, secret := range []string{"ghp_", "hunter2"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/aws/smithy-go"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -107,7 +107,7 @@ func latest(found map[workload.ID]float64, id workload.ID, r types.MetricDataRes
 
 func (m Metric) query(id string) types.MetricDataQuery {
 	metric := &types.Metric{Namespace: aws.String(m.Namespace), MetricName: aws.String(m.Name)}
-	metric.Dimensions = each.Of(slices.Sorted(maps.Keys(m.Dimensions)), func(name string) types.Dimension {
+	metric.Dimensions = lists.Map(slices.Sorted(maps.Keys(m.Dimensions)), func(name string) types.Dimension {
 		return types.Dimension{Name: aws.String(name), Value: aws.String(m.Dimensions[name])}
 	})
 	return types.MetricDataQuery{

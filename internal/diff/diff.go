@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -136,7 +136,7 @@ func (r Report) Gaps() (gaps []Gap) {
 
 // Unseen joins the errors of Gaps. It is nil if everything was read.
 func (r Report) Unseen() error {
-	return errors.Join(each.Of(r.Gaps(), func(g Gap) error { return g.Err })...)
+	return errors.Join(lists.Map(r.Gaps(), func(g Gap) error { return g.Err })...)
 }
 
 // Compare makes the decisions for a site as if its samples lasted, and compares them with
@@ -145,7 +145,7 @@ func Compare(c Case) Report {
 	decided := policy.Round(c.site())
 	r := Report{Case: c, Stop: decided.Stop}
 	entries := c.Tree.Entries()
-	samples := each.By(c.Fleet.Samples, func(s workload.Sample) workload.ID { return s.ID })
+	samples := lists.Index(c.Fleet.Samples, func(s workload.Sample) workload.ID { return s.ID })
 	for _, d := range decided.Decisions {
 		s, seen := samples[d.ID]
 		row := Row{Decision: d, Sample: s, State: stateOf(d), Declared: entries[d.ID]}

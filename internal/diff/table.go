@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
@@ -122,5 +122,5 @@ func (r Row) otherBounds() string {
 // unproven returns the number of workloads without a rule that protects the live replica
 // count.
 func (r Report) unproven() int {
-	return each.Count(r.Rows, func(row Row) bool { return row.Unproven })
+	return lists.Count(r.Rows, func(row Row) bool { return row.Unproven })
 }

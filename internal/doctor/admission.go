@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -107,7 +107,7 @@ func selects(s *metav1.LabelSelector, of map[string]string) bool {
 // the policies that act only on CREATE; otherwise changes considers only the policies
 // that also act on live workloads.
 func (e *examination) changes(s subject, field string, created bool) (way, bool) {
-	return each.First(e.Cluster.ways(), func(w way) bool {
+	return lists.First(e.Cluster.ways(), func(w way) bool {
 		return w.changes(field) && w.onlyCreation() == created && !(created && e.old()) && w.covers(s, e.Cluster.labels(s.ID.Namespace))
 	})
 }

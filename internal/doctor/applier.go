@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -34,7 +34,7 @@ func (c Cluster) Builds(paths ...string) []Build {
 	for _, a := range c.appliers() {
 		all = append(all, a.builds...)
 	}
-	return append(all, each.Of(paths, func(dir string) Build {
+	return append(all, lists.Map(paths, func(dir string) Build {
 		return Build{By: ByPath, Dir: strings.TrimSuffix(dir, "/"), kinds: c.Kinds}
 	})...)
 }
@@ -73,8 +73,8 @@ type applier struct {
 func (a applier) by() string { return a.tool.says(a.name) }
 
 func (c Cluster) appliers() []applier {
-	all := each.Of(c.kustomizations, func(k kustomization) applier { return k.applier(c.Kinds, c.repository(k)) })
-	return append(all, each.Of(c.applications, func(a application) applier { return a.applier(c.Kinds) })...)
+	all := lists.Map(c.kustomizations, func(k kustomization) applier { return k.applier(c.Kinds, c.repository(k)) })
+	return append(all, lists.Map(c.applications, func(a application) applier { return a.applier(c.Kinds) })...)
 }
 
 // placed returns the ID of an object after the overlay's namespace is applied.
@@ -88,7 +88,7 @@ func (o Overlay) placed(w gitops.Object) workload.ID {
 
 // rendered returns the manifest of a workload in an overlay.
 func (o Overlay) rendered(id workload.ID) (gitops.Object, bool) {
-	return each.First(o.Workloads, func(w gitops.Object) bool { return o.placed(w) == id })
+	return lists.First(o.Workloads, func(w gitops.Object) bool { return o.placed(w) == id })
 }
 
 // apart sets unbound and away of the appliers. It moves the overlays of other clusters

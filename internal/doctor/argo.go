@@ -12,8 +12,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -202,7 +202,7 @@ const (
 )
 
 func (a application) keeps(s subject, annotations map[string]string) *Finding {
-	own := each.Of(strings.Split(annotations[syncAnnotation], ","), strings.TrimSpace) // options of the workload
+	own := lists.Map(strings.Split(annotations[syncAnnotation], ","), strings.TrimSpace) // options of the workload
 	options, o := a.Spec.SyncPolicy.SyncOptions, s.object
 	rule := fmt.Sprintf("{group: %s, kind: %s, jsonPointers: [%s]}", o.Group, o.Kind, s.pointer())
 	option := fmt.Sprintf("add %s to spec.syncPolicy.syncOptions of %s", respect, a.name())

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
@@ -122,7 +122,7 @@ type reason struct {
 // first returns the text of the first reason that applies. "" means that no reason
 // applies.
 func first(reasons ...reason) string {
-	r, _ := each.First(reasons, func(r reason) bool { return r.applies })
+	r, _ := lists.First(reasons, func(r reason) bool { return r.applies })
 	return r.text
 }
 
@@ -146,5 +146,5 @@ func (h Here) another(o origin) bool {
 }
 
 func names(all []origin, name func(origin) string) string {
-	return cmp.Or(strings.Join(slices.Compact(each.Of(all, name)), ", "), "no source")
+	return cmp.Or(strings.Join(slices.Compact(lists.Map(all, name)), ", "), "no source")
 }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // A helmRelease is a HelmRelease of Flux, reduced to the fields that doctor reads.
@@ -36,7 +36,7 @@ func (e *examination) releases(s subject) []string {
 	applies := func(r helmRelease) bool {
 		return s.labels[labelRelease] == r.Metadata.Name && s.labels[labelNamespace] == r.Metadata.Namespace
 	}
-	return each.Of(each.Where(e.Cluster.releases, applies), helmRelease.name)
+	return lists.Map(lists.Filter(e.Cluster.releases, applies), helmRelease.name)
 }
 
 // charts records the charts whose values may drop the replica count.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -34,7 +34,7 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 
 // Uncovered returns the number of workloads whose rule is missing from protection.yaml.
 func (r Report) Uncovered() int {
-	return each.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 && !w.Evident })
+	return lists.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 && !w.Evident })
 }
 
 // remarks returns the findings. Findings with the same trap and text are one remark.
@@ -48,7 +48,7 @@ func (r Report) remarks() (all term.Remarks) {
 // listed returns up to five subjects by name. For more subjects, it returns the number of
 // workloads and the list of their namespaces.
 func listed(subjects []string) string {
-	namespaces := slices.Compact(each.Of(subjects, func(name string) string { return strings.Split(name, "/")[0] }))
+	namespaces := slices.Compact(lists.Map(subjects, func(name string) string { return strings.Split(name, "/")[0] }))
 	if len(subjects) <= 5 || len(namespaces) == len(subjects) {
 		return strings.Join(subjects, ", ")
 	}
@@ -57,9 +57,9 @@ func listed(subjects []string) string {
 
 // summary returns one line about the report.
 func (r Report) summary() string {
-	inert := each.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 || w.UserLine != "" })
-	declared := each.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 })
-	there := each.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 && w.Start >= w.Level })
+	inert := lists.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 || w.UserLine != "" })
+	declared := lists.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 })
+	there := lists.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 && w.Start >= w.Level })
 	found := "nothing to fix"
 	if n := len(r.remarks()); n > 0 {
 		found = fmt.Sprintf("%d to fix, see gitlatch help traps", n)

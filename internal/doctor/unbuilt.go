@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -30,7 +30,7 @@ func (e *examination) guarded() {
 			continue
 		}
 		owners, _ := e.owners(s.ID)
-		for _, name := range append(each.Of(owners, func(o owner) string { return o.name }), e.releases(s)...) {
+		for _, name := range append(lists.Map(owners, func(o owner) string { return o.name }), e.releases(s)...) {
 			delete(e.guards, name)
 		}
 	}
@@ -133,7 +133,7 @@ func (a applier) unbuiltSource(overlays []Overlay) string {
 		return "a Helm chart, which doctor does not render"
 	}
 	if len(a.builds) > 0 {
-		return "a folder that doctor did not build, " + strings.Join(each.Of(a.builds, func(b Build) string { return b.Dir + " of " + b.origin.is }), ", ")
+		return "a folder that doctor did not build, " + strings.Join(lists.Map(a.builds, func(b Build) string { return b.Dir + " of " + b.origin.is }), ", ")
 	}
 	return "a source that doctor did not build, " + names(a.origins, func(o origin) string { return o.is })
 }

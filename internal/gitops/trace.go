@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // A Folder describes one kustomization of a build.
@@ -66,12 +66,12 @@ func kustomizationAt(files map[string][]byte, dir string) string {
 // which follow ignores.
 func otherEntries(k types.Kustomization) []string {
 	all := slices.Concat(k.Crds, k.Configurations, slices.Collect(maps.Values(k.OpenAPI)),
-		each.Of(k.PatchesStrategicMerge, func(p types.PatchStrategicMerge) string { return string(p) }),
-		each.Of(slices.Concat(k.Patches, k.PatchesJson6902), func(p types.Patch) string { return p.Path }),
-		each.Of(k.Replacements, func(r types.ReplacementField) string { return r.Path }))
+		lists.Map(k.PatchesStrategicMerge, func(p types.PatchStrategicMerge) string { return string(p) }),
+		lists.Map(slices.Concat(k.Patches, k.PatchesJson6902), func(p types.Patch) string { return p.Path }),
+		lists.Map(k.Replacements, func(r types.ReplacementField) string { return r.Path }))
 	generated := slices.Concat(
-		each.Of(k.ConfigMapGenerator, func(g types.ConfigMapArgs) types.KvPairSources { return g.KvPairSources }),
-		each.Of(k.SecretGenerator, func(g types.SecretArgs) types.KvPairSources { return g.KvPairSources }))
+		lists.Map(k.ConfigMapGenerator, func(g types.ConfigMapArgs) types.KvPairSources { return g.KvPairSources }),
+		lists.Map(k.SecretGenerator, func(g types.SecretArgs) types.KvPairSources { return g.KvPairSources }))
 	for _, g := range generated {
 		for _, f := range slices.Concat(g.FileSources, g.EnvSources, []string{g.EnvSource}) {
 			_, file, named := strings.Cut(f, "=")
@@ -100,8 +100,8 @@ func (t *tracer) folder(dir string) {
 		return
 	}
 	f := Folder{Dir: dir, Namespace: k.Namespace, Prefix: k.NamePrefix, Suffix: k.NameSuffix}
-	f.Components = each.Of(k.Components, func(c string) string { return path.Join(dir, c) })
-	f.Replicas = each.Of(k.Replicas, func(r types.Replica) string { return r.Name })
+	f.Components = lists.Map(k.Components, func(c string) string { return path.Join(dir, c) })
+	f.Replicas = lists.Map(k.Replicas, func(r types.Replica) string { return r.Name })
 	t.folders = append(t.folders, f)
 	for _, entry := range slices.Concat(k.Resources, k.Bases, k.Components, k.Generators, k.Transformers, k.Validators) {
 		t.follow(dir, entry, true)

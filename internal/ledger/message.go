@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -78,11 +78,11 @@ const maxLineBytes = 64 << 10
 // lines returns the lines of a message's body.
 func lines(crossings []Crossing, beside Beside) []string {
 	return slices.Concat(
-		each.Of(crossings, func(d Crossing) string { return ReasonOf(d).String() + "\n" }),
-		each.Of(beside.Components, func(namespace string) string {
+		lists.Map(crossings, func(d Crossing) string { return ReasonOf(d).String() + "\n" }),
+		lists.Map(beside.Components, func(namespace string) string {
 			return namespace + ": Component written again from its checkpoint file\n"
 		}),
-		each.Of(beside.Files, func(file string) string { return "edited in place: " + oneLine(file) + "\n" }),
+		lists.Map(beside.Files, func(file string) string { return "edited in place: " + oneLine(file) + "\n" }),
 	)
 }
 

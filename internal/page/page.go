@@ -20,7 +20,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/drill"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // Drill returns the report of a drill as a page.
@@ -95,7 +95,7 @@ func hash(content string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-func joined(names []string) string { return strings.Join(each.Of(names, part), "") }
+func joined(names []string) string { return strings.Join(lists.Map(names, part), "") }
 
 func part(name string) string {
 	text, err := static.ReadFile("static/" + name)

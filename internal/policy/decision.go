@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -132,7 +132,7 @@ func Changes(decisions []Decision) []checkpoint.Change {
 		}
 		c.To = d.ApplyTo(c.To)
 	}
-	return each.Of(slices.SortedFunc(maps.Keys(by), workload.Compare), func(id workload.ID) checkpoint.Change { return *by[id] })
+	return lists.Map(slices.SortedFunc(maps.Keys(by), workload.Compare), func(id workload.ID) checkpoint.Change { return *by[id] })
 }
 
 // A Reading is one of the two measurements of a workload in a sample.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -137,7 +137,7 @@ func missed(g Guards, l latch.Latch, d Decision, look Look) (latch.Latch, Decisi
 // absent workload may always retire. Workloads that retire within one RetireAfter are all
 // absent when the first of them retires, so no more than RetireShare of them retire.
 func LimitRetirement(g Guards, entries int, absent []Decision) []Decision {
-	gone := each.Count(absent, func(d Decision) bool { return d.Reason != ReasonUnread && !d.From.IsZero() })
+	gone := lists.Count(absent, func(d Decision) bool { return d.Reason != ReasonUnread && !d.From.IsZero() })
 	if gone <= 1 || float64(gone) <= shareOf(g.RetireShare, entries) {
 		return absent
 	}

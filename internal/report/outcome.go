@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
@@ -43,7 +43,7 @@ var siteStops = map[policy.Reason]string{
 func (d Document) stops() []string {
 	var all []string
 	if len(d.Unread) > 0 {
-		parts := each.Of(d.Unread, func(text string) string {
+		parts := lists.Map(d.Unread, func(text string) string {
 			part, _, _ := strings.Cut(text, ": ")
 			return part
 		})

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -56,7 +56,7 @@ type Problems []error
 
 // MarshalJSON returns a list of texts.
 func (p Problems) MarshalJSON() ([]byte, error) {
-	return term.Marshal(each.Of(p, error.Error))
+	return term.Marshal(lists.Map(p, error.Error))
 }
 
 // raised adds a raise. It merges the raise with an earlier one of the same workload.

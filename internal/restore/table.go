@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -58,7 +58,7 @@ func to(r plan.Raise) string {
 // scalers names the autoscalers that get a brake. Their namespace is the workload's.
 func scalers(all []plan.Scaler) string {
 	short := map[plan.Kind]string{plan.HPA: "hpa", plan.ScaledObject: "scaledobject"}
-	names := each.Of(all, func(s plan.Scaler) string { return short[s.Kind] + "/" + s.Name })
+	names := lists.Map(all, func(s plan.Scaler) string { return short[s.Kind] + "/" + s.Name })
 	return cmp.Or(strings.Join(names, ", "), "-")
 }
 
@@ -111,5 +111,5 @@ func (r Report) summary() string {
 }
 
 func (r Report) set() int {
-	return each.Count(r.Braked, func(b Braked) bool { return b.Outcome == brake.Set || b.Outcome == brake.Extended })
+	return lists.Count(r.Braked, func(b Braked) bool { return b.Outcome == brake.Set || b.Outcome == brake.Extended })
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -75,5 +75,5 @@ func counted(kind workload.Kind, kinds workload.Kinds) error {
 		return nil
 	}
 	scaled := slices.DeleteFunc(kinds.All(), func(k workload.Kind) bool { return !k.Scales() })
-	return fmt.Errorf("the marker's kind must be one of %s, got %s", strings.Join(each.Of(scaled, workload.Kind.String), ", "), kind)
+	return fmt.Errorf("the marker's kind must be one of %s, got %s", strings.Join(lists.Map(scaled, workload.Kind.String), ", "), kind)
 }

@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // sign is the key that identifies a marker.
@@ -19,7 +19,7 @@ var signed = regexp.MustCompile(regexp.QuoteMeta(sign))
 
 // signs returns the offsets of the sign in a file, in bytes, in ascending order.
 func signs(data []byte) []int {
-	return each.Of(signed.FindAllIndex(data, -1), func(span []int) int { return span[0] })
+	return lists.Map(signed.FindAllIndex(data, -1), func(span []int) int { return span[0] })
 }
 
 // comments returns the signs that are in a comment, and not in a text such as a script in

@@ -9,9 +9,9 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/anomaly"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -32,7 +32,7 @@ func (t *Tick) raise(s latch.State, f Found, p Published, r Report, found []aler
 	s.Head.UnpublishedSince = unpublishedSince(s, r, f.Fleet.At)
 	if r.Stop.Reason == policy.ReasonSecond {
 		// A second cluster cannot judge the conditions of the site's own cluster.
-		n.Conditions = each.Of(s.Head.Open, func(o alert.Open) alert.Condition { return o.Condition })
+		n.Conditions = lists.Map(s.Head.Open, func(o alert.Open) alert.Condition { return o.Condition })
 	} else {
 		n.fleet(f.Fleet, s.Head, r)
 		n.unruled(s)
@@ -63,7 +63,7 @@ func (t *Tick) raise(s latch.State, f Found, p Published, r Report, found []aler
 func unpublishedSince(s latch.State, r Report, now time.Time) time.Time {
 	var committed map[policy.Subject]policy.Decision
 	if r.Commit != nil {
-		committed = each.By(r.Commit.Changes, policy.Decision.Subject)
+		committed = lists.Index(r.Commit.Changes, policy.Decision.Subject)
 	}
 	waits := slices.ContainsFunc(r.Decisions, func(d policy.Decision) bool {
 		_, done := committed[d.Subject()]
@@ -119,7 +119,7 @@ func (n *Notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 	if head.Drop != nil {
 		n.Conditions = append(n.Conditions, massDrop(r.Site, *head.Drop))
 	}
-	many := each.Count(r.Decisions, func(d policy.Decision) bool { return d.Reason == policy.ReasonMany })
+	many := lists.Count(r.Decisions, func(d policy.Decision) bool { return d.Reason == policy.ReasonMany })
 	if many > 0 {
 		n.condition(alert.Retirement, "", fmt.Sprintf("%d workloads have been absent for so long that gitlatch would remove their entries, but too many are absent at once", many),
 			"keeps the entries", "if the workloads are gone permanently, delete their entries on the branch. Keep the entries of workloads that are in the cluster: gitlatch takes the removal of many of these for a mistake")
@@ -132,7 +132,7 @@ func (n *Notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 
 // massDrop returns the condition of a mass drop.
 func massDrop(site string, d latch.Drop) alert.Condition {
-	falls := each.Of(d.Worst, func(f latch.Fall) string { return fmt.Sprintf("%s %d -> %d", f.ID.Short(), f.From, f.To) })
+	falls := lists.Map(d.Worst, func(f latch.Fall) string { return fmt.Sprintf("%s %d -> %d", f.ID.Short(), f.From, f.To) })
 	text := strings.Join(falls, ", ")
 	if more := d.Workloads - len(falls); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)

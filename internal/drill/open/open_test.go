@@ -9,7 +9,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // A drill once chose the cluster by the type of the tick's sampler, which differs if
@@ -34,12 +34,12 @@ demand: [{workload: shop/deployment/web, prometheus: {url: 'https://prometheus.e
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &site.Opener{Config: c, Getenv: func(string) string { return "" }, Clock: time.Now}
+	o := &wiring.Opener{Config: c, Getenv: func(string) string { return "" }, Clock: time.Now}
 	sampler, err := o.Sampler(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = open.Open(t.Context(), o, site.Parts{Sampler: sampler})
+	_, err = open.Open(t.Context(), o, wiring.Parts{Sampler: sampler})
 	if err == nil || !strings.Contains(err.Error(), "describe EKS cluster shop in eu-west-1") {
 		t.Errorf("got %v, want the error of DescribeCluster", err)
 	}

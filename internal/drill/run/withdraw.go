@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/score"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
@@ -33,8 +33,8 @@ func (r *Run) withdraw(ctx context.Context, look score.Look, d drill.Document) d
 		return d
 	}
 	file := checkpoint.EvidencePath(found.Site)
-	reasons := strings.Join(each.Of(why, func(f doctor.Finding) string { return f.Subject + ": " + f.Text }), "\n")
-	fixes := slices.Compact(each.Of(why, func(f doctor.Finding) string { return f.Fix }))
+	reasons := strings.Join(lists.Map(why, func(f doctor.Finding) string { return f.Subject + ": " + f.Text }), "\n")
+	fixes := slices.Compact(lists.Map(why, func(f doctor.Finding) string { return f.Fix }))
 	if r.Tick.DryRun {
 		return d.Problem(fmt.Errorf("no rule protects the live replica count of workloads in %s. Add the rules again, or run \"gitlatch doctor --write\" or a drill with --flush to remove the lines:\n%s", file, reasons))
 	}

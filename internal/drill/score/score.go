@@ -13,8 +13,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
@@ -40,8 +40,8 @@ func Document(l Look) drill.Document {
 	d := drill.Document{
 		Document: term.DocumentOf(drill.Kind), Site: l.Tick.Site, Cluster: l.Tick.Cluster, At: l.Tick.At.UTC(),
 		Mode: "latch", DryRun: l.Tick.DryRun, Branch: l.Branch, Commit: l.Commit, MinCoverage: l.MinCoverage,
-		Workloads: each.Of(l.Doctor.Workloads, newSeen(l).workload), LeftOut: leftOut(l), Flush: flushed(l), Model: drill.DefaultModel(),
-		Links: []drill.Link{}, Unread: unread(l), Problems: each.Of(l.Tick.Problems, error.Error),
+		Workloads: lists.Map(l.Doctor.Workloads, newSeen(l).workload), LeftOut: leftOut(l), Flush: flushed(l), Model: drill.DefaultModel(),
+		Links: []drill.Link{}, Unread: unread(l), Problems: lists.Map(l.Tick.Problems, error.Error),
 	}
 	if l.Tick.Observe {
 		d.Mode = "observe"
@@ -149,6 +149,6 @@ func known(n int32) *int32 {
 
 // unread lists the parts of the cluster and then of git that could not be read.
 func unread(l Look) []string {
-	broken := each.Of(slices.Sorted(maps.Keys(l.Tree.Broken)), func(namespace string) string { return l.Tree.Broken[namespace].Error() })
+	broken := lists.Map(slices.Sorted(maps.Keys(l.Tree.Broken)), func(namespace string) string { return l.Tree.Broken[namespace].Error() })
 	return append(workload.Texts(l.Doctor.Unread), broken...)
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -193,6 +193,6 @@ func (w *walk) change(c repo.LogEntry, from, to state) Change {
 
 // reason returns the reasons for the workload in a commit's message.
 func (w *walk) reason(c repo.LogEntry) string {
-	own := each.Where(ledger.Reasons(c.Message), func(r ledger.Reason) bool { return r.ID == w.query.ID })
-	return strings.Join(each.Of(own, func(r ledger.Reason) string { return r.Text }), "; ")
+	own := lists.Filter(ledger.Reasons(c.Message), func(r ledger.Reason) bool { return r.ID == w.query.ID })
+	return strings.Join(lists.Map(own, func(r ledger.Reason) string { return r.Text }), "; ")
 }

@@ -11,7 +11,7 @@ import (
 
 	api "github.com/google/go-github/v88/github"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
@@ -60,7 +60,7 @@ func (p *Proposals) newest(ctx context.Context, branch, state string) (*api.Pull
 	if err != nil {
 		return nil, err
 	}
-	pull, _ := each.First(found, func(pull *api.PullRequest) bool {
+	pull, _ := lists.First(found, func(pull *api.PullRequest) bool {
 		return pull.GetHead().GetRef() == branch && pull.GetBase().GetRef() == p.base
 	})
 	return pull, nil

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
@@ -64,6 +64,6 @@ func window(objs *pack.Objects, base, tip plumbing.Hash, whole bool) (repo.Windo
 		}
 		return entry, ok, err
 	})
-	found.Commits = each.Where(found.Commits, func(c repo.LogEntry) bool { return !older[c.ID] })
+	found.Commits = lists.Filter(found.Commits, func(c repo.LogEntry) bool { return !older[c.ID] })
 	return found, err
 }

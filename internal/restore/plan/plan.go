@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -222,7 +222,7 @@ func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
 	case w.Replicas == 0 && !o.FromZero:
 		return Left{id, Suspended, "has 0 replicas, as if suspended. Use --from-zero to raise it"}, true
 	}
-	if s, fixed := each.First(w.Scalers, func(s Scaler) bool { return s.Fixed != "" }); fixed {
+	if s, fixed := lists.First(w.Scalers, func(s Scaler) bool { return s.Fixed != "" }); fixed {
 		return Left{id, Fixed, s.String() + " is " + s.Fixed}, true
 	}
 	return Left{}, false
@@ -233,7 +233,7 @@ func raise(e checkpoint.Entry, w Workload, o Options) Raise {
 	r := Raise{ID: w.ID, From: w.Replicas, Declared: e.Replicas, Scalers: w.Scalers}
 	need := math.Ceil(float64(e.Replicas)*cmp.Or(o.Factor, 1) - 1e-9) // 0.07 of 100 is 7
 	r.To = int32(min(max(need, 1), math.MaxInt32))
-	for _, most := range append(each.Of(w.Scalers, func(s Scaler) int32 { return s.Max }), e.Max) {
+	for _, most := range append(lists.Map(w.Scalers, func(s Scaler) int32 { return s.Max }), e.Max) {
 		if most > 0 && most < r.To {
 			r.To, r.Capped = most, true
 		}
@@ -259,7 +259,7 @@ func (o Options) place(w Workload) place {
 
 func sorted(waves map[place]*Wave) []Wave {
 	places := slices.SortedFunc(maps.Keys(waves), func(a, b place) int { return cmp.Compare(a.rank, b.rank) })
-	return each.Of(places, func(at place) Wave {
+	return lists.Map(places, func(at place) Wave {
 		slices.SortFunc(waves[at].Raises, func(a, b Raise) int { return workload.Compare(a.ID, b.ID) })
 		return *waves[at]
 	})

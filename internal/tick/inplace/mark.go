@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/splice"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -132,7 +132,7 @@ func (r Rule) follows(file string, id workload.ID, counts []int32) bool {
 
 // marksIn returns the numbers of a workload in one of the files.
 func marksIn(files []File, path string, id workload.ID) []int32 {
-	f, _ := each.First(files, func(f File) bool { return f.Path == path })
+	f, _ := lists.First(files, func(f File) bool { return f.Path == path })
 	return f.Marks[id]
 }
 

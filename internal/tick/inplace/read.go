@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/splice"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -77,7 +77,7 @@ func At(ctx context.Context, from ledger.Reader, commit string, paths []string, 
 // Look returns the markers of files from the objects at their paths. kinds are the kinds
 // of the site.
 func Look(paths []string, objects map[string]repo.Object, kinds workload.Kinds) []File {
-	return each.Of(paths, func(path string) File { return look(path, objects[path], kinds) })
+	return lists.Map(paths, func(path string) File { return look(path, objects[path], kinds) })
 }
 
 func look(path string, o repo.Object, kinds workload.Kinds) File {
