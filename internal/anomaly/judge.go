@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -81,8 +82,9 @@ func (l *Look) lasting(of latch.Latch) (all []alert.Condition) {
 // again returns a raised condition if the sample does not show whether it continues. The
 // condition has the text of the last sample that showed it.
 func (l *Look) again(id workload.ID, e latch.Episode, effect string) alert.Condition {
+	r, _ := each.First(rules, func(r rule) bool { return r.kind == e.Kind })
 	c := alert.Condition{
-		Kind: e.Kind, Subject: id.String(), Effect: effect, Fix: ruleOf(e.Kind).fix,
+		Kind: e.Kind, Subject: id.String(), Effect: effect, Fix: r.fix,
 		Text: "it started at " + instant(e.Since) + ", and this tick could not check it",
 	}
 	for _, o := range l.Open {

@@ -72,15 +72,6 @@ var rules = []rule{
 		"check its pods, for example for a new version, a retry storm or a metric that counts something else"},
 }
 
-func ruleOf(kind alert.Kind) rule {
-	for _, r := range rules {
-		if r.kind == kind {
-			return r
-		}
-	}
-	return rule{}
-}
-
 const (
 	// An autoscaler tolerates 10 % around its target. At a lower load than idle it wants
 	// fewer pods, and at a higher load than busy more.

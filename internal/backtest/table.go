@@ -49,7 +49,9 @@ func (v Verdict) Table(out io.Writer, s term.Style, drawn workload.ID) error {
 		p.Say("  ", "At worst, git had %s of the %s pods that %s needed at %s.",
 			term.Number(int64(w.Declared)), term.Number(int64(w.Need)), w.Workload.Short(), w.At.Format("2006-01-02 15:04"))
 	}
-	p.Line("\n  %s\n", asPolicy(best.Candidate.Set.Default))
+	d := best.Candidate.Set.Default
+	p.Line("\n  default: {series: %s, round: %s, hold: {up: %d, down: %s}, margin: %.3g%%}\n",
+		d.Series, d.Round, d.HoldUp, policy.Span(d.HoldDown), 100*d.Margin)
 	p.Line("%s  %s   %s", v.plot(drawn).Draw(s), s.Legend("desired replicas", "level in git"), s.Faint(since(from, to)))
 	return p.Print(out)
 }
@@ -80,7 +82,7 @@ func (v Verdict) table() string {
 		}
 		rows = append(rows, []string{mark, clip(r.Candidate.Name, 22), fmt.Sprintf("%.2f", r.CommitsPerDay), term.Number(int64(r.Updates)),
 			orDash(r.Need > 0, term.Percent(r.Coverage)), orDash(r.Worst.Measured(), term.Percent(r.Worst.Share)),
-			term.Number(int64(r.Waste + 0.5)), orDash(r.Need > 0, term.Percent(r.Excess()))})
+			term.Number(int64(r.Waste + 0.5)), orDash(r.Need > 0, term.Percent(r.Waste/r.Need))})
 	}
 	return term.Table("llrrrrrr", rows...)
 }
@@ -114,11 +116,6 @@ func (v Verdict) notes(p *term.Page) {
 	for _, note := range notes {
 		p.Whisper("  ", note)
 	}
-}
-
-// asPolicy returns the lines of gitlatch.yaml for a policy.
-func asPolicy(p policy.Policy) string {
-	return fmt.Sprintf("default: {series: %s, round: %s, hold: {up: %d, down: %s}, margin: %.3g%%}", p.Series, p.Round, p.HoldUp, policy.Span(p.HoldDown), 100*p.Margin)
 }
 
 // plot draws the highest value of each bucket, and 0 for a bucket that was not observed.

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gitlatch/gitlatch/internal/build"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
@@ -121,10 +122,7 @@ func noCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	var names []string
-	for _, c := range root.Commands() {
-		names = append(names, c.Name())
-	}
+	names := each.Of(root.Commands(), (*cobra.Command).Name)
 	return fmt.Errorf("unknown command %q%s", args[0], seeHelp(near(args[0], names), root))
 }
 

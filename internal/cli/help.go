@@ -75,10 +75,7 @@ help of the command with this name. "gitlatch help topics" lists all topics.
 
 // helpful returns the arguments of help: topics and commands.
 func helpful(root *cobra.Command) []string {
-	names := []string{topics}
-	for _, t := range docs.Topics() {
-		names = append(names, t.Name)
-	}
+	names := append(each.Of(docs.Topics(), func(t docs.Topic) string { return t.Name }), topics)
 	for _, c := range root.Commands() {
 		if c.IsAvailableCommand() {
 			names = append(names, c.Name())

@@ -40,14 +40,3 @@ func refused(how func(*repo.RefusedError) bool) func(error) bool {
 		return errors.As(err, &e) && how(e)
 	}
 }
-
-// hintsFor returns the hints for an error and the errors joined in it.
-func hintsFor(err error) []string {
-	var found []string
-	for _, h := range hints {
-		if h.about(err) {
-			found = append(found, h.text)
-		}
-	}
-	return found
-}

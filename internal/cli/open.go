@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
@@ -97,13 +98,12 @@ func (f *flags) member(of config.Config) (c config.Config, err error) {
 		if err != nil {
 			return err
 		}
-		for _, m := range members {
-			if m.Site == f.site {
-				c = of.Of(m)
-				return nil
-			}
+		m, listed := each.First(members, func(m config.Member) bool { return m.Site == f.site })
+		if !listed {
+			return fmt.Errorf("--site: %s has no site %s. To list the sites, run \"gitlatch status\"", of.Fleet, f.site)
 		}
-		return fmt.Errorf("--site: %s has no site %s. To list the sites, run \"gitlatch status\"", of.Fleet, f.site)
+		c = of.Of(m)
+		return nil
 	})
 	return c, err
 }

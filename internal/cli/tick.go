@@ -68,7 +68,9 @@ func (f *flags) tick(ctx context.Context, env Env, c config.Config,
 		if err := hangs(busy, c.Period, env.Clock()); err != nil {
 			return err
 		}
-		return form.write(env, report.New(heldBy(busy, c.Site, env.Clock())))
+		// This is not a failure: the other tick, or the next one, does the work.
+		text := fmt.Sprintf("site %s: state %s is open in another gitlatch", c.Site, busy.Path)
+		return form.write(env, report.New(tick.Report{Site: c.Site, Fleet: workload.Fleet{At: env.Clock().UTC()}, NotRun: text}))
 	}
 	if err != nil {
 		return err
@@ -90,12 +92,6 @@ func (f *flags) tick(ctx context.Context, env Env, c config.Config,
 		err = errors.Join(err, report.WriteTextfile(metrics, r, env.Clock()))
 	}
 	return found(err, r.Err())
-}
-
-// heldBy returns the report of a tick that found the state file open in another process.
-// This is not a failure: the other tick, or the next one, does the work.
-func heldBy(busy *bolt.BusyError, site string, now time.Time) tick.Report {
-	return tick.Report{Site: site, Fleet: workload.Fleet{At: now.UTC()}, NotRun: fmt.Sprintf("site %s: state %s is open in another gitlatch", site, busy.Path)}
 }
 
 // hangs returns an error if the process with the open state file has not written the file

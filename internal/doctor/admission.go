@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -106,12 +107,9 @@ func selects(s *metav1.LabelSelector, of map[string]string) bool {
 // the policies that act only on CREATE; otherwise changes considers only the policies
 // that also act on live workloads.
 func (e *examination) changes(s subject, field string, created bool) (way, bool) {
-	for _, w := range e.Cluster.ways() {
-		if w.changes(field) && w.onlyCreation() == created && !(created && e.old()) && w.covers(s, e.Cluster.labels(s.ID.Namespace)) {
-			return w, true
-		}
-	}
-	return way{}, false
+	return each.First(e.Cluster.ways(), func(w way) bool {
+		return w.changes(field) && w.onlyCreation() == created && !(created && e.old()) && w.covers(s, e.Cluster.labels(s.ID.Namespace))
+	})
 }
 
 // admits returns the policy that sets the replicas of a workload to its level on

@@ -34,10 +34,9 @@ func (c Cluster) Builds(paths ...string) []Build {
 	for _, a := range c.appliers() {
 		all = append(all, a.builds...)
 	}
-	for _, dir := range paths {
-		all = append(all, Build{By: ByPath, Dir: strings.TrimSuffix(dir, "/"), kinds: c.Kinds})
-	}
-	return all
+	return append(all, each.Of(paths, func(dir string) Build {
+		return Build{By: ByPath, Dir: strings.TrimSuffix(dir, "/"), kinds: c.Kinds}
+	})...)
 }
 
 // An applier is an object of a GitOps tool that applies manifests from git.
@@ -89,12 +88,7 @@ func (o Overlay) placed(w gitops.Object) workload.ID {
 
 // rendered returns the manifest of a workload in an overlay.
 func (o Overlay) rendered(id workload.ID) (gitops.Object, bool) {
-	for _, w := range o.Workloads {
-		if o.placed(w) == id {
-			return w, true
-		}
-	}
-	return gitops.Object{}, false
+	return each.First(o.Workloads, func(w gitops.Object) bool { return o.placed(w) == id })
 }
 
 // apart sets unbound and away of the appliers. It moves the overlays of other clusters

@@ -54,13 +54,6 @@ func (h Here) Called(destination string) Here {
 	return h
 }
 
-// ByHub marks the cluster as one that the Argo CD of a hub reaches under a destination.
-// See Called.
-func (h Here) ByHub(destination string) Here {
-	h.Hub = true
-	return h.Called(destination)
-}
-
 // named returns the server of a destination that has only a name.
 func named(destination string) string { return "name: " + destination }
 
@@ -129,12 +122,8 @@ type reason struct {
 // first returns the text of the first reason that applies. "" means that no reason
 // applies.
 func first(reasons ...reason) string {
-	for _, r := range reasons {
-		if r.applies {
-			return r.text
-		}
-	}
-	return ""
+	r, _ := each.First(reasons, func(r reason) bool { return r.applies })
+	return r.text
 }
 
 // takes reports whether an origin is the site's repository.

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/each"
 )
 
 // A helmRelease is a HelmRelease of Flux, reduced to the fields that doctor reads.
@@ -30,13 +32,11 @@ const (
 )
 
 // releases returns the names of the HelmReleases that apply a workload.
-func (e *examination) releases(s subject) (names []string) {
-	for _, r := range e.Cluster.releases {
-		if s.labels[labelRelease] == r.Metadata.Name && s.labels[labelNamespace] == r.Metadata.Namespace {
-			names = append(names, r.name())
-		}
+func (e *examination) releases(s subject) []string {
+	applies := func(r helmRelease) bool {
+		return s.labels[labelRelease] == r.Metadata.Name && s.labels[labelNamespace] == r.Metadata.Namespace
 	}
-	return names
+	return each.Of(each.Where(e.Cluster.releases, applies), helmRelease.name)
 }
 
 // charts records the charts whose values may drop the replica count.

@@ -124,7 +124,8 @@ func (f fixture) read(t *testing.T) doctor.Case {
 	}
 	c.Here.Tip = tip
 	if destination, ok := f["hub"]; ok {
-		c.Here = c.Here.ByHub(strings.TrimSpace(destination))
+		c.Here.Hub = true
+		c.Here = c.Here.Called(strings.TrimSpace(destination))
 	}
 	if destination, ok := f["destination"]; ok {
 		c.Here = c.Here.Called(strings.TrimSpace(destination))

@@ -1,6 +1,8 @@
 // Package each has small functions for lists: map, filter, count and index.
 package each
 
+import "slices"
+
 // Of returns the result of made for each element, in order. It is never nil.
 func Of[T, U any](all []T, made func(T) U) []U {
 	of := make([]U, len(all))
@@ -37,4 +39,12 @@ func By[T any, K comparable](all []T, key func(T) K) map[K]T {
 		by[key(one)] = one
 	}
 	return by
+}
+
+// First returns the first of all for which is is true, and whether there is one.
+func First[T any](all []T, is func(T) bool) (first T, found bool) {
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i], true
+	}
+	return first, false
 }

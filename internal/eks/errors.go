@@ -107,11 +107,6 @@ func (c *Cluster) noAccess(ctx context.Context, err error) error {
 		err, group, c.options.Region, c.options.Name, who, group, path, c.options.Name)
 }
 
-// noRights returns the error for an identity that the cluster knows and gives no rights.
-func (c *Cluster) noRights(err error) error {
-	return fmt.Errorf("%w. Give group %s its rights in %s: run \"kubectl apply -k %s\", and check that the access entry has this group", err, cmp.Or(c.options.Group, Group), c, cmp.Or(c.options.Rights, "infra/rbac"))
-}
-
 // reachable returns the remedy for a server that does not answer, although AWS still
 // returns its address.
 func (d description) reachable() string {

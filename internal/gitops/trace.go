@@ -62,11 +62,6 @@ func kustomizationAt(files map[string][]byte, dir string) string {
 	return ""
 }
 
-// objectEntries returns the entries that are folders or files of objects.
-func objectEntries(k types.Kustomization) []string {
-	return slices.Concat(k.Resources, k.Bases, k.Components, k.Generators, k.Transformers, k.Validators)
-}
-
 // otherEntries returns the entries that are other files. They may also be inline text,
 // which follow ignores.
 func otherEntries(k types.Kustomization) []string {
@@ -108,7 +103,7 @@ func (t *tracer) folder(dir string) {
 	f.Components = each.Of(k.Components, func(c string) string { return path.Join(dir, c) })
 	f.Replicas = each.Of(k.Replicas, func(r types.Replica) string { return r.Name })
 	t.folders = append(t.folders, f)
-	for _, entry := range objectEntries(k) {
+	for _, entry := range slices.Concat(k.Resources, k.Bases, k.Components, k.Generators, k.Transformers, k.Validators) {
 		t.follow(dir, entry, true)
 	}
 	for _, entry := range otherEntries(k) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -75,17 +76,14 @@ func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) stri
 const maxLineBytes = 64 << 10
 
 // lines returns the lines of a message's body.
-func lines(crossings []Crossing, beside Beside) (all []string) {
-	for _, d := range crossings {
-		all = append(all, ReasonOf(d).String()+"\n")
-	}
-	for _, namespace := range beside.Components {
-		all = append(all, namespace+": Component written again from its checkpoint file\n")
-	}
-	for _, file := range beside.Files {
-		all = append(all, "edited in place: "+oneLine(file)+"\n")
-	}
-	return all
+func lines(crossings []Crossing, beside Beside) []string {
+	return slices.Concat(
+		each.Of(crossings, func(d Crossing) string { return ReasonOf(d).String() + "\n" }),
+		each.Of(beside.Components, func(namespace string) string {
+			return namespace + ": Component written again from its checkpoint file\n"
+		}),
+		each.Of(beside.Files, func(file string) string { return "edited in place: " + oneLine(file) + "\n" }),
+	)
 }
 
 // weight returns the size of a crossing. For a scale it is the ratio of the two levels,

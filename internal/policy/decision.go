@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -131,11 +132,7 @@ func Changes(decisions []Decision) []checkpoint.Change {
 		}
 		c.To = d.ApplyTo(c.To)
 	}
-	changes := make([]checkpoint.Change, 0, len(by))
-	for _, id := range slices.SortedFunc(maps.Keys(by), workload.Compare) {
-		changes = append(changes, *by[id])
-	}
-	return changes
+	return each.Of(slices.SortedFunc(maps.Keys(by), workload.Compare), func(id workload.ID) checkpoint.Change { return *by[id] })
 }
 
 // A Reading is one of the two measurements of a workload in a sample.

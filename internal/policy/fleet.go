@@ -77,12 +77,6 @@ func shareOf(share float64, workloads int) float64 {
 	return math.Round(share*float64(workloads)*1e6) / 1e6
 }
 
-// NotLookedFor returns the text for an entry of a kind that gitlatch does not sample. gitlatch
-// does not change or retire such an entry.
-func NotLookedFor(kind workload.Kind) string {
-	return fmt.Sprintf("gitlatch does not sample its kind. Add %s to kinds of the policy, or delete the entry", kind)
-}
-
 // Retire decides about a latch whose workload is absent from the sample. The absence
 // counts towards retirement only if the sample is complete and no guard stops anything,
 // and only while there is an entry to retire. It also counts during a pause and an edit grace

@@ -240,7 +240,8 @@ func (f *flight) record() checkpoint.Rollout {
 		to.Milestone = 0
 		to.Phase = checkpoint.PhaseFailed
 		to.Returns = checkpoint.SideFrom
-	case begins, failedOrReturning(to), twiceAtCut && to.Returns == checkpoint.SideFrom, f.passes(to.Milestone):
+	case begins, to.Phase == checkpoint.PhaseFailed, to.Phase == checkpoint.PhaseReturning,
+		twiceAtCut && to.Returns == checkpoint.SideFrom, f.passes(to.Milestone):
 		to.Milestone, to.Phase = f.timer.Percent, checkpoint.PhaseProgressing
 		if f.rollout.Halted != "" {
 			to.Phase = checkpoint.PhaseHalted
@@ -250,12 +251,6 @@ func (f *flight) record() checkpoint.Rollout {
 		}
 	}
 	return to
-}
-
-// failedOrReturning reports whether the phase of an entry is a failure or a return to the old
-// template.
-func failedOrReturning(r checkpoint.Rollout) bool {
-	return r.Phase == checkpoint.PhaseFailed || r.Phase == checkpoint.PhaseReturning
 }
 
 // passes reports whether the rollout has reached a milestone above the one in the entry.

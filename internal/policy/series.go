@@ -41,10 +41,8 @@ func SeriesNames() []string {
 
 // ParseSeries returns the series of a name.
 func ParseSeries(name string) (Series, error) {
-	for _, s := range named {
-		if s.name == name {
-			return s, nil
-		}
+	if s, ok := each.First(named, func(s Series) bool { return s.name == name }); ok {
+		return s, nil
 	}
 	return Series{}, fmt.Errorf("unknown series %q; want one of %s, or a list of levels", name, strings.Join(SeriesNames(), ", "))
 }

@@ -74,11 +74,13 @@ func frozen(r tick.Report) float64 {
 
 func unlisted(r tick.Report) float64 { return float64(len(r.Unread)) }
 
-func commits(r tick.Report) float64 {
-	if r.Commit == nil {
-		return 0
+func commits(r tick.Report) float64 { return oneIf(r.Commit != nil) }
+
+func oneIf(is bool) float64 {
+	if is {
+		return 1
 	}
-	return 1
+	return 0
 }
 
 // pushFailures returns the number of failures to publish to git.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/gitlatch/gitlatch/internal/each"
 )
 
 // sign is the key that identifies a marker.
@@ -16,11 +18,8 @@ const sign = "$gitlatch"
 var signed = regexp.MustCompile(regexp.QuoteMeta(sign))
 
 // signs returns the offsets of the sign in a file, in bytes, in ascending order.
-func signs(data []byte) (at []int) {
-	for _, span := range signed.FindAllIndex(data, -1) {
-		at = append(at, span[0])
-	}
-	return at
+func signs(data []byte) []int {
+	return each.Of(signed.FindAllIndex(data, -1), func(span []int) int { return span[0] })
 }
 
 // comments returns the signs that are in a comment, and not in a text such as a script in

@@ -294,11 +294,8 @@ func (p *publisher) pushBase(ctx context.Context, w writing) error {
 	if err != nil {
 		return err
 	}
-	for _, d := range p.changes {
-		if d.Surge {
-			by.Surges = append(by.Surges, ledger.Surge{ID: d.ID, Need: d.Count})
-		}
-	}
+	surges := each.Where(p.changes, func(d policy.Decision) bool { return d.Surge })
+	by.Surges = each.Of(surges, func(d policy.Decision) ledger.Surge { return ledger.Surge{ID: d.ID, Need: d.Count} })
 	made := &Commit{Changes: p.changes, Message: ledger.Message(by, p.SkipCI, each.Of(p.changes, proposal.Line), w.beside(p.Site))}
 	if p.DryRun {
 		p.Commit = made

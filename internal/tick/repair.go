@@ -29,18 +29,11 @@ func stale(tree *checkpoint.Tree, marks []inplace.Mark, s latch.State, now time.
 }
 
 // staleIn returns the stale namespaces of a tree and its markers, sorted.
-func staleIn(tree checkpoint.Tree, marks []inplace.Mark) (stale []latch.Repair) {
-	names := tree.Stale()
-	for _, m := range marks {
-		if m.Behind() {
-			names = append(names, m.ID.Namespace)
-		}
-	}
+func staleIn(tree checkpoint.Tree, marks []inplace.Mark) []latch.Repair {
+	behind := each.Where(marks, inplace.Mark.Behind)
+	names := append(tree.Stale(), each.Of(behind, func(m inplace.Mark) string { return m.ID.Namespace })...)
 	slices.Sort(names)
-	for _, namespace := range slices.Compact(names) {
-		stale = append(stale, repairOf(tree, marks, namespace))
-	}
-	return stale
+	return each.Of(slices.Compact(names), func(namespace string) latch.Repair { return repairOf(tree, marks, namespace) })
 }
 
 // repairOf returns the repair of a namespace: a hash of the Component's new bytes and of the

@@ -113,7 +113,9 @@ func (t *Tick) run(ctx context.Context, report *Report) (err error) {
 	if report.NotRun != "" {
 		return nil
 	}
-	recallSites(t.Repository, head.Agreed)
+	if r, ok := t.Repository.(repo.Recaller); ok {
+		r.Recall(head.Agreed.Sites) // if git still has this tree, the tick does not fetch it
+	}
 	named, agreed, err := t.readNamed(ctx, head)
 	if err != nil {
 		return fmt.Errorf("reconcile with git: %w", err)

@@ -124,14 +124,6 @@ func (t *tenancy) send(ctx context.Context, head latch.Head) (n Notes, err error
 	return n, t.Store.Save(ctx, t.lease, head, nil, nil)
 }
 
-// recallSites gives the repository the tree that an earlier tick saved. If git still has that
-// tree, this tick does not fetch it.
-func recallSites(to repo.Repository, agreed latch.Agreed) {
-	if r, ok := to.(repo.Recaller); ok {
-		r.Recall(agreed.Sites)
-	}
-}
-
 // sitesAt returns the tree to save: the tree at the agreed tip, or the saved tree if this
 // tick did not read the tip.
 func sitesAt(from repo.Repository, site string, agreed latch.Agreed) []byte {

@@ -40,9 +40,7 @@ const (
 func (q Queue) Send(ctx context.Context, turns []dispatch.Turn, now time.Time) error {
 	var failed []error
 	for part := range slices.Chunk(turns, batch) {
-		if err := q.send(ctx, part, now); err != nil {
-			failed = append(failed, err)
-		}
+		failed = append(failed, q.send(ctx, part, now))
 	}
 	return errors.Join(failed...)
 }

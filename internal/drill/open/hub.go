@@ -26,5 +26,6 @@ func Hub(ctx context.Context, o *site.Opener, own doctor.Lister, here doctor.Her
 	if err != nil {
 		return nil, here, fmt.Errorf("gitops: %w", err)
 	}
-	return doctor.Hub{Lister: own, Hub: objects}, here.ByHub(g.Destination), nil
+	here.Hub = true
+	return doctor.Hub{Lister: own, Hub: objects}, here.Called(g.Destination), nil
 }

@@ -43,13 +43,7 @@ func subjectOf(message string) string {
 
 // levels returns the level changes of a commit, without its changes of rollouts.
 func levels(changes []policy.Decision) []drill.Level {
-	all := []drill.Level{}
-	for _, d := range changes {
-		if d.Reading == policy.ReadingScale {
-			all = append(all, level(d))
-		}
-	}
-	return all
+	return each.Of(each.Where(changes, func(d policy.Decision) bool { return d.Reading == policy.ReadingScale }), level)
 }
 
 func level(d policy.Decision) drill.Level {

@@ -149,9 +149,6 @@ func known(n int32) *int32 {
 
 // unread lists the parts of the cluster and then of git that could not be read.
 func unread(l Look) []string {
-	texts := workload.Texts(l.Doctor.Unread)
-	for _, namespace := range slices.Sorted(maps.Keys(l.Tree.Broken)) {
-		texts = append(texts, l.Tree.Broken[namespace].Error())
-	}
-	return texts
+	broken := each.Of(slices.Sorted(maps.Keys(l.Tree.Broken)), func(namespace string) string { return l.Tree.Broken[namespace].Error() })
+	return append(workload.Texts(l.Doctor.Unread), broken...)
 }

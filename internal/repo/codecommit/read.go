@@ -21,10 +21,8 @@ import (
 func (r *Repository) Read(ctx context.Context, commit string,
 	known map[string]string, paths ...string) (_ map[string]repo.Object, err error) {
 	defer r.turns.Take(&err, "read %s", r)()
-	problems := []error{ctx.Err(), repo.CheckCommit(commit)}
-	for _, path := range paths {
-		problems = append(problems, repo.CheckPath(repo.ParseScope(path).Path))
-	}
+	problems := each.Of(paths, func(path string) error { return repo.CheckPath(repo.ParseScope(path).Path) })
+	problems = append(problems, ctx.Err(), repo.CheckCommit(commit))
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
@@ -38,10 +36,7 @@ func (r *Repository) read(ctx context.Context, commit string,
 		found, err = s.Read(root, known, paths)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return found, nil
+	return found, err
 }
 
 // differing returns the paths of the files that differ between two folders at a path,

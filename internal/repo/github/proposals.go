@@ -11,6 +11,7 @@ import (
 
 	api "github.com/google/go-github/v88/github"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
@@ -59,12 +60,10 @@ func (p *Proposals) newest(ctx context.Context, branch, state string) (*api.Pull
 	if err != nil {
 		return nil, err
 	}
-	for _, pull := range found {
-		if pull.GetHead().GetRef() == branch && pull.GetBase().GetRef() == p.base {
-			return pull, nil
-		}
-	}
-	return nil, nil
+	pull, _ := each.First(found, func(pull *api.PullRequest) bool {
+		return pull.GetHead().GetRef() == branch && pull.GetBase().GetRef() == p.base
+	})
+	return pull, nil
 }
 
 // Ensure opens a pull request, or edits the open one. See repo.Proposals.

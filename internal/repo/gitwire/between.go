@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
@@ -63,12 +64,6 @@ func window(objs *pack.Objects, base, tip plumbing.Hash, whole bool) (repo.Windo
 		}
 		return entry, ok, err
 	})
-	var inside []repo.LogEntry
-	for _, c := range found.Commits {
-		if !older[c.ID] {
-			inside = append(inside, c)
-		}
-	}
-	found.Commits = inside
+	found.Commits = each.Where(found.Commits, func(c repo.LogEntry) bool { return !older[c.ID] })
 	return found, err
 }

@@ -222,10 +222,8 @@ func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
 	case w.Replicas == 0 && !o.FromZero:
 		return Left{id, Suspended, "has 0 replicas, as if suspended. Use --from-zero to raise it"}, true
 	}
-	for _, s := range w.Scalers {
-		if s.Fixed != "" {
-			return Left{id, Fixed, s.String() + " is " + s.Fixed}, true
-		}
+	if s, fixed := each.First(w.Scalers, func(s Scaler) bool { return s.Fixed != "" }); fixed {
+		return Left{id, Fixed, s.String() + " is " + s.Fixed}, true
 	}
 	return Left{}, false
 }
@@ -235,11 +233,7 @@ func raise(e checkpoint.Entry, w Workload, o Options) Raise {
 	r := Raise{ID: w.ID, From: w.Replicas, Declared: e.Replicas, Scalers: w.Scalers}
 	need := math.Ceil(float64(e.Replicas)*cmp.Or(o.Factor, 1) - 1e-9) // 0.07 of 100 is 7
 	r.To = int32(min(max(need, 1), math.MaxInt32))
-	bounds := []int32{e.Max}
-	for _, s := range w.Scalers {
-		bounds = append(bounds, s.Max)
-	}
-	for _, most := range bounds {
+	for _, most := range append(each.Of(w.Scalers, func(s Scaler) int32 { return s.Max }), e.Max) {
 		if most > 0 && most < r.To {
 			r.To, r.Capped = most, true
 		}

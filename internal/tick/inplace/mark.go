@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/splice"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -131,12 +132,8 @@ func (r Rule) follows(file string, id workload.ID, counts []int32) bool {
 
 // marksIn returns the numbers of a workload in one of the files.
 func marksIn(files []File, path string, id workload.ID) []int32 {
-	for _, f := range files {
-		if f.Path == path {
-			return f.Marks[id]
-		}
-	}
-	return nil
+	f, _ := each.First(files, func(f File) bool { return f.Path == path })
+	return f.Marks[id]
 }
 
 // Settled reports whether every number in the files is a level that its entry had.

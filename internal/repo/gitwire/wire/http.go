@@ -93,7 +93,7 @@ func (h *smartHTTP) do(r *http.Request, want string) (io.ReadCloser, error) {
 		}
 		return nil, silence{err}
 	}
-	own := newBody(ctx, done, answer.Body)
+	own := &body{pace{from: answer.Body, giveUp: done}, answer.Body, ctx, done}
 	answer.Body = own
 	if answer.StatusCode != http.StatusOK {
 		said := status(answer)

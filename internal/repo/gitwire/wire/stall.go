@@ -47,10 +47,6 @@ type body struct {
 	done context.CancelCauseFunc
 }
 
-func newBody(ctx context.Context, done context.CancelCauseFunc, from io.ReadCloser) *body {
-	return &body{pace{from: from, giveUp: done}, from, ctx, done}
-}
-
 func (b *body) Read(into []byte) (int, error) {
 	n, err := b.pace.Read(into)
 	if err != nil && errors.Is(context.Cause(b.ctx), errStalled) {

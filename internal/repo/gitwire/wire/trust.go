@@ -64,10 +64,8 @@ func algorithms(key ssh.PublicKey) ([]string, error) {
 
 // check returns an error if the key of the host is not pinned.
 func (t trust) check(at Address, shown ssh.PublicKey) error {
-	for _, key := range t.keys {
-		if bytes.Equal(key.Marshal(), shown.Marshal()) {
-			return nil
-		}
+	if slices.ContainsFunc(t.keys, func(key ssh.PublicKey) bool { return bytes.Equal(key.Marshal(), shown.Marshal()) }) {
+		return nil
 	}
 	return fmt.Errorf("%s has the host key %s %s, which is not pinned. Either the host changed its key, or someone intercepts the connection. "+
 		"gitlatch sent nothing. Before you pin the key, compare it with the published keys", at.host, shown.Type(), ssh.FingerprintSHA256(shown))
