@@ -218,9 +218,14 @@ func (a Alert) Headline() string {
 	return fmt.Sprintf("[%s] gitlatch %s: %s", severity, a.Site, about)
 }
 
-// Message returns the text of the alert for users.
+// Message returns the text of the alert for users. Its first line has the severity, the
+// object and the numbers.
 func (a Alert) Message() string {
-	text := a.Headline() + "\n\n" + a.Text + "\n"
+	separator := ": "
+	if a.Title != "" { // which has the numbers
+		separator = "\n\n"
+	}
+	text := a.Headline() + separator + a.Text + "\n"
 	began := a.Since.UTC().Format(time.RFC3339)
 	if a.State == Resolved {
 		return text + "The condition is over. It started at " + began + ".\n"

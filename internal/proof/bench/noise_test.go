@@ -41,7 +41,7 @@ func shippedDay(t *testing.T) (changes, commits float64) {
 		must(t, err)
 		return value
 	}
-	return number("committing every change"), number("gitlatch")
+	return number("one commit per change"), number("gitlatch")
 }
 
 // noisy runs workloads for some days, after one day in which their levels settle. Their
