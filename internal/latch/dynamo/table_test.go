@@ -71,8 +71,8 @@ func TestTableThatCannotBeUsedSaysWhatToFix(t *testing.T) {
 		"with numbers as keys": {*numeric, client, []string{"key schema", "both strings"}},
 		"not allowed": {"gitlatch", answering("AccessDeniedException", "User: arn:aws:sts::1:assumed-role/latch/x is not authorized to perform: dynamodb:GetItem"),
 			[]string{"denies access", "GetItem, Query, UpdateItem and DeleteItem", "site#<site>", "User: arn:aws:sts::1:assumed-role/latch/x is not authorized"}},
-		"credentials expired": {"gitlatch", answering("ExpiredTokenException", "The security token included in the request is expired"), []string{"credentials", "renew them"}},
-		"credentials unknown": {"gitlatch", answering("UnrecognizedClientException", "The security token included in the request is invalid"), []string{"credentials", "region"}},
+		"credentials expired": {"gitlatch", answering("ExpiredTokenException", "The security token included in the request is expired"), []string{"credentials", "Renew them"}},
+		"credentials unknown": {"gitlatch", answering("UnrecognizedClientException", "The security token included in the request is invalid"), []string{"credentials", "account and Region"}},
 		"throttled":           {"gitlatch", watched{nil, func(string, any) error { return throttle }}, []string{"is throttled", "on-demand"}},
 	} {
 		for use, do := range uses {
