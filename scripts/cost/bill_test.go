@@ -316,7 +316,7 @@ func TestTheCaptionSaysWhatIsLeftOut(t *testing.T) {
 		says  []string
 		never []string
 	}{
-		{nil, []string{"93 workloads, a repository on GitHub", "2 seconds billed", "730 cold starts", "1 request of the key", "written down from memory", "the dashboard of infra/monitoring.yaml", "old versions of the key", "deducts no other free tiers"}, []string{"user of CodeCommit"}},
+		{nil, []string{"93 workloads, a repository on GitHub", "2 seconds billed", "730 cold starts", "1 request to KMS", "written down from memory", "the dashboard of infra/monitoring.yaml", "old versions of the key", "deducts no other free tiers"}, []string{"user of CodeCommit"}},
 		{[]string{"secrets=0"}, []string{"a repository on CodeCommit", "the role as a user of CodeCommit"}, nil},
 		{[]string{"secrets=0", "codecommit_users=1", "lambda_seconds=3"}, []string{"3 seconds billed"}, []string{"user of CodeCommit"}},
 		{[]string{"dashboards=1"}, []string{"old versions of the key"}, []string{"the dashboard"}},

@@ -15,7 +15,7 @@ func (b Bill) caption() string {
 	if use["secrets"] == 0 {
 		host = "CodeCommit"
 	}
-	return fmt.Sprintf("This bill is for one month of one site with %d workloads, a repository on %s, and %s ticks (one tick every %s minutes). The bill uses the list prices of %s in %s, which were written down from memory on %s. Compare each price with the current price of AWS. Each amount is rounded up. The tests measured the number of requests. The bill assumes %s seconds billed for each tick (lambda_seconds), %s cold starts (cold_starts), and %s of the key for each tick (key_requests_per_tick). %s",
+	return fmt.Sprintf("This bill is for one month of one site with %d workloads, a repository on %s, and %s ticks (one tick every %s minutes). The bill uses the list prices of %s in %s, which were written down from memory on %s. Compare each price with the current AWS price. Each amount is rounded up. The tests measured the number of requests. The bill assumes %s seconds billed for each tick (lambda_seconds), %s cold starts (cold_starts), and %s to KMS for each tick (key_requests_per_tick). %s",
 		b.Workloads, host, quantity(b.Ticks), quantity(use["period_minutes"]), b.List.Region, b.List.Currency, b.List.Date,
 		quantity(use["lambda_seconds"]), quantity(use["cold_starts"]), counted(use["key_requests_per_tick"], "request"), b.leftOut())
 }
