@@ -46,9 +46,10 @@ func (t *tenancy) end(ctx context.Context) error {
 	return giveBack(ctx, t.Store, t.lease)
 }
 
-// giveBackWithin is the time limit for the release of the lease. A lease that is not
-// released expires.
-const giveBackWithin = 2 * time.Second
+// giveBackWithin is the time limit for the release of the lease: enough for the retries
+// after a throttled request, and half of the time that a function reserves for its end. A
+// lease that is not released expires.
+const giveBackWithin = 5 * time.Second
 
 // giveBack releases a lease, also after ctx ended. The next tick then need not wait until
 // the lease expires.
