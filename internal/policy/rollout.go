@@ -20,41 +20,41 @@ import (
 // template, the new template (the target), the progress of the rollout, and the template that
 // a rebuild starts with (*old* or *new*).
 //
-//   - gitlatch writes the entry when the workload has been in flight for `after` (15 minutes),
-//     even if the rollout is halted or its target changed. If the rollout fails earlier,
-//     gitlatch writes the entry without this delay.
+//   - gitlatch writes the entry when the workload has been in flight for 15 minutes
+//     (`after`), even if the rollout is halted or its target changed. If the rollout fails
+//     earlier, gitlatch writes the entry immediately.
 //   - The entry selects *old* until two healthy samples in a row reach the `cut` (50 %). From
-//     the second of these samples, the entry selects *new*.
-//   - If the rollout fails, the entry selects *old* again. After `progressDeadline` (10
-//     minutes) of healthy samples, the cut can switch the entry to *new* again. The healthy
-//     samples in this time also count for the cut.
+//     the second of these samples on, the entry selects *new*.
+//   - If the rollout fails, the entry selects *old* again. After 10 minutes of healthy
+//     samples (`progressDeadline`), the entry can switch to *new* again when the rollout
+//     reaches the cut. The healthy samples in these 10 minutes also count toward the cut.
 //   - When the rollout is over, gitlatch removes the entry. If the rollout returns to the old
-//     template, the entry stays in git and selects *old*. If the rollout gets a different
-//     target, gitlatch replaces the entry with a new one.
-//   - The new entry keeps the old template of the previous entry if the previous entry
-//     selected *old* and this template still has available pods. Otherwise, the new entry uses
-//     the replaced template with the most available pods as its old template.
+//     template, the entry stays in git and selects *old*. If the target of the rollout
+//     changes, gitlatch replaces the entry with a new one.
+//   - If the previous entry selected *old* and its old template still has available pods, the
+//     new entry keeps this old template. Otherwise, the old template of the new entry is the
+//     replaced template with the most available pods.
 //   - If git contains no entry, gitlatch writes an entry for a rollout to an earlier template
 //     only if this rollout fails.
 //
-// A rollout has failed in each of these cases:
+// A rollout has failed if at least one of these conditions is true:
 //
 //   - The controller of the workload reports a failure.
-//   - The kind of the workload does not report failures, and the rollout is not halted. Pods
-//     of the target are missing, and no new pod became available for `progressDeadline`.
+//   - The kind of the workload does not report failures, and the rollout is not halted. In
+//     addition, pods of the target are missing, and no new pod has become available for
+//     `progressDeadline`.
 //   - More than half of the pods that the target had at its peak are missing, and no new pod
-//     became available for `progressDeadline`.
+//     has become available for `progressDeadline`.
 //
 // A sample without a failure is healthy if the available pods are at least 95 % of the
 // target's peak. If the target has fewer desired pods than its peak, gitlatch compares the
 // available pods with the desired pods instead.
 //
-// gitlatch commits a switch to *old* at once, and also the removal of an entry that selects
+// gitlatch immediately commits a switch to *old* and the removal of an entry that selects
 // *old*. A new entry that selects *old*, a switch to *new*, and other removals wait for the
-// budget. Other changes wait for the next commit of the site. The changes that wait for the
-// next commit are the milestones (25 % and 75 %), a new entry that selects *new*, and a
-// failure while the entry selects *old*. Until gitlatch commits a change, the previous entry
-// applies.
+// budget. Other changes wait for the next commit of the site. These other changes are the
+// milestones (25 % and 75 %), a new entry that selects *new*, and a failure while the entry
+// selects *old*. Until gitlatch commits a change, the previous entry remains in effect.
 func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	d := Decision{ID: s.ID, Reading: ReadingRollout, Policy: p.Name, From: l.Declared, Verdict: Quiet}
 	if stop := stopsRollout(l, s, look); stop.Reason != ReasonNone {
