@@ -120,7 +120,7 @@ func (s *stack) surges(t *testing.T) {
 		}
 	}
 	text := s.texts(t)
-	if !strings.HasPrefix(text, "[warning] gitlatch "+s.name+": surge "+subject+"\n") || !strings.Contains(text, "\nEffect: gitlatch committed it: ") || !strings.Contains(text, "Fix:    if the need is real, none.") {
+	if !strings.HasPrefix(text, "[warning] gitlatch "+s.name+": surge "+subject+": ") || !strings.Contains(text, "\nEffect: a rebuild starts the workload with ") || !strings.Contains(text, "Fix:    none, if the load is real.") {
 		t.Errorf("text %q", text)
 	}
 }

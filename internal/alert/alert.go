@@ -221,11 +221,16 @@ func (a Alert) Headline() string {
 // Message returns the text of the alert for users. Its first line has the severity, the
 // object and the numbers.
 func (a Alert) Message() string {
-	separator := ": "
-	if a.Title != "" { // which has the numbers
-		separator = "\n\n"
+	text := a.Headline()
+	rest, repeated := strings.CutPrefix(a.Text, a.Subject+":") // as the text about a file does
+	switch {
+	case a.Title != "": // it has the numbers
+		text += "\n\n" + a.Text + "\n"
+	case repeated:
+		text += ":" + rest + "\n"
+	default:
+		text += ": " + a.Text + "\n"
 	}
-	text := a.Headline() + separator + a.Text + "\n"
 	began := a.Since.UTC().Format(time.RFC3339)
 	if a.State == Resolved {
 		return text + "The condition is over. It started at " + began + ".\n"

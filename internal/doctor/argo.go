@@ -218,7 +218,7 @@ func (a application) keeps(s subject, annotations map[string]string) *Finding {
 		return &Finding{RuleWithoutGroup, s.ID.Short(), fmt.Sprintf(unprotected+": the ignoreDifferences rule of %s has no group, so it matches no object.", a.name()),
 			fmt.Sprintf("replace the rule in spec.ignoreDifferences of %s with %s", a.name(), rule)}
 	case !ignores:
-		return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+": %s applies the workload and its replicas.", a.name()),
+		return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+": %s applies the workload and its replicas, so a sync sets the replica count of git.", a.name()),
 			fmt.Sprintf("add %s to spec.ignoreDifferences of %s", rule, a.name())}
 	case !slices.Contains(options, respect) && slices.Contains(own, respect):
 		return &Finding{OptionNotRead, s.ID.Short(), fmt.Sprintf(unprotected+": %s is in the annotation %s of the workload, where Argo CD does not read it.", respect, syncAnnotation), option}

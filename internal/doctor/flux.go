@@ -173,7 +173,7 @@ func (k kustomization) keeps(s subject, annotations map[string]string) *Finding 
 	if slices.ContainsFunc(k.Spec.Ignore, func(r ignoreRule) bool { return slices.Contains(r.Paths, s.pointer()) && r.matches(s) }) {
 		return nil
 	}
-	return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+": %s applies the workload and its replicas.", name), "add " + rule + " (Flux 2.9)"}
+	return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+": %s applies the workload and its replicas, so each reconciliation sets the replica count of git.", name), "add " + rule + " (Flux 2.9)"}
 }
 
 // matches reports whether a rule matches a workload. A rule with an annotation selector

@@ -141,7 +141,7 @@ func (e *examination) skipped(s *subject, in inclusion, w gitops.Object) {
 		why = fmt.Sprintf("%s includes the Component and adds a name prefix or suffix, which takes effect after the Component.", f.Dir)
 	case in.overlay.outside(f.Dir, w):
 		trap, why = ComponentMissing, fmt.Sprintf("%s includes the Component but does not build the workload.", f.Dir)
-		fix = "include the Component in a folder that builds both"
+		fix = "include the Component in a kustomization that also builds the workload"
 	default:
 		trap, why = Overridden, fmt.Sprintf("Another patch or transformer in %s sets the replicas after the Component.", in.overlay.Dir)
 		fix = "remove the patch or transformer"

@@ -114,7 +114,7 @@ func (n *Notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 	}
 	for _, unmeasured := range fleet.Unmeasured {
 		n.condition(alert.Unmeasured, unmeasured.Part, "the demand that "+unmeasured.Part+" measures is unknown: "+unmeasured.Why,
-			"does not judge work per request until then", "correct the source, or remove it from demand in the configuration")
+			"sends no work-per-request alerts for its workloads until it answers", "check that the source runs, and its address and credentials in demand of the configuration")
 	}
 	if head.Drop != nil {
 		n.Conditions = append(n.Conditions, massDrop(r.Site, *head.Drop))
@@ -150,9 +150,9 @@ func massDrop(site string, d latch.Drop) alert.Condition {
 func surge(s ledger.Surge, from, to int32) alert.Condition {
 	return alert.Condition{
 		Kind: alert.Surge, Subject: s.ID.String(),
-		Text:   fmt.Sprintf("its level rose from %d to %d in one change; it has %d pods", from, to, s.Need),
-		Effect: "gitlatch committed it: a level that is too high costs less than one that is too low",
-		Fix:    "if the need is real, none. If not, edit its level in git: gitlatch does not change it for 24 hours",
+		Text:   fmt.Sprintf("its level rose from %d to %d in one change, because it has %d pods", from, to, s.Need),
+		Effect: fmt.Sprintf("a rebuild starts the workload with %d pods", to),
+		Fix:    "none, if the load is real. Otherwise, scale the workload down, and set its level in its checkpoint file. gitlatch does not change your value for 24 hours",
 	}
 }
 
@@ -161,8 +161,9 @@ func (n *Notes) clusters(site string, fleet workload.Fleet, c latch.Cluster, wit
 	recent := func(at time.Time) bool { return !at.IsZero() && fleet.At.Sub(at) <= within }
 	switch {
 	case c.Other != "" && recent(c.OtherSeen) && recent(c.Seen):
-		n.condition(alert.SecondCluster, c.Other, fmt.Sprintf("cluster %s runs ticks of site %s, whose own cluster %s is alive", c.Other, site, c.UID),
-			"only reads the second cluster", "set another site in the configuration of one of the two, or stop its schedule")
+		n.condition(alert.SecondCluster, c.Other, fmt.Sprintf("two live clusters run ticks of site %s: its own, %s, and %s", site, c.UID, c.Other),
+			"writes nothing for cluster "+c.Other+", and continues for the site's own cluster",
+			fmt.Sprintf("stop the schedule of cluster %s, or set another site in its configuration. If the site moved to this cluster, stop the schedule of %s, and run \"gitlatch adopt\"", c.Other, c.UID))
 	case c.Other != "" && fleet.Cluster == c.Other:
 		n.condition(alert.ClusterNew, c.Other, fmt.Sprintf("cluster %s runs ticks of site %s, whose own cluster was %s", c.Other, site, c.UID),
 			"only raises levels", "when the rebuilt cluster has its traffic, run \"gitlatch adopt\"")
