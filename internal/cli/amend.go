@@ -54,8 +54,8 @@ func newPause(env Env) *cobra.Command {
 With targets, it stops only the level changes of these workloads.
 
 During a pause, gitlatch stops the timers and commits no level changes. It
-continues to sample, and to send reports and alerts. To end a pause, run the command with
---until now.` + targetWords,
+continues to sample, and to send reports and alerts. To end a pause, run the
+command with --until now.` + targetWords,
 		Example: `  # Pause the site for 3 hours
   gitlatch pause --until 3h -c prod-eu.yaml
 

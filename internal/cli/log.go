@@ -42,8 +42,8 @@ the changes of the level, of the minimum and maximum replicas, and of the
 rollout milestone. A merge counts as one change. log only reads git.
 
 log reads up to --commits commits. If the history is longer, log prints the date
-of the oldest commit that it read. For a workload that git no longer contains, use the
-form NAMESPACE/KIND/NAME.` + workloadWords,
+of the oldest commit that it read. For a workload that git no longer contains,
+use the form NAMESPACE/KIND/NAME.` + workloadWords,
 		Example: `  # List the last 20 changes
   gitlatch log shop/web -c prod-eu.yaml
 

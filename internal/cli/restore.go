@@ -89,7 +89,8 @@ func newRelease(env Env) *cobra.Command {
 		Short: "Remove brakes and let autoscalers scale down again",
 		Long: `release removes the brakes that a restore set, and brings back the previous
 scale-down setting of each autoscaler. If a user changed this setting after the
-restore, release keeps the user's value. Without --yes, release prints the plan and writes nothing.
+restore, release keeps the user's value. Without --yes, release prints the plan
+and writes nothing.
 
 Exit status:
   0  The plan was printed, or every autoscaler has reached its planned state.
