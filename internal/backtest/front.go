@@ -71,14 +71,14 @@ func (w Wants) Recommend(results []Result) (best int, why string) {
 	covers := func(r Result) bool { return r.Declared > 0 && r.Worst.Share >= w.Coverage }
 	quiet := func(r Result) bool { return covers(r) && r.CommitsPerDay <= w.Commits }
 	judged := func(r Result) bool { return r.Declared > 0 && r.Worst.Measured() }
-	bound := term.Percent(w.Coverage) + " of each replica count that lasted"
+	bound := "at least " + term.Percent(w.Coverage) + " in the worst case"
 	for _, rule := range []struct {
 		in   func(Result) bool
 		aims [3]int
 		why  string
 	}{
-		{quiet, [3]int{waste, commits, coverage}, fmt.Sprintf("the least waste of the policies that cover %s with at most %.4g commits per day", bound, w.Commits)},
-		{covers, [3]int{commits, waste, coverage}, fmt.Sprintf("the fewest commits of the policies that cover %s. No policy does with %.4g commits per day", bound, w.Commits)},
+		{quiet, [3]int{waste, commits, coverage}, fmt.Sprintf("the least waste of all policies that cover %s and need at most %.4g commits per day", bound, w.Commits)},
+		{covers, [3]int{commits, waste, coverage}, fmt.Sprintf("the fewest commits of all policies that cover %s. All of these policies need more than %.4g commits per day", bound, w.Commits)},
 		{judged, [3]int{coverage, waste, commits}, fmt.Sprintf("the best worst coverage. No policy covers %s", bound)},
 	} {
 		best = slices.IndexFunc(results, rule.in)

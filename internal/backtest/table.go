@@ -102,11 +102,11 @@ func (v Verdict) quietest() []int {
 // notes adds explanations of the table, and of the workloads that it omits.
 func (v Verdict) notes(p *term.Page) {
 	notes := []string{
-		"Commits are per day. Worst is the lowest coverage of a replica count that lasted " + policy.Span(v.Lasting) + ". Waste is in pod hours, and as a share of the desired replicas. " +
-			"* marks a policy that no other policy improves without a worse result in commits, worst or waste.",
+		"Commits are per day. Worst is the lowest coverage of any replica count that lasted at least " + policy.Span(v.Lasting) + ". Waste is in pod hours, and as a percentage of the desired pod hours. " +
+			"* marks a policy if every policy that is better in commits, worst or waste is worse in another of these columns.",
 	}
 	if slices.ContainsFunc(v.Results, func(r Result) bool { return r.Reviews > 0 }) {
-		notes = append(notes, "backtest assumes that a reviewed level change is merged at once.")
+		notes = append(notes, "backtest assumes that a reviewed level change is merged immediately.")
 	}
 	if v.Best >= 0 {
 		if r := v.Results[v.Best]; r.Declared < r.Workloads {

@@ -32,7 +32,7 @@ ends a mass drop, for example after you moved workloads to another cluster.
 With targets, gitlatch latches these workloads again after someone deleted their
 entries from git. It also ends their pauses and edit grace periods.
 
-The change is in the state of the site, not in git.` + targetWords,
+adopt changes the state of the site, and writes nothing to git.` + targetWords,
 		Example: `  # Accept the rebuilt cluster
   gitlatch adopt -c prod-eu.yaml
 
@@ -54,8 +54,8 @@ func newPause(env Env) *cobra.Command {
 With targets, it stops only the level changes of these workloads.
 
 During a pause, gitlatch stops the timers and commits no level changes. It
-continues to sample, report and alert. To end a pause, run the command with
---until now.` + targetWords,
+continues to sample, and to send reports and alerts. To end a pause, run the
+command with --until now.` + targetWords,
 		Example: `  # Pause the site for 3 hours
   gitlatch pause --until 3h -c prod-eu.yaml
 

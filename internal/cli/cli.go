@@ -55,17 +55,17 @@ func newRoot(env Env) *cobra.Command {
 		Use:   "gitlatch",
 		Short: "Write rounded live replica counts to git",
 		Long: `gitlatch writes the replica counts of live workloads to git, rounded to a few
-levels. A cluster that is rebuilt from git can then serve the traffic of today.
+levels. A cluster that is rebuilt from git can then serve today's traffic.
 gitlatch commits only when a level changes.
 
 A command reads the configuration of a site from --config FILE, or from the
-environment variable GITLATCH_CONFIG. The variable contains the path of the file
-or its text. To read the standard input, use --config -.
+environment variable GITLATCH_CONFIG. The variable contains the path or the text
+of the file. To read from standard input, use --config -.
 
 Every command exits with one of these statuses:
   0  The command found no problem.
-  1  The command did its work and found something that you should check.
-  2  The command could not do its work.
+  1  The command completed its work and found a problem that you should check.
+  2  The command could not complete its work.
 
 To list the topics of the handbook, run "gitlatch help topics".`,
 		SilenceUsage:  true,

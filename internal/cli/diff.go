@@ -34,13 +34,13 @@ live pods are in sync with a level of 2,000.
 
 A workload beyond a threshold is pending. If the stabilization window of the
 policy keeps a higher level for hours, the workload is waiting. A waiting or
-frozen workload is not a difference.
+frozen workload does not count as a difference.
 
-diff reads no state, so it does not see timers, pauses and opt-outs. It writes
+diff reads no state, so it does not see timers, pauses or opt-outs. It writes
 nothing. Without targets, it lists only the workloads that you should check.
 
-In the CI of a pull request, --tree . compares the cluster with the files of the
-checkout.
+In a CI job for a pull request, use --tree . to compare the cluster with the
+files of the pull request.
 
 Exit status:
   0  No workload differs.
@@ -58,7 +58,7 @@ Exit status:
 	}
 	d.register(c, env)
 	d.registerTargets(c, &d.flags)
-	c.Flags().StringVar(&d.tree, "tree", "", "folder of a checkout to compare with, instead of the repository")
+	c.Flags().StringVar(&d.tree, "tree", "", "folder of a git checkout to read instead of the repository")
 	d.output.register(c, diff.Report.Table, nil)
 	return c
 }

@@ -32,16 +32,16 @@ func newDoctor(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find unprotected workloads and problems in a rebuild",
-		Long: `doctor compares the live workloads, the levels in git, and the objects that
-apply git to the cluster. For each workload, it prints the rule that protects
+		Long: `doctor compares the live workloads, the levels in git, and the GitOps objects in
+the cluster. For each workload, it prints the rule that protects
 the live replica count, and the replicas that a rebuild starts with. It lists
 each problem with a fix.
 
-doctor builds folders of the repository in memory: the folders that Flux
-Kustomizations and Argo CD Applications use, and the folders of --path. It does
+doctor builds manifests from the repository in memory. It uses the folders of
+Flux Kustomizations and Argo CD Applications, and the folders of --path. It does
 not download charts or remote bases. Without --write, it writes nothing.
 
-doctor needs the cluster rights in infra/rbac/doctor.
+doctor needs the permissions in infra/rbac/doctor.
 
 Exit status:
   0  There is nothing to fix.
@@ -58,8 +58,8 @@ Exit status:
 	d.register(c, env)
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder of the repository to build (repeatable)")
 	c.Flags().StringVar(&d.url, "url", "", "repository URL that the cluster uses (default from the configuration)")
-	c.Flags().StringVar(&d.hub, "gitops-context", "", "kubeconfig context of the hub, if Argo CD runs in another cluster")
-	c.Flags().BoolVar(&d.write, "write", false, "commit the rules to protection.yaml of the site")
+	c.Flags().StringVar(&d.hub, "gitops-context", "", "kubeconfig context of the hub cluster in which Argo CD runs")
+	c.Flags().BoolVar(&d.write, "write", false, "commit the rules to the site's protection.yaml")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --write, print the file and commit nothing")
 	d.output.register(c, doctor.Report.Table, nil)
 	return c

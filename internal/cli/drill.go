@@ -46,12 +46,12 @@ of the needed pods that a rebuild starts with. It also prints the causes of
 missing pods, and an estimate of the time until all pods run.
 
 Without --flush, drill writes nothing. With --flush, it first raises the level
-of each healthy workload to its present need and commits the levels. It skips
+of each healthy workload to its current need and commits the levels. It ignores
 stabilization windows and margins. A flush leaves out workloads that are frozen,
-paused, blocked, waiting for review, or in their edit grace period. A site that
-observes writes no levels.
+paused, blocked, waiting for review, or in their edit grace period. In the mode
+observe, a flush writes no levels.
 
-drill needs the cluster rights in infra/rbac/doctor.
+drill needs the permissions in infra/rbac/doctor.
 
 Exit status:
   0  The coverage is at least --min-coverage, and everything could be read.
@@ -60,7 +60,7 @@ Exit status:
 		Example: `  # Score the levels in git
   gitlatch drill -c prod-eu.yaml
 
-  # Commit the present need first, before you take a cluster down
+  # Commit the current need first, before you take a cluster down
   gitlatch drill --flush --min-coverage 98% -c prod-eu.yaml`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -69,8 +69,8 @@ Exit status:
 	}
 	d.register(c, env)
 	c.Flags().Var((*units.Share)(&d.minCoverage), "min-coverage", "minimum coverage for exit status 0, such as 98% or 0.98")
-	c.Flags().BoolVar(&d.flush, "flush", false, "commit the present need of each workload first")
-	c.Flags().BoolVar(&d.exact, "exact", false, "with --flush, also lower levels to the present need")
+	c.Flags().BoolVar(&d.flush, "flush", false, "commit the current need of each workload first")
+	c.Flags().BoolVar(&d.exact, "exact", false, "with --flush, also lower levels to the current need")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --flush, print the new levels and write nothing")
 	c.Flags().BoolVar(&d.all, "all", false, "also list the workloads that start with all needed pods")
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder of the repository to build (repeatable)")

@@ -30,12 +30,12 @@ func newExplain(env Env) *cobra.Command {
 		Short: "Explain the decision about a workload",
 		Long: `explain samples the cluster once and computes a tick without writing anything.
 For one workload, it prints the live replicas and the level in git. It also
-prints the replica counts at which the level changes, the timers that run, and
+prints the replica counts at which the level changes, the running timers, and
 the decision with its reason.
 
 Exit status:
   0  The tick found no problem.
-  1  Part of the cluster could not be listed, or a problem needs a user.
+  1  Part of the cluster could not be listed, or a user must fix a problem.
   2  explain could not compute the tick.` + workloadWords,
 		Example: "  gitlatch explain shop/web -c prod-eu.yaml",
 		Args:    arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
@@ -168,7 +168,7 @@ func (e explanation) explainSample(lines *term.Topics) {
 	case s.Scale.Unstated:
 		lines.Add("scaled by", "no autoscaler found. Its manifest states no replicas, so Kubernetes uses the default of 1")
 	case s.Scale.Driver == workload.DrivenByNothing:
-		lines.Add("scaled by", "no autoscaler. Only its manifest states the replicas")
+		lines.Add("scaled by", "no autoscaler. Its replica count comes from its manifest")
 	default:
 		lines.Add("scaled by", "%s, min and max %s", s.Scale.Driver, policy.Bounds{Min: s.Scale.Min, Max: s.Scale.Max})
 	}
@@ -275,7 +275,7 @@ func (e explanation) explainRollout(lines *term.Topics) {
 		return
 	}
 	lines.Add("rollout", "from %s to %s, in git at %d %%, %s: a rebuild starts with %s", template(r.From), template(r.To), r.Milestone, r.Phase, r.Returned().Hash)
-	lines.Add("", "git selects %s from the second healthy sample in a row at %d %% or above, and %s if the rollout fails or goes back. When it is over, gitlatch removes the entry", r.To.Hash, p.Cut, r.From.Hash)
+	lines.Add("", "git selects %s after two healthy samples in a row at %d %% or above. If the rollout fails or goes back, git selects %s. When the rollout is over, gitlatch removes the entry", r.To.Hash, p.Cut, r.From.Hash)
 }
 
 // template formats a template so that users can distinguish two of them.

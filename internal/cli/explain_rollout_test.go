@@ -31,7 +31,7 @@ func TestExplainSaysWhatIsKnownOfARollout(t *testing.T) {
 		"missing pods": {latch.Latch{Flight: &latch.Rollout{Target: "db-2", Flight: hour, Stalled: latch.Stopwatch{Since: noon.Add(-20 * time.Minute), Lost: 14 * time.Minute}}},
 			"timer: in flight for 1h; gets an entry after 15m, or when it fails\ntimer: pods of db-2 are missing, and no new pod became available for 6m\n"},
 		"recorded": {latch.Latch{Declared: record}, "rollout: from db-1 to db-2, in git at 30 %, progressing: a rebuild starts with db-1\n" +
-			": git selects db-2 from the second healthy sample in a row at 50 % or above, and db-1 if the rollout fails or goes back. When it is over, gitlatch removes the entry\n"},
+			": git selects db-2 after two healthy samples in a row at 50 % or above. If the rollout fails or goes back, git selects db-1. When the rollout is over, gitlatch removes the entry\n"},
 	} {
 		var b strings.Builder
 		var lines term.Topics

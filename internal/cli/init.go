@@ -31,10 +31,10 @@ func newInit(env Env) *cobra.Command {
 - a policy file that explains each field and shows every default
 - an empty Component for each namespace with workloads that the policy latches
 
-A new site observes: it writes no levels. With --mode latch, it writes levels
-from the start.
+A new site is in the mode observe, in which gitlatch writes no levels. With
+--mode latch, gitlatch writes levels from the first tick.
 
-init changes no existing file. To add missing files, run it again.`,
+init does not change existing files. To add missing files, run it again.`,
 		Example: `  # Print the files without a commit
   gitlatch init --dry-run -c prod-eu.yaml
 
@@ -180,7 +180,7 @@ func (f *flags) next(id string, c config.Config, files map[string][]byte, namesp
 		ticks = "commits the level changes"
 		fmt.Fprintf(&b, "\n%s sets \"mode: latch\".\nA tick writes the levels of workloads that a rule protects.\n", c.Repository.PolicyFile)
 	} else {
-		fmt.Fprintf(&b, "\nThe site only observes.\nTo have gitlatch write levels, set \"mode: latch\" in %s.\n", c.Repository.PolicyFile)
+		fmt.Fprintf(&b, "\ngitlatch only observes the site.\nTo start writing levels, set \"mode: latch\" in %s.\n", c.Repository.PolicyFile)
 	}
 	fmt.Fprintf(&b, "\n  gitlatch tick%s\n      every %s: %s\n", flag, policy.Span(c.Period), ticks)
 	if len(namespaces) > 0 {

@@ -37,13 +37,13 @@ func newLog(env Env) *cobra.Command {
 		Use:   "log TARGET",
 		Short: "Show the history of a workload's level",
 		Long: `log lists the commits on the branch of the site that changed the entry of a
-workload, newest first. For each commit, it prints the changed level, minimum
-and maximum replicas, and rollout milestone, with the author and the reason. A
-merge counts as one change. log only reads git.
+workload, newest first. For each commit, it prints the author, the reason, and
+the changes of the level, of the minimum and maximum replicas, and of the
+rollout milestone. A merge counts as one change. log only reads git.
 
-log reads up to --commits commits. If it stops there, it prints the date of the
-oldest commit that it read. For a workload that git no longer contains, use the
-form NAMESPACE/KIND/NAME.` + workloadWords,
+log reads up to --commits commits. If the history is longer, log prints the date
+of the oldest commit that it read. For a workload that git no longer contains,
+use the form NAMESPACE/KIND/NAME.` + workloadWords,
 		Example: `  # List the last 20 changes
   gitlatch log shop/web -c prod-eu.yaml
 

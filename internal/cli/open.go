@@ -36,8 +36,8 @@ type flags struct {
 func (f *flags) register(c *cobra.Command, env Env) {
 	f.registerSite(c, env)
 	common := c.PersistentFlags()
-	common.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file`, instead of the configured one")
-	common.StringVar(&f.context, "context", "", "context `name`, instead of the configured one")
+	common.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default as configured)")
+	common.StringVar(&f.context, "context", "", "kubeconfig context `name` (default as configured)")
 }
 
 // registerSite adds the flags that select the site, for a command that reads no cluster.
@@ -46,8 +46,8 @@ func (f *flags) registerSite(c *cobra.Command, env Env) {
 	f.env = env
 	common := c.PersistentFlags()
 	common.StringVarP(&f.file, "config", "c", "", "configuration `file`, or - (default $"+config.Variable+")")
-	common.StringVar(&f.repository, "repository", "", "git repository `URL` or path, instead of --config")
-	common.StringVar(&f.site, "site", "", "site `name`, with --repository or with a fleet")
+	common.StringVar(&f.repository, "repository", "", "git repository `URL` or path to use instead of --config")
+	common.StringVar(&f.site, "site", "", "site `name` for --repository or a fleet")
 }
 
 // config returns the configuration that the flags select, with the changes by other

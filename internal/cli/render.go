@@ -15,9 +15,9 @@ func newRender(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "render",
 		Short: "Print manifests that protect the replica counts of a site",
-		Long: `render prints a rule for Flux, for Argo CD or as an admission policy. The rule
-applies a level when the workload is created, and protects the replica count of
-a live workload. render also prints RBAC rights for custom kinds. It writes
+		Long: `render prints a rule for Flux or Argo CD, or an admission policy. The rule
+applies a level when a workload is created, and protects the replica count of a
+live workload. render also prints RBAC roles for custom kinds. It writes
 nothing.`,
 		Args: misspelt,
 		RunE: func(c *cobra.Command, args []string) error {

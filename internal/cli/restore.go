@@ -34,22 +34,23 @@ func newRestore(env Env) *cobra.Command {
 		Use:   "restore [TARGET...]",
 		Short: "Raise live workloads to their levels in git",
 		Long: `restore raises all workloads of the site to their levels in git, or only the
-given targets. Use it for a cluster that came up with too few pods. A rebuild
-from manifests that include the Components does not need it.
+given targets. Use it for a cluster that came up with too few pods. If the
+manifests of a rebuild include the Components, you do not need a restore.
 
 restore never lowers a workload, and never exceeds the maximum replicas in git
 or in the cluster. It skips workloads that are suspended or opted out.
 
-Before it raises a workload, restore sets a brake: the autoscaler does not scale
-down until the brake expires. "gitlatch restore release" removes brakes. Each
-run of restore also removes expired brakes.
+Before restore raises a workload, it sets a brake. The autoscaler then does not
+scale down until the brake expires. "gitlatch restore release" removes brakes.
+Each run of restore also removes expired brakes.
 
 Without --yes, restore prints the plan and writes nothing. If a run stops early,
 the next run continues.
 
 Exit status:
-  0  The plan was printed, or every workload is as planned.
-  1  A workload or an autoscaler is not yet as planned. Run restore again.
+  0  The plan was printed, or every workload has reached its planned state.
+  1  A workload or an autoscaler has not reached its planned state yet. Run
+     restore again.
   2  restore could not run.` + targetWords,
 		Example: `  # Print the plan for all workloads
   gitlatch restore -c prod-eu.yaml
@@ -69,13 +70,13 @@ Exit status:
 	}
 	r.every(c, env)
 	r.registerTargets(c, &r.flags)
-	c.Flags().Var((*units.Share)(&r.options.Factor), "factor", "share of each level to raise to, rounded up, such as 50% or 0.5")
+	c.Flags().Var((*units.Share)(&r.options.Factor), "factor", "target of each workload as a share of its level, rounded up, such as 50% or 0.5")
 	c.Flags().StringSliceVar(&r.options.Order, "order", nil, "namespaces in the order of their waves (default by PriorityClass)")
 	c.Flags().BoolVar(&r.options.FromZero, "from-zero", false, "also raise workloads with 0 replicas")
 	c.Flags().Int32Var(&r.pace.PerMinute, "pods-per-minute", restore.PerMinute, "maximum number of pods to request per minute")
 	c.Flags().Int32Var(&r.pace.Unready, "max-unready", restore.Unready, "maximum number of requested pods that are not ready")
 	c.Flags().Var((*units.Span)(&r.pace.Patience), "wave-timeout", "maximum time without progress before the next wave starts")
-	c.Flags().Var((*units.Span)(&r.hold), "brake", "time until a brake expires, up to 7d")
+	c.Flags().Var((*units.Span)(&r.hold), "brake", "time until a brake expires (at most 7d)")
 	c.AddCommand(newRelease(env))
 	return c
 }
@@ -86,13 +87,14 @@ func newRelease(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "release",
 		Short: "Remove brakes and let autoscalers scale down again",
-		Long: `release removes the brakes that a restore set, and puts back the previous
-scale-down setting of each autoscaler. If a user changed the setting since, the
-user's value stays. Without --yes, release prints the plan and writes nothing.
+		Long: `release removes the brakes that a restore set, and brings back the previous
+scale-down setting of each autoscaler. If a user changed this setting after the
+restore, release keeps the user's value. Without --yes, release prints the plan
+and writes nothing.
 
 Exit status:
-  0  The plan was printed, or every autoscaler is as planned.
-  1  An autoscaler is not yet as planned. Run release again.
+  0  The plan was printed, or every autoscaler has reached its planned state.
+  1  An autoscaler has not reached its planned state yet. Run release again.
   2  release could not run.`,
 		Example: `  # Print the plan
   gitlatch restore release -c prod-eu.yaml
@@ -114,7 +116,7 @@ Exit status:
 // every adds the flags that restore and release share.
 func (r *restoring) every(c *cobra.Command, env Env) {
 	r.register(c, env)
-	c.Flags().BoolVar(&r.yes, "yes", false, "write to the cluster (default print the plan)")
+	c.Flags().BoolVar(&r.yes, "yes", false, "write to the cluster instead of printing the plan")
 	r.output.register(c, restore.Report.Table, nil)
 }
 

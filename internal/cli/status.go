@@ -34,8 +34,8 @@ func newStatus(env Env) *cobra.Command {
 		Short: "Show the status of a site or a fleet",
 		Long: `status prints the mode, the cluster, the last tick and the remaining commit
 budget of a site. It lists pauses, edit grace periods, the open pull request and
-the open alerts. If the site observes, status also prints how many entries in
-git are not updated. With the configuration of a fleet, it prints every site.
+the open alerts. If the mode is observe, status also prints the number of
+entries in git that gitlatch does not update. For a fleet, it prints every site.
 
 status reads only the state, and the list of sites of a fleet. It does not
 contact a cluster, and writes nothing.

@@ -30,12 +30,9 @@ func newTick(env Env) *cobra.Command {
 If a workload stays beyond a threshold for the stabilization window, tick
 commits the new level. All level changes of a tick are one commit.
 
-With --repository instead of --config, the site is called "local". tick then
-uses the current kube context, and a state file in your cache folder. The first
-tick prints the path of this file.
-
-With --repository, the defaults apply: site local, the current kube context, and
-a state file in your cache folder. The first tick prints its path.`,
+If you use --repository instead of --config, the name of the site is "local".
+tick then uses the current kubeconfig context, and stores the state in a file in
+your cache folder. The first tick prints the path of this file.`,
 		Example: "  gitlatch tick --dry-run -c prod-eu.yaml\n  gitlatch tick -c prod-eu.yaml",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -21,12 +21,12 @@ func newValidate(env Env) *cobra.Command {
 		Use:   "validate FILE...",
 		Short: "Check files of kind Config, Policy and Fleet",
 		Long: `validate checks files for errors and prints every error with its line and field.
-It contacts no cluster and no repository, so you can run it in CI. Use - for the
-standard input.
+It contacts no cluster and no repository, so you can run it in CI. To read from
+standard input, use - as FILE.
 
-If a Config is among the files, validate checks each Policy against its period
-and its repository host. Without a Config, it uses a period of 5m and a host
-with pull requests.
+If one of the files is a Config, validate checks each Policy against the period
+and the repository host in this Config. Without a Config, validate assumes a
+period of 5m and a host with pull requests.
 
 Exit status:
   0  All files are valid.

@@ -61,7 +61,7 @@ func newTool(env Env, f *flags, tool, short, long string, object, fields func(wa
 	return c
 }
 
-const narrowed = "\n\nIf you give namespaces, the rules cover only their workloads. Each namespace\nmust have a Component in git. To create it, run \"gitlatch init\"."
+const narrowed = "\n\nIf you list namespaces, the output covers only their workloads. Each namespace\nmust have a Component in git. To create it, run \"gitlatch init\"."
 
 func newAdmission(env Env, f *flags) *cobra.Command {
 	var images bool
@@ -79,7 +79,7 @@ the workloads. If the API server cannot read a checkpoint file, it creates the
 workload unchanged.
 
 With --writer, admission also prints a ValidatingAdmissionPolicy that lets only
-these users write checkpoint files. Give the user that applies them, such as
+these users write checkpoint files. Include the user that applies these files, such as
   Flux     system:serviceaccount:flux-system:kustomize-controller
   Argo CD  system:serviceaccount:argocd:argocd-application-controller` + narrowed,
 		Example: "  gitlatch render admission -c prod-eu.yaml | kubectl apply -f -",
@@ -110,7 +110,7 @@ these users write checkpoint files. Give the user that applies them, such as
 	}
 	t.registerTargets(c, f)
 	c.Flags().BoolVar(&images, "images", false, "add the policy that restores the old images of a rollout in a rebuild (requires --writer)")
-	c.Flags().StringArrayVar(&writers, "writer", nil, "name of a `user` that may write checkpoint files (repeatable, default anyone who may write ConfigMaps)")
+	c.Flags().StringArrayVar(&writers, "writer", nil, "name of a `user` that may write checkpoint files (repeatable, default any user with permission to write ConfigMaps)")
 	return c
 }
 

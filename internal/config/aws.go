@@ -60,7 +60,7 @@ func eksFields(e *EKS) yamldoc.Object {
 		yamldoc.Required("name", "name of the EKS cluster",
 			yamldoc.Into(&e.Name, yamldoc.Text(`^[0-9A-Za-z][-0-9A-Za-z_]*$`, "the name of an EKS cluster: letters, digits, - and _, at most 100").AtMost(100))),
 		regionField(&e.Region),
-		yamldoc.Optional("roleArn", "ARN of the IAM role that gitlatch assumes for the login, if the cluster is in a different account",
+		yamldoc.Optional("roleArn", "ARN of the IAM role that gitlatch assumes to log in to a cluster in a different account",
 			yamldoc.Into(&e.RoleARN, yamldoc.Text(`^arn:aws(-[a-z]+)*:iam::[0-9]{12}:role/[-A-Za-z0-9_+=,.@/]+$`, "the ARN of a role, such as arn:aws:iam::123456789012:role/gitlatch"))),
 		yamldoc.Optional("externalId", "external ID that the trust policy of the role in roleArn requires",
 			yamldoc.Into(&e.ExternalID, yamldoc.Text(`^[-A-Za-z0-9_+=,.@:/]{2,}$`, "an external id: letters, digits and any of +=,.@:/-_"))),

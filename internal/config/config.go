@@ -142,7 +142,7 @@ func configDocument(c *Config) yamldoc.Document {
 		).With(yamldoc.OneOf("bolt", "dynamodb", "memory"))),
 		yamldoc.Required("repository", "git repository for the checkpoint files", repositoryFields(&c.Repository)),
 		yamldoc.Optional("period", "time from one tick to the next, which must match your schedule", span(&c.Period, time.Second)),
-		yamldoc.Optional("commit", "settings for the commits of gitlatch", yamldoc.Fields(
+		yamldoc.Optional("commit", "settings for gitlatch's commits", yamldoc.Fields(
 			yamldoc.Optional("skipCI", "whether gitlatch adds [skip ci] to its commit messages in mode direct", yes(&c.Commit.SkipCI)),
 			yamldoc.Optional("author", "author of the commits; the default is gitlatch", yamldoc.Fields(
 				yamldoc.Required("name", "name of the author", yamldoc.Into(&c.Commit.Author.Name, yamldoc.Text(`^[^<>\r\n]+$`, "a name on one line, without < and >"))),
@@ -178,6 +178,6 @@ func gitopsFields(g *GitOps) yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Optional("context", "context of the hub cluster in the kubeconfig", yamldoc.Into(&g.Context, anyText)),
 		yamldoc.Optional("eks", "hub cluster on Amazon EKS", eksFields(&g.EKS)),
-		yamldoc.Optional("destination", "destination of the site's cluster in Argo CD, as the name or server of the destination, or as the ARN of an EKS cluster", yamldoc.Into(&g.Destination, anyText)),
+		yamldoc.Optional("destination", "destination of the site's cluster in Argo CD, as a name, a server URL, or the ARN of an EKS cluster", yamldoc.Into(&g.Destination, anyText)),
 	).With(yamldoc.AtMostOne("context", "eks"), yamldoc.AnyOf("context", "eks", "destination"))
 }

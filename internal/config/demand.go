@@ -63,7 +63,7 @@ func cloudwatchFields(c *CloudWatch) yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Required("namespace", "namespace of the CloudWatch metric, such as AWS/ApplicationELB", yamldoc.Into(&c.Namespace, yamldoc.Text(`^[^:][ -~]{0,254}$`, "a namespace such as AWS/ApplicationELB"))),
 		yamldoc.Required("metric", "name of the CloudWatch metric, such as RequestCount", yamldoc.Into(&c.Metric, yamldoc.Text(`^[ -~]{1,255}$`, "the name of a metric such as RequestCount"))),
-		yamldoc.Optional("dimensions", "mapping of all dimension names of the CloudWatch metric to their values", pairs(&c.Dimensions, anyText)),
+		yamldoc.Optional("dimensions", "names and values of all dimensions of the CloudWatch metric", pairs(&c.Dimensions, anyText)),
 		yamldoc.Optional("statistic", "CloudWatch statistic that gitlatch reads for each period", yamldoc.Into(&c.Statistic, yamldoc.Word(statistics...))),
 		yamldoc.Optional("period", "length of one CloudWatch period, which must be a multiple of 1m", span(&c.Period, time.Minute)),
 		regionField(&c.Region),

@@ -163,13 +163,13 @@ func percents(into *[]int32) yamldoc.List {
 func presetRules(p *policy.Policy) []yamldoc.Field {
 	return []yamldoc.Field{
 		yamldoc.Optional("preset", "preset that supplies the fields that this policy does not set", preset(p)),
-		yamldoc.Optional("series", "numbers to which gitlatch rounds replicas; use the name of a series, or a list", series(&p.Series)),
+		yamldoc.Optional("series", "numbers to which gitlatch rounds replica counts, as the name of a series or as a list", series(&p.Series)),
 		yamldoc.Optional("round", "direction in which gitlatch rounds the desired replicas to a level", yamldoc.Into(&p.Round, rounds)),
 		yamldoc.Optional("hold", "stabilization windows for level changes", yamldoc.Fields(
 			yamldoc.Optional("up", "number of samples in a row that must be above the level before gitlatch raises it", whole(&p.HoldUp)),
 			yamldoc.Optional("down", "time below the threshold before gitlatch lowers a level; with 0, gitlatch lowers levels as fast as it raises them", span(&p.HoldDown, 0)),
 		)),
-		yamldoc.Optional("margin", "distance below the threshold, as a share; gitlatch lowers a level only if the desired replicas are this far below the threshold", share(&p.Margin)),
+		yamldoc.Optional("margin", "share by which the desired replicas must be below the threshold before gitlatch lowers a level", share(&p.Margin)),
 		yamldoc.Optional("urgent", "ratio of the desired replicas to the level in git; above this ratio, a raise does not wait for the budget", ratio(&p.Urgent)),
 		yamldoc.Optional("surge", "settings for surges; a surge is a raise far above the level in git", yamldoc.Fields(
 			yamldoc.Optional("ratio", "ratio of the desired replicas to the level in git; above this ratio, a raise is a surge", ratio(&p.Surge)),
@@ -179,8 +179,8 @@ func presetRules(p *policy.Policy) []yamldoc.Field {
 		yamldoc.Optional("bounds", "whether gitlatch writes changed minimum and maximum replicas to git, only reports them, or ignores them", yamldoc.Into(&p.Bounds, modes)),
 		yamldoc.Optional("rollout", "settings for rollouts that are in progress", yamldoc.Fields(
 			yamldoc.Optional("mode", "whether gitlatch writes rollouts in progress to git, only reports them, or ignores them", yamldoc.Into(&p.Rollout, modes)),
-			yamldoc.Optional("after", "time that a rollout must be in progress before gitlatch writes an entry for it; a failed rollout gets an entry at once", span(&p.RolloutAfter, 0)),
-			yamldoc.Optional("progressDeadline", "time without a new available pod until a rollout counts as failed; the failure ends after the same time in good health", span(&p.ProgressDeadline, 0)),
+			yamldoc.Optional("after", "time that a rollout must be in progress before gitlatch writes an entry; a failed rollout gets an entry immediately", span(&p.RolloutAfter, 0)),
+			yamldoc.Optional("progressDeadline", "time without a newly available pod before a rollout counts as failed; the failure ends after the same time in good health", span(&p.ProgressDeadline, 0)),
 			yamldoc.Optional("milestones", "percentages of progress at which gitlatch updates the entry of a rollout, in ascending order", percents(&p.Milestones)),
 			yamldoc.Optional("cut", "minimum progress of a rollout in percent; a rebuild starts with the new template if two healthy samples in a row reach this progress", percent(&p.Cut)),
 		)),
@@ -191,7 +191,7 @@ func presetRules(p *policy.Policy) []yamldoc.Field {
 
 func guardFields(g *policy.Guards) yamldoc.Object {
 	return yamldoc.Fields(
-		yamldoc.Optional("yield", "edit grace period; gitlatch does not change an entry for this time after a user edits it", span(&g.Yield, 0)),
+		yamldoc.Optional("yield", "edit grace period; after a user edits an entry, gitlatch does not change it for this time", span(&g.Yield, 0)),
 		yamldoc.Optional("budget", "budget for the number of commits that gitlatch makes for the site", yamldoc.Fields(
 			yamldoc.Optional("commitsPerDay", "maximum number of commits per day; urgent raises do not wait for this budget", whole(&g.CommitsPerDay)),
 		)),
@@ -200,7 +200,7 @@ func guardFields(g *policy.Guards) yamldoc.Object {
 			yamldoc.Optional("least", "minimum number of workloads that must lose half of their replicas for a mass drop", whole(&g.DropLeast)),
 			yamldoc.Optional("within", "time within which the workloads must lose half of their replicas for a mass drop", span(&g.DropWithin, 0)),
 		)),
-		yamldoc.Optional("retire", "settings for the removal of entries if their workloads are no longer in the cluster", yamldoc.Fields(
+		yamldoc.Optional("retire", "settings for the removal of entries whose workloads are no longer in the cluster", yamldoc.Fields(
 			yamldoc.Optional("after", "time that a workload must be absent before gitlatch removes its entry", span(&g.RetireAfter, 0)),
 			yamldoc.Optional("share", "maximum share of entries with absent workloads; if the share is larger, gitlatch removes no entry", share(&g.RetireShare)),
 		)),

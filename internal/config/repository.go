@@ -66,7 +66,7 @@ func repositoryFields(r *Repository) yamldoc.Object {
 			yamldoc.Into(&r.Branch, yamldoc.Text(branchShape, "the name of a branch"), wrongBranch)),
 		yamldoc.Optional("policyFile", "path of the policy file on the branch, from the root of the repository", yamldoc.Into(&r.PolicyFile, anyText, wrongPolicyFile)),
 		yamldoc.Optional("auth", "login to the git server in repository.url", authFields(&r.Auth)),
-		yamldoc.Optional("caFile", "path of a PEM file that contains the trusted certificates; these certificates replace the certificates of the system", file(&r.CAFile)),
+		yamldoc.Optional("caFile", "path of a PEM file that contains the trusted CA certificates; they replace the system's certificates", file(&r.CAFile)),
 		yamldoc.Optional("maxBytes", "maximum number of bytes that gitlatch reads from the repository at once; the default is 256 MiB", whole(&r.MaxBytes)),
 	).With(
 		yamldoc.OneOf("url", "codecommit", "github"),

@@ -36,7 +36,7 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 		p.Say("", "%d not latched; diff -o json lists all", skipped)
 	}
 	if slices.ContainsFunc(told, func(row Row) bool { return row.State == Pending || row.State == Waiting }) {
-		p.Say("", "diff reads no timers and pauses. To see them, run \"gitlatch explain\"")
+		p.Say("", "diff does not read timers or pauses. To see them, run \"gitlatch explain\"")
 	}
 	if r.Proposal != "" {
 		p.Say("", "proposed: %s", r.Proposal)
