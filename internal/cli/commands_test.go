@@ -198,7 +198,7 @@ func TestTheFirstTickByDefaultsSaysWhereItsStateIs(t *testing.T) {
 	if got := w.run(args...); got.status != 0 || got.err != "" {
 		t.Errorf("second: %+v", got)
 	}
-	if got := run(w.now, "tick", "--help"); !strings.Contains(got.out, "site local") || !strings.Contains(got.out, "cache folder") {
+	if got := run(w.now, "tick", "--help"); !strings.Contains(got.out, `"local"`) || !strings.Contains(got.out, "cache folder") {
 		t.Errorf("help: %+v", got)
 	}
 	if got := w.tick(); got.status != 0 || got.err != "" {
