@@ -13,7 +13,8 @@ func newDemo(env Env) *cobra.Command {
 		Use:   "demo",
 		Short: "Replay a simulated day and show the result",
 		Long: `demo replays a simulated day of a site with the real engine, and shows the
-result. It stores the state file and a bare git repository in a temporary folder.`,
+result. It stores the state file and a bare git repository in a temporary
+folder.`,
 		Example: "  gitlatch demo",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -79,7 +79,8 @@ the workloads. If the API server cannot read a checkpoint file, it creates the
 workload unchanged.
 
 With --writer, admission also prints a ValidatingAdmissionPolicy that lets only
-these users write checkpoint files. Include the user that applies these files, such as
+these users write checkpoint files. Include the user that applies these files,
+such as
   Flux     system:serviceaccount:flux-system:kustomize-controller
   Argo CD  system:serviceaccount:argocd:argocd-application-controller` + narrowed,
 		Example: "  gitlatch render admission -c prod-eu.yaml | kubectl apply -f -",
