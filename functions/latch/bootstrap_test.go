@@ -67,8 +67,8 @@ func deploy(t *testing.T) *deployment {
 	}
 	d.server.RequireAuth("x-access-token", "git-secret")
 	d.origin = d.server.Create(t, "site", map[string]string{
-		// Here a level is lowered as fast as it is raised, because the test uses the real
-		// clock.
+		// Here gitlatch lowers a level at the same speed as it raises one, because the
+		// test uses the real clock.
 		"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true, hold: {down: 0s}}\n",
 	})
 	d.binary = runtimeapi.Build(t, ".")
@@ -165,7 +165,7 @@ type line struct {
 	Crossings int
 	Unread    []string
 	Error     string
-	Answer    struct{ ErrorMessage string } // of a line about a failure
+	Answer    struct{ ErrorMessage string } // in a line about a failure
 }
 
 // logged returns the log lines of one event, except the line of metrics, which is not

@@ -48,7 +48,7 @@ const (
 // login like EKS's, one table, and stand-ins of the other AWS services.
 type cloud struct {
 	cp     *controlplane.ControlPlane
-	admin  *http.Client // of the cluster
+	admin  *http.Client // a client of the cluster with all rights
 	audit  string       // the audit log of the API server
 	eks    *standeks.Server
 	hook   *standeks.Webhook

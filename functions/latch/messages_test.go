@@ -63,7 +63,7 @@ func (s *stack) expect(t *testing.T, kind alert.Kind, state alert.State) message
 	return m
 }
 
-// silent fails the test if there is an unread message.
+// silent fails the test if the queue has another message.
 func (s *stack) silent(t *testing.T) {
 	t.Helper()
 	got, err := sqs.NewFromConfig(s.moto.Config()).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &s.queue})
@@ -106,7 +106,7 @@ func heartbeats(t *testing.T, site, logs string) (n int) {
 	return n
 }
 
-// texts returns the text of the last published message. A queue does not receive it.
+// texts returns the text of the last published message. The queue receives only JSON.
 func (s *stack) texts(t *testing.T) string {
 	t.Helper()
 	last := ""

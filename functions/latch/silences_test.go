@@ -25,8 +25,8 @@ type silence struct {
 	ends     func(*testing.T, *stack)
 	says     []string // the part that did not answer
 	needs    int      // desired replicas in place of 8
-	// pushed is true if the commit lands although there is no answer. The next tick finds
-	// the commit by its intent, and saves it.
+	// pushed is true if the commit lands although the tick gets no answer. The next tick
+	// finds the commit by its intent, and saves it.
 	pushed bool
 }
 

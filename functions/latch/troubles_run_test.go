@@ -102,7 +102,7 @@ func (c *cloud) survives(t *testing.T) {
 	for _, x := range []struct {
 		name, provider string
 		happens        func(*testing.T, *stack)
-		commits        int    // on the branch afterwards
+		commits        int    // commits on the branch afterwards
 		settles        string // the next tick's report: after a lost race it saves the push
 	}{
 		{"table-slow", "codecommit", func(_ *testing.T, s *stack) {

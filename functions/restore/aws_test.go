@@ -184,7 +184,7 @@ func (c *cloud) stranger(t *testing.T) {
 	s := c.stack(t, "codecommit", "stranger")
 	s.start(t)
 	r := s.function.Invoke(t.Context(), []byte(`{"site": "stranger", "action": "release"}`))
-	if r.Error == nil || !strings.Contains(r.Error.Message, "give the role an access entry with the group gitlatch:restorers") {
+	if r.Error == nil || !strings.Contains(r.Error.Message, "Give the role an access entry with the group gitlatch:restorers") {
 		t.Errorf("error %v", r.Error)
 	}
 	if !strings.Contains(r.Logs, `"message":"restore"`) {

@@ -14,7 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/open"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // event is the input of the function, from a schedule or a user.
@@ -46,7 +46,7 @@ const margin = 20 * time.Second
 // handler is the state that warm invocations share.
 type handler struct {
 	config config.Config
-	opener *site.Opener
+	opener *wiring.Opener
 	clock  func() time.Time
 	log    zerolog.Logger
 }
@@ -56,7 +56,7 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 	if err != nil {
 		return nil, err
 	}
-	return &handler{config: c, opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock, ReadOnly: true}, clock: clock, log: log.With().Str("site", c.Site).Logger()}, nil
+	return &handler{config: c, opener: &wiring.Opener{Config: c, Getenv: getenv, Clock: clock, ReadOnly: true}, clock: clock, log: log.With().Str("site", c.Site).Logger()}, nil
 }
 
 // parse reads an event for the configured site.
@@ -70,13 +70,13 @@ func (h *handler) parse(payload json.RawMessage) (event, error) {
 	case e.Action != restores && e.Action != releases:
 		return e, fmt.Errorf("event: action must be %q or %q, got %q", restores, releases, e.Action)
 	case e.Factor != nil && !plan.ValidFactor(*e.Factor):
-		return e, fmt.Errorf("event: factor must be above 0 and at most 1, got %v: it is for a smaller site; for more pods edit the record", *e.Factor)
+		return e, fmt.Errorf("event: factor must be above 0 and at most 1, got %v. For more pods, raise the level in the checkpoint file", *e.Factor)
 	case plan.CheckNamespaces(e.Namespaces) != nil:
 		return e, fmt.Errorf("event: namespaces: %w", plan.CheckNamespaces(e.Namespaces))
 	case e.Action == restores && e.Expired:
-		return e, errors.New("event: expired is about a release; a restore releases what expired anyway")
+		return e, errors.New("event: expired requires the action release. Each restore also releases expired brakes")
 	case e.Action == releases && (e.Factor != nil || len(e.Namespaces) > 0):
-		return e, errors.New("event: a release is of the whole site: leave factor and namespaces out")
+		return e, errors.New("event: a release covers all workloads of the site. Remove factor and namespaces")
 	}
 	return e, nil
 }

@@ -24,11 +24,11 @@ type Condition struct {
 	// Title is the first line of a message, with the object and numbers; "" is the kind
 	// and the subject.
 	Title string `json:"title,omitempty"`
-	Text  string `json:"text"` // a sentence with the numbers, at most as long as the result of Brief
-	// Did is the effect, as in "gitlatch lowers no level" or "its checkpoint is 200:
+	Text  string `json:"text"` // a sentence with the numbers, shortened by Brief
+	// Effect is the effect, as in "gitlatch lowers no level" or "its checkpoint is 200:
 	// ..."; "" if there is no effect.
-	Did string `json:"did,omitempty"`
-	Do  string `json:"do"` // the action for a user
+	Effect string `json:"effect,omitempty"`
+	Fix    string `json:"fix"` // the remedy, if possible a command or a field to paste
 }
 
 // longest is the limit of a text in a message, in bytes. Users read messages on a phone,
@@ -47,12 +47,12 @@ func Brief(text string) string {
 // Kind is a stable name of a condition. Filters and runbooks depend on it.
 type Kind string
 
-// The kinds of a whole site.
+// The kinds of conditions of a site.
 const (
 	MassDrop       Kind = "mass-drop"          // many workloads halved at once
 	SecondCluster  Kind = "second-cluster"     // two live clusters share a site
 	ClusterNew     Kind = "cluster-changed"    // another cluster has ticks for the site
-	Blocked        Kind = "publishing-blocked" // the repository rejects a push
+	Blocked        Kind = "publishing-blocked" // the repository rejects pushes
 	Stale          Kind = "checkpoint-stale"   // a level change is not published
 	Unread         Kind = "unread"             // a part of the cluster cannot be read
 	Unmeasured     Kind = "demand-unread"      // a source of demand does not answer
@@ -63,7 +63,7 @@ const (
 	RuleGone       Kind = "rule-gone"          // a rule that protected replica counts is gone; a drill reports it
 )
 
-// The kinds of a workload.
+// The kinds of conditions of a workload.
 const (
 	Surge          Kind = "surge"            // a committed level change exceeds the policy's surge
 	Zero           Kind = "unexpected-zero"  // it has 0 replicas, although its autoscaler would not scale it to zero
@@ -218,19 +218,29 @@ func (a Alert) Headline() string {
 	return fmt.Sprintf("[%s] gitlatch %s: %s", severity, a.Site, about)
 }
 
-// Message returns the text of the alert for users.
+// Message returns the text of the alert for users. Its first line has the severity, the
+// object and the numbers.
 func (a Alert) Message() string {
-	text := a.Headline() + "\n\n" + a.Text + "\n"
+	text := a.Headline()
+	rest, repeated := strings.CutPrefix(a.Text, a.Subject+":") // as the text about a file does
+	switch {
+	case a.Title != "": // it has the numbers
+		text += "\n\n" + a.Text + "\n"
+	case repeated:
+		text += ":" + rest + "\n"
+	default:
+		text += ": " + a.Text + "\n"
+	}
 	began := a.Since.UTC().Format(time.RFC3339)
 	if a.State == Resolved {
-		return text + "This is over; it began at " + began + ".\n"
+		return text + "The condition is over. It started at " + began + ".\n"
 	}
 	if !a.Since.Equal(a.At) {
-		text += "It began at " + began + ".\n"
+		text += "It started at " + began + ".\n"
 	}
 	text += "\n"
-	if a.Did != "" {
-		text += "Effect: " + a.Did + "\n"
+	if a.Effect != "" {
+		text += "Effect: " + a.Effect + "\n"
 	}
-	return text + "Action: " + a.Do + "\nHelp:   gitlatch help alerts\n"
+	return text + "Fix:    " + a.Fix + "\nHelp:   gitlatch help alerts\n"
 }

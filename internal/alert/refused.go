@@ -4,8 +4,8 @@ package alert
 // receiver would reject it again.
 type RefusedError struct{ Cause error }
 
-// Error returns the cause.
-func (e *RefusedError) Error() string { return "refused for good: " + e.Cause.Error() }
+// Error describes the cause.
+func (e *RefusedError) Error() string { return "rejected permanently: " + e.Cause.Error() }
 
 // Unwrap returns the cause.
 func (e *RefusedError) Unwrap() error { return e.Cause }

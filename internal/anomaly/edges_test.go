@@ -117,7 +117,8 @@ func declared(level int32) latch.Latch {
 	return latch.Latch{Declared: checkpoint.Entry{Replicas: level, Min: 1, Max: 60}}
 }
 
-// usual returns a latch that learned the usual pods for a unit of demand a week ago.
+// usual returns a latch with the usual pods for a unit of demand, which it has measured
+// for a week.
 func usual(per float64) latch.Latch {
 	return latch.Latch{Watch: latch.Watch{Usual: per, Learned: noon.Add(-time.Hour), Measured: noon.Add(-7 * 24 * time.Hour)}}
 }

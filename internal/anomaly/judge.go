@@ -6,6 +6,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -13,7 +14,7 @@ import (
 // A Look is the samples of one tick, with the decisions and latches that follow from them.
 type Look struct {
 	Now    time.Time
-	Last   time.Time     // time of the previous sample; zero if there was none
+	Last   time.Time     // time of the previous sample; zero for the first one
 	Period time.Duration // planned time from one sample to the next
 
 	Set     policy.Set
@@ -81,9 +82,10 @@ func (l *Look) lasting(of latch.Latch) (all []alert.Condition) {
 // again returns a raised condition if the sample does not show whether it continues. The
 // condition has the text of the last sample that showed it.
 func (l *Look) again(id workload.ID, e latch.Episode, effect string) alert.Condition {
+	r, _ := lists.First(rules, func(r rule) bool { return r.kind == e.Kind })
 	c := alert.Condition{
-		Kind: e.Kind, Subject: id.String(), Did: effect, Do: ruleOf(e.Kind).do,
-		Text: "it was so since " + instant(e.Since) + ", and cannot be told just now",
+		Kind: e.Kind, Subject: id.String(), Effect: effect, Fix: r.fix,
+		Text: "it started at " + instant(e.Since) + ", and this tick could not check it",
 	}
 	for _, o := range l.Open {
 		if o.Kind == c.Kind && o.Subject == c.Subject {
@@ -162,14 +164,14 @@ func (c *candidate) judge() (found []alert.Condition) {
 		case !now.known:
 			found = append(found, c.again(c.sample.ID, *next, c.effect()))
 		default:
-			found = append(found, alert.Condition{Kind: r.kind, Subject: c.sample.ID.String(), Text: now.text, Did: c.effect(), Do: r.do})
+			found = append(found, alert.Condition{Kind: r.kind, Subject: c.sample.ID.String(), Text: now.text, Effect: c.effect(), Fix: r.fix})
 		}
 	}
 	c.watch.Episodes = episodes
 	return found
 }
 
-// episode returns the running episode of a kind; nil if there is none.
+// episode returns the running episode of a kind; nil if no episode runs.
 func (c *candidate) episode(kind alert.Kind) *latch.Episode {
 	for i, e := range c.watch.Episodes {
 		if e.Kind == kind {
@@ -179,7 +181,7 @@ func (c *candidate) episode(kind alert.Kind) *latch.Episode {
 	return nil
 }
 
-// step returns the episode after this sample; nil if there is none.
+// step returns the episode after this sample; nil if no episode runs.
 func (c *candidate) step(r rule, now sight, was *latch.Episode) *latch.Episode {
 	if !now.known {
 		return was

@@ -34,7 +34,7 @@ func (c *candidate) workPerRequest(was *latch.Episode) sight {
 	}
 	per, known := c.perUnit()
 	if !known {
-		return yes("it has %d pods, and nothing is asked of it", s.Desired)
+		return yes("it has %d pods and no demand", s.Desired)
 	}
 	limit := usualTimes
 	if was != nil {
@@ -43,10 +43,10 @@ func (c *candidate) workPerRequest(was *latch.Episode) sight {
 	if per <= limit*c.watch.Usual {
 		return no
 	}
-	return yes("it has %d pods for a demand of %s: %s a unit, where %s are usual", s.Desired, figure(*s.Demand), figure(per), figure(c.watch.Usual))
+	return yes("it has %d pods for a demand of %s: %s per unit instead of the usual %s", s.Desired, figure(*s.Demand), figure(per), figure(c.watch.Usual))
 }
 
-// perUnit returns the pods for a unit of demand; known is false if there is no demand.
+// perUnit returns the pods for a unit of demand; known is false without demand.
 func (c *candidate) perUnit() (per float64, known bool) {
 	if c.scale.Demand == nil || *c.scale.Demand <= 0 {
 		return 0, false

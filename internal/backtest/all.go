@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// TryAll runs candidates over a past that was checked, one for each processor at a
-// time, and returns their results in the order of the candidates. It calls done after
-// each candidate with the number of finished candidates, never twice at once. The error
-// is that of the context.
+// TryAll runs candidates over a past that was checked. It runs one for each processor at
+// a time, and returns their results in the order of the candidates. It calls done after
+// each candidate with the number of finished candidates, and never concurrently. The
+// error is the error of the context.
 func TryAll(ctx context.Context, past *Past, candidates []Candidate, o Options, done func(int)) ([]Result, error) {
 	results := make([]Result, len(candidates))
 	o.Stop = func() bool { return ctx.Err() != nil }

@@ -1,15 +1,13 @@
-// Package backtest says what a policy would have done in the past: how often it
-// would have committed, how much of the need would have been declared, and how
-// much more than the need. It is pure: samples and policies go in, figures come
-// out.
+// Package backtest computes the effect of a policy on past samples: the number of
+// commits, the share of the desired replicas that the levels cover, and the waste above
+// them. It is pure: it takes samples and policies, and returns figures.
 //
-// Each candidate is run by [policy.Decide], with the guards of a site, its
-// budget and its one commit a tick: there is no second implementation that could
-// be kinder.
+// [policy.Round] makes the decisions for each candidate, as in a tick, with the guards
+// and the budget of a site. It does not have its own implementation.
 //
-// A past knows less than a cluster does. What it holds is taken to be driven by
-// an autoscaler, to be kept inert, and never to roll out; a site that observes is
-// run as one that latches; a crossing for review is taken to be merged at once.
-// What was not sampled was not observed: time between two samples of a workload
-// that are more than three periods apart counts for nothing.
+// A past has less information than a cluster. The package assumes that an autoscaler
+// drives each workload, that a rule protects its live replica count, and that it never
+// rolls out. A site in mode observe runs in mode latch. Level changes for review are
+// merged at once. If two samples of a workload are more than three periods apart, the
+// time between them does not count.
 package backtest

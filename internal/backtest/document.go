@@ -6,45 +6,45 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// A Document is the answer of a backtest for machines, in its stable shape: fields
-// are added, never changed. Times are RFC 3339 in UTC, spans as Go writes them.
+// A Document is the result of a backtest for programs. Fields are only added, and never
+// changed. Times are RFC 3339 in UTC, and spans are in the form of Go.
 type Document struct {
 	term.Document
 	From       time.Time `json:"from"`
 	To         time.Time `json:"to"`
 	Workloads  int       `json:"workloads"`
 	Samples    int64     `json:"samples"`
-	Step       string    `json:"step"`    // usual time between samples; "0s" is unknown
-	Period     string    `json:"period"`  // from tick to tick
-	Lasting    string    `json:"lasting"` // how long a need lasted that counts for the worst
+	Step       string    `json:"step"`    // usual time between samples; "0s" if it is unknown
+	Period     string    `json:"period"`  // from one tick to the next
+	Lasting    string    `json:"lasting"` // how long desired replicas must last to count for worst
 	Wants      Wants     `json:"wants"`
 	Candidates []Tried   `json:"candidates"`
-	// Recommended is the name of a candidate; "" is none.
+	// Recommended is the name of a candidate; may be "".
 	Recommended string `json:"recommended"`
 	Why         string `json:"why"`
-	// Pictures are in a page only.
+	// Pictures are only part of a page.
 	Pictures *Pictures `json:"pictures,omitempty"`
 }
 
-// Tried is a candidate, and what came of it.
+// Tried is a candidate with its result.
 type Tried struct {
 	Name   string `json:"name"`
-	Policy Rules  `json:"policy"` // the default one
+	Policy Rules  `json:"policy"` // the default policy
 	Result
-	Front       bool `json:"front"` // the Pareto front
+	Front       bool `json:"front"` // on the Pareto front
 	Recommended bool `json:"recommended"`
 }
 
-// Rules are those of a policy that differ between candidates.
+// Rules are the fields of a policy that differ between candidates.
 type Rules struct {
 	Series   string  `json:"series"`
 	Round    string  `json:"round"`
 	HoldUp   int     `json:"holdUp"` // samples
 	HoldDown string  `json:"holdDown"`
-	Margin   float64 `json:"margin"` // a part of 1
+	Margin   float64 `json:"margin"` // from 0 to 1
 }
 
-// Document is the verdict for machines.
+// Document returns the verdict for programs.
 func (v Verdict) Document() Document {
 	from, to := v.Past.Span()
 	d := Document{

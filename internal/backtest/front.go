@@ -8,8 +8,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// better orders two results by each of the three aims, negative where a is the
-// better one: fewer commits, more of the need covered at worst, less waste.
+// better compares two results by each of the three aims: fewer commits, better coverage
+// at worst, less waste. A figure is negative if a is better.
 func better(a, b Result) [3]int {
 	return [3]int{
 		cmp.Compare(a.CommitsPerDay, b.CommitsPerDay),
@@ -18,7 +18,7 @@ func better(a, b Result) [3]int {
 	}
 }
 
-// dominates reports whether a is no worse than b in any aim, and better in one.
+// dominates reports whether a is not worse than b in any aim, and better in one.
 func dominates(a, b Result) bool {
 	some := false
 	for _, c := range better(a, b) {
@@ -30,9 +30,9 @@ func dominates(a, b Result) bool {
 	return some
 }
 
-// Front says of each result whether it is on the Pareto front: no other is better
-// in one of commits a day, worst coverage and waste without being worse in
-// another. Of several that come to the same the first is.
+// Front reports for each result whether it is on the Pareto front: every other result
+// that is better in commits a day, worst coverage or waste is worse in another one of
+// them. If results are equal, only the first is on the front.
 func Front(results []Result) []bool {
 	front := make([]bool, len(results))
 	for i, r := range results {
@@ -48,37 +48,38 @@ func Front(results []Result) []bool {
 	return front
 }
 
-// Wants are what a recommendation must keep to.
+// Wants are the conditions for a recommendation.
 type Wants struct {
-	Coverage float64 `json:"coverage"`      // at worst, at least; a part of the need
-	Commits  float64 `json:"commitsPerDay"` // at most
+	Coverage float64 `json:"coverage"`      // minimum of the worst coverage, from 0 to 1
+	Commits  float64 `json:"commitsPerDay"` // maximum number
 }
 
-// DefaultWants are those of people who do not say: a need that lasted is covered
-// but for a twentieth, and a person can read the log.
+// DefaultWants are the conditions if a user sets none. 95 % of the desired replicas that
+// lasted are covered, and there are few enough commits for a user to read the log.
 func DefaultWants() Wants { return Wants{Coverage: 0.95, Commits: 4} }
 
-// Recommend returns which result is to be taken, and by which rule, as a
-// sentence: of those that cover enough at worst with few enough commits the one
-// with the least waste; where none does both, of those that cover enough the one
-// with the fewest commits; where none does, the one that covers most. Ties go to
-// the least waste, the fewest commits, the best worst coverage and then the first.
-// It is -1 where no candidate declared anything, or no need lasted long enough to
-// tell what covers it.
+// Recommend returns the index of the best result, and the rule that chose it, as a
+// sentence. It takes the least waste among results that meet both conditions. If there
+// are no such results, it takes the fewest commits among results with enough coverage. If
+// no result has enough coverage, it takes the best coverage. Ties go to the least waste,
+// the fewest commits, the best worst coverage and then the first result.
+//
+// It returns -1 if no candidate has a level, or if no desired replicas lasted long enough
+// to measure the worst coverage.
 func (w Wants) Recommend(results []Result) (best int, why string) {
 	const waste, commits, coverage = 2, 0, 1
 	covers := func(r Result) bool { return r.Declared > 0 && r.Worst.Share >= w.Coverage }
 	quiet := func(r Result) bool { return covers(r) && r.CommitsPerDay <= w.Commits }
 	judged := func(r Result) bool { return r.Declared > 0 && r.Worst.Measured() }
-	bound := term.Percent(w.Coverage) + " of each need that lasted"
+	bound := "at least " + term.Percent(w.Coverage) + " in the worst case"
 	for _, rule := range []struct {
 		in   func(Result) bool
 		aims [3]int
 		why  string
 	}{
-		{quiet, [3]int{waste, commits, coverage}, fmt.Sprintf("the least waste of those that cover %s with at most %.4g commits a day", bound, w.Commits)},
-		{covers, [3]int{commits, waste, coverage}, fmt.Sprintf("the fewest commits of those that cover %s; none does with %.4g commits a day", bound, w.Commits)},
-		{judged, [3]int{coverage, waste, commits}, fmt.Sprintf("the best coverage at worst; none covers %s", bound)},
+		{quiet, [3]int{waste, commits, coverage}, fmt.Sprintf("the least waste of all policies that cover %s and need at most %.4g commits per day", bound, w.Commits)},
+		{covers, [3]int{commits, waste, coverage}, fmt.Sprintf("the fewest commits of all policies that cover %s. All of these policies need more than %.4g commits per day", bound, w.Commits)},
+		{judged, [3]int{coverage, waste, commits}, fmt.Sprintf("the best worst coverage. No policy covers %s", bound)},
 	} {
 		best = slices.IndexFunc(results, rule.in)
 		for i, r := range results {
@@ -91,12 +92,12 @@ func (w Wants) Recommend(results []Result) (best int, why string) {
 		}
 	}
 	if slices.ContainsFunc(results, func(r Result) bool { return r.Declared > 0 }) {
-		return -1, "no need lasted long enough to judge"
+		return -1, "no replica count lasted long enough to judge"
 	}
-	return -1, "no candidate declared anything"
+	return -1, "no policy wrote a level"
 }
 
-// before reports whether a comes before b by the aims, the most important first.
+// before reports whether a is better than b. aims has the most important aim first.
 func before(a, b Result, aims [3]int) bool {
 	by := better(a, b)
 	return cmp.Or(by[aims[0]], by[aims[1]], by[aims[2]]) < 0

@@ -2,23 +2,23 @@ package backtest
 
 import "github.com/gitlatch/gitlatch/internal/policy"
 
-// A meter measures what was declared of one workload against what it needed,
-// from its first level on. Instants are Unix seconds.
+// A meter compares the levels of one workload with its desired replicas, from the first
+// level on. Times are Unix seconds.
 type meter struct {
-	gap     int64 // between samples, above which the time was not observed
+	gap     int64 // maximum time between samples; a longer time is not observed
 	lasting int64
 
 	begun    bool
-	sampled  int64 // the last sample, which need is of
+	sampled  int64 // time of the last sample, the source of need
 	need     int32
 	declared int32
-	until    int64 // what was measured
+	until    int64 // end of the measured time
 
-	whole int64  // since when the workload was observed, healthy and not at 0
-	low   []mark // needs since then, ascending: those that may yet be the lowest that lasted
+	whole int64  // start of the time in which the workload is observed, healthy and not at 0
+	low   []mark // desired replicas since then, ascending: candidates for the minimum that lasted
 
-	seconds float64 // in which there was a need and a level
-	covered float64 // of these
+	seconds float64 // time with a level, and with desired replicas above 0
+	covered float64 // part of seconds
 	needed  float64 // pod seconds
 	waste   float64 // pod seconds
 	worst   Worst
@@ -29,7 +29,7 @@ type mark struct {
 	need int32
 }
 
-// sample takes the next sample.
+// sample adds the next sample.
 func (m *meter) sample(at int64, f fields) {
 	if m.begun && at-m.sampled > m.gap {
 		m.until, m.low = at, m.low[:0]
@@ -54,13 +54,13 @@ func (m *meter) sample(at int64, f fields) {
 	}
 }
 
-// declare takes a level that holds from an instant on.
+// declare sets the level from a time on.
 func (m *meter) declare(at int64, level int32) {
 	m.pass(at)
 	m.declared = level
 }
 
-// pass measures up to an instant with what holds until then.
+// pass measures up to a time with the present values.
 func (m *meter) pass(to int64) {
 	elapsed := float64(to - m.until)
 	m.until = to

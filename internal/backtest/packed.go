@@ -8,16 +8,15 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// fields are what is kept of a scale, in whole numbers: a sample mostly has
-// those of the one before.
+// fields are the numbers of a scale in a past. In most samples they do not change.
 type fields [5]int32
 
 const (
 	desired = iota
-	missing // desired less ready
+	missing // desired minus ready
 	lower
 	upper
-	target // hundredths of a percent
+	target // in units of 0.01 %
 )
 
 const targetUnit = 1e4
@@ -26,7 +25,7 @@ func fieldsOf(s workload.Scale) fields {
 	return fields{s.Desired, s.Desired - s.Ready, s.Min, s.Max, int32(math.Round(s.Target * targetUnit))}
 }
 
-// scale is that of an autoscaled workload: what a past does not say.
+// scale returns the scale of an autoscaled workload: a past has no other drivers.
 func (f fields) scale() workload.Scale {
 	return workload.Scale{
 		Desired: f[desired], Ready: f[desired] - f[missing], Min: f[lower], Max: f[upper],
@@ -34,14 +33,13 @@ func (f fields) scale() workload.Scale {
 	}
 }
 
-// packed holds samples one after another: a bit for each field that changed, by how
-// much the time since the sample before is another than that before it, and by how
-// much these fields did.
+// packed contains encoded samples, one after another. Each has a bit for each field that
+// changed, then the change of the time between samples, then the changes of these fields.
 type packed struct {
 	data    []byte
 	samples int
-	at      int64 // of the last sample, in Unix seconds
-	step    int64 // seconds from the sample before the last to the last
+	at      int64 // time of the last sample, in Unix seconds
+	step    int64 // seconds between the last two samples
 	now     fields
 }
 
@@ -66,7 +64,7 @@ func (p *packed) add(at int64, f fields) {
 	p.now = f
 }
 
-// all are the samples, with their instants in Unix seconds.
+// all iterates over the samples, with their times in Unix seconds.
 func (p *packed) all() iter.Seq2[int64, fields] {
 	return func(yield func(int64, fields) bool) {
 		var at, step int64

@@ -12,10 +12,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Past is what was seen of the scale of some workloads. It is packed, at some
-// two bytes a sample, so that months of it fit into memory whatever order they
-// come in; replaying does not change it, so several candidates can be run at
-// once. The zero value is an empty one.
+// A Past has samples of the scale of some workloads. They are packed with about two bytes
+// a sample, so months of samples fit into memory, in any order of the workloads. A replay
+// does not change the Past, so several candidates can run at once. The zero value is
+// empty.
 type Past struct {
 	rows map[workload.ID][]*Run
 }
@@ -26,8 +26,7 @@ type Sample struct {
 	Scale workload.Scale
 }
 
-// A Run is samples of one workload that ascend in time, as one source gives
-// them.
+// A Run is a series of samples of one workload from one source, in ascending time.
 type Run struct {
 	past   *Past
 	id     workload.ID
@@ -36,8 +35,7 @@ type Run struct {
 	packed packed
 }
 
-// Run begins a run of samples of a workload; the source is named where it is at
-// odds with another.
+// Run starts a run of samples of a workload. Errors show the source if two runs overlap.
 func (p *Past) Run(id workload.ID, source string) *Run {
 	return &Run{past: p, id: id, source: source}
 }
@@ -52,7 +50,7 @@ func (r *Run) Add(s Sample) error {
 		r.past.rows[r.id] = append(r.past.rows[r.id], r)
 		r.first = at
 	} else if at == r.packed.at {
-		return fmt.Errorf("%s at %s comes twice: keep one sample for each instant", r.id.Short(), stamp(at))
+		return fmt.Errorf("%s at %s appears twice. Keep one sample for each time", r.id.Short(), stamp(at))
 	} else if at < r.packed.at {
 		return fmt.Errorf("%s at %s comes after %s: sort the samples of a workload by time",
 			r.id.Short(), stamp(at), stamp(r.packed.at))
@@ -61,7 +59,7 @@ func (r *Run) Add(s Sample) error {
 	return nil
 }
 
-// Samples is how many samples there are.
+// Samples returns the number of samples.
 func (p *Past) Samples() (n int64) {
 	for _, runs := range p.rows {
 		for _, r := range runs {
@@ -71,11 +69,10 @@ func (p *Past) Samples() (n int64) {
 	return n
 }
 
-// IDs are the workloads, in the order of workload.Compare.
+// IDs returns the workloads, in the order of workload.Compare.
 func (p *Past) IDs() []workload.ID { return slices.SortedFunc(maps.Keys(p.rows), workload.Compare) }
 
-// Span is the instants of the first and of the last sample; zero where there is
-// none.
+// Span returns the times of the first and the last sample; zero without samples.
 func (p *Past) Span() (from, to time.Time) {
 	for _, runs := range p.rows {
 		for _, r := range runs {
@@ -91,15 +88,15 @@ func (p *Past) Span() (from, to time.Time) {
 	return from, to
 }
 
-// Check puts the runs of each workload in order, and says where two of them are
-// about the same time. Call it once after the last sample, before any replay.
+// Check sorts the runs of each workload, and returns an error if two of them overlap. It
+// must be called once after the last sample, before any replay.
 func (p *Past) Check() error {
 	for _, id := range p.IDs() {
 		runs := p.rows[id]
 		slices.SortStableFunc(runs, func(a, b *Run) int { return cmp.Compare(a.first, b.first) })
 		for i := 1; i < len(runs); i++ {
 			if a, b := runs[i-1], runs[i]; b.first < a.packed.at {
-				return fmt.Errorf("%s: samples of %s, and again of %s, are both about %s: give each workload once, in a query by an aggregation such as max by (namespace, deployment) (...)",
+				return fmt.Errorf("%s: samples of %s, and again of %s, are both for %s. Give each workload once, with an aggregation such as max by (namespace, deployment) (...)",
 					id.Short(), a.source, b.source, stamp(b.first))
 			}
 		}
@@ -107,8 +104,8 @@ func (p *Past) Check() error {
 	return nil
 }
 
-// Step is the usual time from one sample of a workload to the next: the one that
-// most workloads have most often. 0 where no workload has two samples.
+// Step returns the usual time between two samples of a workload: the most frequent one of
+// most workloads. It returns 0 if no workload has two samples.
 func (p *Past) Step() time.Duration {
 	votes := map[int64]int{}
 	for _, runs := range p.rows {
@@ -136,7 +133,7 @@ func (p *Past) Step() time.Duration {
 	return time.Duration(most(votes)) * time.Second
 }
 
-// most is the key with the highest count, the lowest of those that share it.
+// most returns the key with the highest count, and the lowest of several such keys.
 func most(counts map[int64]int) int64 {
 	keys := slices.Sorted(maps.Keys(counts))
 	return slices.MaxFunc(keys, func(a, b int64) int {
@@ -144,7 +141,7 @@ func most(counts map[int64]int) int64 {
 	})
 }
 
-// Of are the samples of one workload, in order.
+// Of iterates over the samples of one workload, in order.
 func (p *Past) Of(id workload.ID) iter.Seq[Sample] {
 	return func(yield func(Sample) bool) {
 		for at, f := range p.seconds(id) {
@@ -155,8 +152,8 @@ func (p *Past) Of(id workload.ID) iter.Seq[Sample] {
 	}
 }
 
-// seconds are the samples of one workload, in order. An instant that ends one run and
-// begins the next is given once.
+// seconds iterates over the samples of one workload, in order. If one run ends at the
+// time at which the next one starts, it returns that time once.
 func (p *Past) seconds(id workload.ID) iter.Seq2[int64, fields] {
 	return func(yield func(int64, fields) bool) {
 		last := int64(math.MinInt64)

@@ -6,61 +6,54 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Result is what came of a candidate. Its JSON is that of a Document.
+// A Result is the result of a candidate. Its JSON is part of a Document.
 type Result struct {
 	Candidate Candidate `json:"-"`
 
-	// Days is the time observed. A time in which no workload was sampled is none.
+	// Days is the observed time. Time in which no workload was sampled does not count.
 	Days float64 `json:"days"`
-	// CommitsPerDay are the Commits, a day observed; 0 where none was.
+	// CommitsPerDay is Commits per observed day; 0 without observed time.
 	CommitsPerDay float64 `json:"commitsPerDay"`
-	// Commits are those that changed a level, Firsts those that only declared
-	// workloads which had none. Updates are the levels that were changed, of which
-	// Reviews were left to a person.
+	// Commits is the number of commits that changed a level. Firsts is the number of
+	// commits that only added entries. Updates is the number of changed levels, including
+	// Reviews, the number of level changes for review.
 	Commits int `json:"commits"`
 	Firsts  int `json:"firsts"`
 	Updates int `json:"updates"`
 	Reviews int `json:"reviews"`
 
-	// Workloads are those of the past, Declared those that ever had a level.
+	// Workloads is the number of workloads in the past. Declared is the number with a
+	// level.
 	Workloads int `json:"-"`
 	Declared  int `json:"declared"`
 
-	// Coverage is the part of the need that was declared, 1 at most, over all of
-	// the time in which workloads had a need and a level. 0 where nothing was
-	// declared.
+	// Coverage is the share of the desired replicas that the levels cover, at most 1,
+	// over the time with a level and with desired replicas above 0. It is 0 without
+	// levels.
 	Coverage float64 `json:"coverage"`
-	// Worst is the least that was declared of a need that lasted; zero where none
-	// was measured.
+	// Worst is the lowest coverage of desired replicas that lasted; zero if it was not
+	// measured.
 	Worst Worst `json:"worst,omitzero"`
-	// Waste is what was declared beyond the need, and Need all that was needed
-	// while a level was declared, in pod hours.
+	// Waste is the part of the levels above the desired replicas. Need is the desired
+	// replicas during the time with a level. Both are pod hours.
 	Waste float64 `json:"wastePodHours"`
 	Need  float64 `json:"needPodHours"`
 }
 
-// Worst is how much of a need was declared at one instant. A Need of 0 is one
-// that was never measured.
+// Worst is the coverage of desired replicas at one time. Need is 0 if it was not
+// measured.
 type Worst struct {
-	Share    float64     `json:"share"` // 1 at most
+	Share    float64     `json:"share"` // at most 1
 	Workload workload.ID `json:"workload"`
 	At       time.Time   `json:"at"`
 	Need     int32       `json:"need"` // pods
 	Declared int32       `json:"declared"`
 }
 
-// Measured reports whether some need lasted, so that the worst is one.
+// Measured reports whether some desired replicas lasted long enough for a measurement.
 func (w Worst) Measured() bool { return w.Need > 0 }
 
-// Excess is the waste as a part of the need; 0 where there was none.
-func (r Result) Excess() float64 {
-	if r.Need == 0 {
-		return 0
-	}
-	return r.Waste / r.Need
-}
-
-// end returns what came of the candidate.
+// end returns the result of the candidate.
 func (s *replay) end() Result {
 	r := s.result
 	r.Days = float64(s.observed) / 86400

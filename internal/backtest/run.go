@@ -5,33 +5,32 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Candidate is a policy that is tried, by the name that reports call it.
+// A Candidate is a policy to try, with its name in reports.
 type Candidate struct {
 	Name string
 	Set  policy.Set
 }
 
-// Options say how a candidate is run and measured.
+// Options control how Try runs and measures a candidate.
 type Options struct {
-	// Lasting is how long a need must have lasted before it counts for the worst
-	// coverage; 0 counts every sample.
+	// Lasting is how long desired replicas must last to count for the worst coverage; 0
+	// counts every sample.
 	Lasting time.Duration
-	// Watch is called with each sample and each change of a level of a workload,
-	// in the order of time; nil is not. A level of 0 is none.
+	// Watch is called with each sample and each level change of a workload, in the order
+	// of time; may be nil. A level of 0 means no level.
 	Watch func(id workload.ID, at time.Time, need, level int32)
-	// Stop ends a run before its end where it returns true, which it is asked once
-	// for each tick; nil does not.
+	// Stop is called once for each tick, and ends the run if it returns true; may be nil.
 	Stop func() bool
 }
 
-// Try runs a candidate over a past that was checked. The period is that of the
-// candidate's guards. ok is false where Stop ended it.
+// Try runs a candidate over a past that was checked. The period is in the guards of the
+// candidate. ok is false if Stop ended the run.
 func Try(past *Past, c Candidate, o Options) (r Result, ok bool) {
 	s := newReplay(past, c, o)
 	defer s.close()
@@ -44,21 +43,21 @@ func Try(past *Past, c Candidate, o Options) (r Result, ok bool) {
 	return s.end(), true
 }
 
-// A replay is a run of a candidate under way.
+// A replay is the state of Try.
 type replay struct {
 	options Options
-	set     policy.Set // of a site that latches
+	set     policy.Set // changed to mode latch
 	rows    []*row
 	byID    map[workload.ID]*row
-	begin   int64 // Unix seconds, as is now
-	now     int64 // of the tick
+	begin   int64 // Unix seconds, like now
+	now     int64 // time of the tick
 	head    latch.Head
 	latches map[workload.ID]latch.Latch
 
-	latest   int64 // of all samples so far
-	observed int64 // seconds, up to then
+	latest   int64 // time of the last sample so far
+	observed int64 // observed seconds up to latest
 
-	result Result // so far
+	result Result // of the ticks so far
 }
 
 // A row is one workload in a replay.
@@ -66,15 +65,15 @@ type row struct {
 	id    workload.ID
 	pull  func() (int64, fields, bool)
 	stop  func()
-	last  time.Time // of the sample before this tick; zero is none
+	last  time.Time // tick of the last earlier sample; zero before the first
 	meter meter
 
-	at    int64 // of the sample that comes next
+	at    int64 // time of the next sample
 	ahead fields
 	more  bool
 
 	seen  fields // the latest sample of the tick
-	fresh bool   // there was one
+	fresh bool   // the tick has a sample
 }
 
 func newReplay(past *Past, c Candidate, o Options) *replay {
@@ -99,8 +98,8 @@ func newReplay(past *Past, c Candidate, o Options) *replay {
 	return s
 }
 
-// latching returns the policies of a site that latches, and that needs no rule: the past
-// does not show the mode that the site had, nor its rules.
+// latching returns the policies of a site that latches and does not require a rule. The
+// past does not contain the mode of the site, or its rules.
 func latching(set policy.Set) policy.Set {
 	set.Latch = true
 	set.Default.AcceptRisk = true
@@ -121,8 +120,8 @@ func (s *replay) close() {
 
 func (r *row) advance() { r.at, r.ahead, r.more = r.pull() }
 
-// next moves to the next tick that has samples, and takes them: those since the
-// tick before, of which each workload's latest is what the tick sees.
+// next moves to the next tick with samples, and reads the samples since the tick before.
+// The tick uses the latest sample of each workload.
 func (s *replay) next() bool {
 	earliest, found := int64(0), false
 	for _, r := range s.rows {
@@ -161,7 +160,8 @@ func (s *replay) watch(r *row, at int64) {
 	}
 }
 
-// tick makes the decisions of a site, and settles what would be committed.
+// tick makes the decisions of a site, and saves the level changes that a tick would
+// commit.
 func (s *replay) tick() {
 	at := instant(s.now)
 	decided := policy.Round(policy.Site{
@@ -171,8 +171,8 @@ func (s *replay) tick() {
 		Period: s.set.Guards.Period,
 		Last:   func(id workload.ID) time.Time { return s.byID[id].last },
 	})
-	direct := each.Where(decided.Decisions, policy.Decision.Crosses)
-	reviewed := each.Where(decided.Decisions, func(d policy.Decision) bool { return d.Verdict == policy.Review })
+	direct := lists.Filter(decided.Decisions, policy.Decision.Crosses)
+	reviewed := lists.Filter(decided.Decisions, func(d policy.Decision) bool { return d.Verdict == policy.Review })
 	state := s.settle(decided.State, direct)
 	before := s.result.Updates
 	state = s.settle(state, reviewed)
@@ -197,8 +197,8 @@ func (s *replay) tick() {
 // steady is the rollout of a workload that never rolls out.
 var steady = &workload.Rollout{}
 
-// samples are the samples of a tick. The scale of a workload between two of its samples
-// is unknown. Before the first and after the last one the workload is absent.
+// samples returns the samples of a tick. The scale of a workload between two of its
+// samples is unknown. Before the first and after the last sample, the workload is absent.
 func (s *replay) samples() []workload.Sample {
 	var samples []workload.Sample
 	for _, r := range s.rows {
@@ -215,13 +215,14 @@ func (s *replay) samples() []workload.Sample {
 	return samples
 }
 
-// settle counts one commit of decisions, and declares what they want. A commit that only
-// writes first entries is the beginning of a site, which is the same for each candidate.
+// settle counts one commit for the decisions, and sets their levels. A commit with only
+// first entries is the start of a site. It is counted separately, because it is the same
+// for each candidate.
 func (s *replay) settle(state latch.State, decisions []policy.Decision) latch.State {
 	if len(decisions) == 0 {
 		return state
 	}
-	updates := each.Count(decisions, func(d policy.Decision) bool { return !d.From.IsZero() })
+	updates := lists.Count(decisions, func(d policy.Decision) bool { return !d.From.IsZero() })
 	s.result.Updates += updates
 	if updates == 0 {
 		s.result.Firsts++

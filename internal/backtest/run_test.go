@@ -25,7 +25,8 @@ func try(t *testing.T, c backtest.Candidate, all map[workload.ID][]backtest.Samp
 	return r
 }
 
-// An hour at 40, two at 80: the levels are 50 and then 100, each after two samples.
+// One hour at 40, then two hours at 80. The levels are 50 and 100, each after two
+// samples.
 func TestAStepIsMeasured(t *testing.T) {
 	t.Parallel()
 	samples := every(period, monday, slices.Concat(times(12, 40), times(25, 80))...)
@@ -40,12 +41,13 @@ func TestAStepIsMeasured(t *testing.T) {
 	}
 	near("days", r.Days, 3./24)
 	near("commits a day", r.CommitsPerDay, 8)
-	// 50 from minute 5 to 65, 100 from then on; the need is 40 until minute 60.
+	// The level is 50 from minute 5 to 65, then 100. The desired replicas are 40 until
+	// minute 60.
 	near("coverage", r.Coverage, (55+5*50./80+115)/175)
 	near("waste", r.Waste, (55*10+115*20)/60.)
 	near("need", r.Need, (55*40+120*80)/60.)
 	near("worst", r.Worst.Share, 1)
-	// Without Lasting, Worst includes every sample, also one that waited for a second
+	// If Lasting is 0, Worst includes every sample, even one that waited for a second
 	// sample.
 	r = try(t, cope(), map[workload.ID][]backtest.Sample{web: samples}, backtest.Options{})
 	want := backtest.Worst{Share: 50. / 80, Workload: web, At: monday.Add(time.Hour), Need: 80, Declared: 50}
@@ -54,8 +56,9 @@ func TestAStepIsMeasured(t *testing.T) {
 	}
 }
 
-// 20 h under the threshold, a gap of a day, 7 h: 27 h in sum lower a level, the day
-// of the gap would have long before.
+// The replicas are below the threshold for 20 hours, and after a gap of a day for 7 hours.
+// The 27 hours together lower the level. With 5 hours after the gap, the level stays,
+// because the gap does not count.
 func TestAGapIsNotObserved(t *testing.T) {
 	t.Parallel()
 	evening := func(hours int) []backtest.Sample {
@@ -77,7 +80,8 @@ func TestAGapIsNotObserved(t *testing.T) {
 	}
 }
 
-// Samples three periods apart are observed, those a second further are not.
+// The time between samples is observed if they are three periods apart, but not if they
+// are one second further apart.
 func TestWhatIsAGap(t *testing.T) {
 	t.Parallel()
 	for step, observed := range map[time.Duration]bool{3 * period: true, 3*period + time.Second: false} {
@@ -116,8 +120,8 @@ func TestOneCommitATickHoldsWhatCrosses(t *testing.T) {
 	}
 }
 
-// Counts one above a level of tens, ten higher every 20 minutes: raises of at most
-// a quarter, which wait for the budget.
+// The replicas are one above a level of the series tens, and rise by 10 every 20 minutes.
+// Each raise is less than a quarter, so it waits for the budget.
 func TestTheBudgetHoldsCommitsBack(t *testing.T) {
 	t.Parallel()
 	var counts []int32
@@ -138,7 +142,7 @@ func TestTheBudgetHoldsCommitsBack(t *testing.T) {
 	}
 }
 
-// Half of the fleet drops at once, and stays there: nothing is lowered.
+// Half of the workloads drop at once, and do not recover. No level is lowered.
 func TestAMassDropStopsLowering(t *testing.T) {
 	t.Parallel()
 	all := map[workload.ID][]backtest.Sample{}
@@ -181,13 +185,13 @@ func TestWhatIsAtZeroIsNeverDeclared(t *testing.T) {
 	if r.Declared != 0 || r.Firsts != 0 || r.Coverage != 0 || r.Worst.Need != 0 {
 		t.Errorf("%+v", r)
 	}
-	if best, why := backtest.DefaultWants().Recommend([]backtest.Result{r}); best != -1 || why != "no candidate declared anything" {
+	if best, why := backtest.DefaultWants().Recommend([]backtest.Result{r}); best != -1 || why != "no policy wrote a level" {
 		t.Errorf("%d: %s", best, why)
 	}
 }
 
-// A level is not at fault for desired replicas that lasted while pods were not ready,
-// because a raise counts only ready pods.
+// If pods are not ready for a long time, the level is not the reason for a low coverage:
+// a raise counts only ready pods.
 func TestAnUnhealthyNeedIsNotTheWorst(t *testing.T) {
 	t.Parallel()
 	samples := every(period, monday, slices.Concat(times(12, 40), times(24, 400))...)
@@ -200,8 +204,9 @@ func TestAnUnhealthyNeedIsNotTheWorst(t *testing.T) {
 	}
 }
 
-// A workload sleeps, then needs ten times the pods for two periods, and its level rises
-// after a third. Its desired replicas lasted for exactly two periods.
+// A workload is at zero, then needs ten times the pods. Its level rises three periods
+// later. With the old level, its desired replicas have lasted for two periods, and not for
+// three.
 func TestANeedThatLastedJustLongEnough(t *testing.T) {
 	t.Parallel()
 	c := cope()

@@ -71,8 +71,8 @@ func swinging() (m minutes) {
 // An outcome is the result of a candidate in the slow search.
 type outcome struct{ commits, updates, coverage, worst, waste float64 }
 
-// slow plays a candidate minute by minute with everything spelt out: a level for
-// each minute of each workload first, then the figures from these.
+// slow runs a candidate minute by minute, without optimizations. It computes the level of
+// each workload for each minute, and then the figures.
 func (m minutes) slow(set policy.Set) (o outcome) {
 	length := len(m.scales[0])
 	latches := make([]latch.Latch, len(m.ids))
@@ -151,7 +151,7 @@ func (m minutes) slow(set policy.Set) (o outcome) {
 	return o
 }
 
-// lasted returns the lowest desired replicas in the time before a minute; 0 if the
+// lasted returns the lowest desired replicas in the time before a minute, or 0 if the
 // workload was unhealthy at some time in it.
 func (m minutes) lasted(i, minute int) int32 {
 	first := minute - int(lasting/minutely)
@@ -222,9 +222,9 @@ func same(t *testing.T, name, what string, got, want float64) {
 	}
 }
 
-// search compares all outcomes. A candidate that breaks a want is worse than any
-// candidate that does not. Figures are rounded, because the order of additions may
-// change a sum.
+// search compares all outcomes. A candidate that violates a condition is worse than any
+// candidate that does not. It rounds figures, because the order of additions may change a
+// sum.
 func search(all []outcome, w backtest.Wants) int {
 	enough, quiet := false, false
 	for _, o := range all {

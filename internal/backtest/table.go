@@ -8,28 +8,28 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Verdict is what came of a backtest.
+// A Verdict is the result of a backtest.
 type Verdict struct {
 	Past            *Past
 	Results         []Result
-	Front           []bool // of each result
-	Best            int    // of the results; -1 is none
+	Front           []bool // for each result
+	Best            int    // index of a result; -1 without one
 	Why             string
 	Wants           Wants
 	Period, Lasting time.Duration
 }
 
-// Table writes the verdict for a person, and draws one workload.
+// Table writes the verdict for users, and draws one workload.
 func (v Verdict) Table(out io.Writer, s term.Style, drawn workload.ID) error {
 	p := &term.Page{Style: s, Columns: 78}
 	from, to := v.Past.Span()
-	p.Line("%s with %s,\nfrom %s to %s, looked at every %s.\n",
+	p.Line("%s with %s,\nfrom %s to %s, with a tick every %s.\n",
 		term.Count(len(v.Past.IDs()), "workload"), v.samples(),
 		from.Format("2006-01-02 15:04"), to.Format("2006-01-02 15:04"), policy.Span(v.Period))
 	head, body, _ := strings.Cut(v.table(), "\n")
@@ -38,7 +38,7 @@ func (v Verdict) Table(out io.Writer, s term.Style, drawn workload.ID) error {
 	if v.Best < 0 {
 		p.Line("\n%s %s.", s.Heading("Recommended: none,"), v.Why)
 		if slices.ContainsFunc(v.Results, func(r Result) bool { return r.Declared > 0 }) {
-			p.Say("  ", "A need must last %s after it was declared: give a longer past, or a shorter --min-duration.", policy.Span(v.Lasting))
+			p.Say("  ", "A replica count must last %s after git had a level for it. Give a longer past, or a shorter --min-duration.", policy.Span(v.Lasting))
 		}
 		return p.Print(out)
 	}
@@ -46,16 +46,18 @@ func (v Verdict) Table(out io.Writer, s term.Style, drawn workload.ID) error {
 	p.Line("\n%s %s", s.Heading("Recommended:"), best.Candidate.Name)
 	p.Say("  ", "%s.", v.Why)
 	if w := best.Worst; w.Measured() && w.Share < 1 {
-		p.Say("  ", "At worst %s pods were declared of the %s that %s needed at %s.",
+		p.Say("  ", "At worst, git had %s of the %s pods that %s needed at %s.",
 			term.Number(int64(w.Declared)), term.Number(int64(w.Need)), w.Workload.Short(), w.At.Format("2006-01-02 15:04"))
 	}
-	p.Line("\n  %s\n", asPolicy(best.Candidate.Set.Default))
-	p.Line("%s  %s   %s", v.plot(drawn).Draw(s), s.Legend("pods asked for", "declared"), s.Faint(since(from, to)))
+	d := best.Candidate.Set.Default
+	p.Line("\n  default: {series: %s, round: %s, hold: {up: %d, down: %s}, margin: %.3g%%}\n",
+		d.Series, d.Round, d.HoldUp, policy.Span(d.HoldDown), 100*d.Margin)
+	p.Line("%s  %s   %s", v.plot(drawn).Draw(s), s.Legend("desired replicas", "level in git"), s.Faint(since(from, to)))
 	return p.Print(out)
 }
 
-// samples says how many there are, and how far apart where there are several of
-// one workload.
+// samples returns the number of samples, and the time between them if a workload has more
+// than one.
 func (v Verdict) samples() string {
 	text := term.Number(v.Past.Samples()) + " samples"
 	if v.Past.Samples() == 1 {
@@ -80,12 +82,12 @@ func (v Verdict) table() string {
 		}
 		rows = append(rows, []string{mark, clip(r.Candidate.Name, 22), fmt.Sprintf("%.2f", r.CommitsPerDay), term.Number(int64(r.Updates)),
 			orDash(r.Need > 0, term.Percent(r.Coverage)), orDash(r.Worst.Measured(), term.Percent(r.Worst.Share)),
-			term.Number(int64(r.Waste + 0.5)), orDash(r.Need > 0, term.Percent(r.Excess()))})
+			term.Number(int64(r.Waste + 0.5)), orDash(r.Need > 0, term.Percent(r.Waste/r.Need))})
 	}
 	return term.Table("llrrrrrr", rows...)
 }
 
-// quietest are the indexes of the results, the one with the fewest commits first.
+// quietest returns the indexes of the results, with the fewest commits first.
 func (v Verdict) quietest() []int {
 	all := make([]int, len(v.Results))
 	for i := range all {
@@ -97,18 +99,18 @@ func (v Verdict) quietest() []int {
 	return all
 }
 
-// notes say what the table leaves out, or leaves to be guessed.
+// notes adds explanations of the table, and of the workloads that it omits.
 func (v Verdict) notes(p *term.Page) {
 	notes := []string{
-		"Commits are a day; worst is of a need that lasted " + policy.Span(v.Lasting) + "; waste is in pod hours, and as a part of what was needed. " +
-			"* is what no other beats in commits, worst or waste without being worse in another.",
+		"Commits are per day. Worst is the lowest coverage of any replica count that lasted at least " + policy.Span(v.Lasting) + ". Waste is in pod hours, and as a percentage of the desired pod hours. " +
+			"* marks a policy if every policy that is better in commits, worst or waste is worse in another of these columns.",
 	}
 	if slices.ContainsFunc(v.Results, func(r Result) bool { return r.Reviews > 0 }) {
-		notes = append(notes, "Crossings for review are taken to be merged at once.")
+		notes = append(notes, "backtest assumes that a reviewed level change is merged immediately.")
 	}
 	if v.Best >= 0 {
 		if r := v.Results[v.Best]; r.Declared < r.Workloads {
-			notes = append(notes, fmt.Sprintf("%d of %d workloads were never declared: at 0 all the time, sampled once or more than three periods apart, or not latched.", r.Workloads-r.Declared, r.Workloads))
+			notes = append(notes, fmt.Sprintf("%d of %d workloads never got a level: they were always at 0, had one sample or samples more than three periods apart, or are not latched.", r.Workloads-r.Declared, r.Workloads))
 		}
 	}
 	for _, note := range notes {
@@ -116,18 +118,13 @@ func (v Verdict) notes(p *term.Page) {
 	}
 }
 
-// asPolicy is what gitlatch.yaml says for a policy.
-func asPolicy(p policy.Policy) string {
-	return fmt.Sprintf("default: {series: %s, round: %s, hold: {up: %d, down: %s}, margin: %.3g%%}", p.Series, p.Round, p.HoldUp, policy.Span(p.HoldDown), 100*p.Margin)
-}
-
-// plot draws the highest of each bucket, and what was not observed as nothing.
+// plot draws the highest value of each bucket, and 0 for a bucket that was not observed.
 func (v Verdict) plot(id workload.ID) term.Plot {
 	from, to := v.Past.Span()
 	of, bucket := v.Results[v.Best].Candidate, v.bucket(240)
 	lines, _ := Follow(v.Past, of, []workload.ID{id}, bucket, nil)
 	steps := func(all []Stretch) []term.Point {
-		return each.Of(all, func(s Stretch) term.Point {
+		return lists.Map(all, func(s Stretch) term.Point {
 			return term.Point{At: time.Duration(s.Bucket) * bucket, Value: float64(max(0, s.High))}
 		})
 	}
@@ -137,13 +134,13 @@ func (v Verdict) plot(id workload.ID) term.Plot {
 	}
 }
 
-// A scale is how far the marks of a chart are apart, and what they count.
+// A scale is the distance between the marks of a chart, and its unit.
 type scale struct {
 	apart time.Duration
 	unit  string
 }
 
-// marks are at most a dozen for a span.
+// marks returns the scale for a span, with at most 13 marks up to 91 days apart.
 func marks(span time.Duration) scale {
 	const day = 24 * time.Hour
 	for _, s := range []scale{
@@ -157,8 +154,8 @@ func marks(span time.Duration) scale {
 	return scale{364 * day, "days"}
 }
 
-// since says what the marks of a chart count, and from when: not a date alone
-// where the first sample is later in its day.
+// since returns the unit of a chart's marks and the start of the chart, with the time of
+// day if the first sample is not at midnight.
 func since(from, to time.Time) string {
 	format := "2006-01-02"
 	if !from.Truncate(24 * time.Hour).Equal(from) {
@@ -167,7 +164,7 @@ func since(from, to time.Time) string {
 	return marks(to.Sub(from)).unit + " since " + from.Format(format)
 }
 
-// orDash is text where there was something to measure.
+// orDash returns text, or "-" if it was not measured.
 func orDash(measured bool, text string) string {
 	if !measured {
 		return "-"

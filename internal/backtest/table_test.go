@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A need that is not met in full is not printed as 100 %.
+// Coverage below 100 % is not printed as 100 %.
 func TestTheTableRoundsNothingUpToWhole(t *testing.T) {
 	t.Parallel()
 	c := cope()

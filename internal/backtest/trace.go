@@ -7,25 +7,25 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Stretch is between what counts of pods a workload was in a bucket of time, and
-// in those after it until the next stretch begins.
+// A Stretch is the range of a workload's pods in a bucket of time, and in the buckets
+// after it up to the next Stretch.
 type Stretch struct {
-	Bucket    int32 // since the first, which is 0
-	Low, High int32 // Unobserved where it was not observed
+	Bucket    int32 // the first bucket is 0
+	Low, High int32 // Unobserved without a sample
 }
 
-// Unobserved stands in a stretch for a count that nobody took.
+// Unobserved is the value of a Stretch without a sample.
 const Unobserved = -1
 
-// A Trace is what workloads needed, and what a candidate declared of them, in
-// buckets of time: however many samples fall into one, their lowest and highest
-// stay. Of a level 0 is none.
+// A Trace has the desired replicas of workloads, and their levels with a candidate, in
+// buckets of time. Each bucket has the lowest and the highest value of its samples. 0
+// means no level.
 type Trace struct{ Need, Level map[workload.ID][]Stretch }
 
-// Follow runs a candidate over a past that was checked, and traces some of its
-// workloads in buckets since the first sample, which are whole seconds. It holds
-// one stretch a bucket at most, of each. ok is false where stop, which may be nil,
-// ended it.
+// Follow runs a candidate over a past that was checked, and traces some of its workloads
+// in buckets from the first sample on. The length of a bucket is whole seconds. The
+// result has at most one Stretch for each bucket and workload. ok is false if stop ended
+// the run; stop may be nil.
 func Follow(past *Past, c Candidate, ids []workload.ID, bucket time.Duration, stop func() bool) (t Trace, ok bool) {
 	from, _ := past.Span()
 	all := map[workload.ID]*followed{}
@@ -45,18 +45,18 @@ func Follow(past *Past, c Candidate, ids []workload.ID, bucket time.Duration, st
 	return t, ok
 }
 
-// A followed workload is traced bucket by bucket.
+// followed is the state of tracing one workload.
 type followed struct {
 	bucket, gap time.Duration
 
 	needs, levels []Stretch // by bucket
 
-	last           time.Duration // of the samples and changes, since the first sample of all
-	need, declared int32         // since then
+	last           time.Duration // time of the last sample or level change, since the first sample of the past
+	need, declared int32         // values since last
 	begun          bool
 }
 
-// take enters the counts that hold from an instant on.
+// take sets the values from a time on.
 func (f *followed) take(at time.Duration, need, declared int32) {
 	if at > f.last {
 		f.cover(at - time.Second)
@@ -67,8 +67,8 @@ func (f *followed) take(at time.Duration, need, declared int32) {
 	f.declared = declared
 }
 
-// cover enters the last counts into the buckets up to an instant. What is needed is
-// observed no longer than a gap after a sample.
+// cover adds the present values to the buckets up to a time. Desired replicas are
+// observed at most for a gap after a sample.
 func (f *followed) cover(to time.Duration) {
 	if f.begun {
 		f.needs = f.put(f.needs, min(to, f.last+f.gap), f.need)
@@ -76,7 +76,7 @@ func (f *followed) cover(to time.Duration) {
 	}
 }
 
-// put enters a count into the buckets from the last instant to another.
+// put adds a value to the buckets from the last time to another time.
 func (f *followed) put(buckets []Stretch, to time.Duration, count int32) []Stretch {
 	for n := int32(f.last / f.bucket); n <= int32(to/f.bucket); n++ {
 		for int32(len(buckets)) <= n {
@@ -91,8 +91,8 @@ func (f *followed) put(buckets []Stretch, to time.Duration, count int32) []Stret
 	return buckets
 }
 
-// stretches returns the buckets that differ from the one before, from the first that
-// was observed.
+// stretches returns the buckets that differ from the bucket before, from the first
+// observed bucket on.
 func stretches(buckets []Stretch) []Stretch {
 	first := slices.IndexFunc(buckets, func(s Stretch) bool { return s.Low != Unobserved })
 	if first < 0 {
@@ -101,7 +101,7 @@ func stretches(buckets []Stretch) []Stretch {
 	return slices.CompactFunc(buckets[first:], func(a, b Stretch) bool { return a.Low == b.Low && a.High == b.High })
 }
 
-// ByPeak are the workloads, those first that needed most at any instant.
+// ByPeak returns the workloads, ordered by their highest desired replicas.
 func (p *Past) ByPeak() []workload.ID {
 	peaks := map[workload.ID]int32{}
 	ids := p.IDs()

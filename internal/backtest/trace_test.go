@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A count is a value from an instant on; unobserved is backtest.Unobserved.
+// A count is a number of pods from a time on; it may be backtest.Unobserved.
 type count struct {
 	at   time.Time
 	pods int32
@@ -45,8 +45,8 @@ func spelt(counts []count, from, until time.Time, bucket time.Duration) (all []b
 	}
 }
 
-// A bucket may have any number of samples. The drawn range contains all of them, and
-// both of its ends are samples.
+// A bucket may have any number of samples. The drawn range contains all of them, and both
+// of its ends are samples.
 func TestNoPeakIsLostInABucket(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(2018, 5))

@@ -20,7 +20,7 @@ func pods(n int32) workload.Scale {
 	return workload.Scale{Desired: n, Ready: n, Driver: workload.DrivenByHPA}
 }
 
-// of is a past of samples.
+// of returns a past with samples.
 func of(t *testing.T, all map[workload.ID][]backtest.Sample) *backtest.Past {
 	t.Helper()
 	p := &backtest.Past{}
@@ -38,7 +38,7 @@ func of(t *testing.T, all map[workload.ID][]backtest.Sample) *backtest.Past {
 	return p
 }
 
-// every is samples of counts, from an instant on.
+// every returns samples with the given numbers of pods, starting at a time.
 func every(step time.Duration, from time.Time, counts ...int32) []backtest.Sample {
 	var all []backtest.Sample
 	for i, n := range counts {
@@ -47,7 +47,7 @@ func every(step time.Duration, from time.Time, counts ...int32) []backtest.Sampl
 	return all
 }
 
-// times is a count again and again.
+// times returns n times the same number.
 func times(n int, count int32) []int32 {
 	all := make([]int32, n)
 	for i := range all {
@@ -65,10 +65,11 @@ func series(t *testing.T, name string) policy.Series {
 	return s
 }
 
-// cope is the default policy as a candidate.
+// cope returns the default policy as a candidate.
 func cope() backtest.Candidate { return backtest.Candidate{Name: "cope", Set: policy.DefaultSet()} }
 
-// grid is many candidates that differ in how they round and wait.
+// grid returns candidates with all combinations of some series, roundings, windows and
+// margins.
 func grid() (all []backtest.Candidate) {
 	for _, series := range []policy.Series{policy.OneTwoFive, policy.R10, policy.Tens} {
 		for _, round := range []policy.Rounding{policy.RoundUp, policy.RoundNearest, policy.RoundHeadroom} {

@@ -10,7 +10,7 @@ import (
 
 // version is the version of a release, which the linker sets: -X
 // github.com/gitlatch/gitlatch/internal/build.version=v1.2.3. For other builds it is "",
-// and the version is that of the module.
+// and Read uses the version of the module.
 var version string
 
 // An Info is the build information of a program.
@@ -54,8 +54,8 @@ func of(version string, found *debug.BuildInfo) Info {
 	return i
 }
 
-// String returns the version on one line, with the commit and its date if they are known:
-// "v1.2.3 (1a2b3c4, 2026-03-02T08:00:00Z)".
+// String returns the version on one line, with the commit and its date if the build has
+// them: "v1.2.3 (1a2b3c4, 2026-03-02T08:00:00Z)".
 func (i Info) String() string {
 	var more []string
 	if i.Commit != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-const componentHeader = `# Written from checkpoint.yaml beside it, and overwritten with it: edit that one.
+const componentHeader = `# gitlatch writes this file from checkpoint.yaml. To change a level, edit checkpoint.yaml.
 # Include this Component above any transformer of namespaces or names.
 apiVersion: kustomize.config.k8s.io/v1alpha1
 kind: Component

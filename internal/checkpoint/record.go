@@ -19,10 +19,11 @@ type Record struct {
 // configMap is the name of the ConfigMap in each checkpoint file.
 const configMap = "gitlatch-checkpoint"
 
-const recordHeader = `# What the workloads of namespace %q come back with after a rebuild, rounded. Kept by gitlatch.
-# A level you edit is adopted and left alone for a day. Deleting a workload's lines opts it out.
-# Deleting many entries at once, or this file, counts as a mistake: gitlatch alerts, and writes them
-# again after a day. Delete them a second time to opt the workloads out.
+const recordHeader = `# Replica levels of the workloads in namespace %q, rounded, for a rebuild from git.
+# gitlatch updates this file. If you edit a level, gitlatch keeps your value for 24 hours.
+# To opt a workload out, delete its lines. If you delete many entries of workloads that are
+# in the cluster, gitlatch assumes a mistake: it alerts, and after 24 hours it treats the
+# workloads as new ones. To opt them out, delete their entries a second time.
 apiVersion: v1
 kind: ConfigMap
 metadata:

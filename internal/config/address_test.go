@@ -2,7 +2,7 @@ package config
 
 import "testing"
 
-// A repository that only this machine can reach has no address.
+// Address returns "" for a repository that only this machine can reach.
 func TestTheAddressOfARepository(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[string]Repository{

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/strict"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 	"golang.org/x/tools/txtar"
 )
 
@@ -97,9 +97,9 @@ func TestBadDocumentsAreRefusedWithAllThatIsWrong(t *testing.T) {
 			case KindFleet:
 				_, err = ParseFleet(f.name, f.data)
 			}
-			var all *strict.Errors
+			var all *yamldoc.Errors
 			if !errors.As(err, &all) {
-				t.Fatalf("got error %v, want *strict.Errors", err)
+				t.Fatalf("got error %v, want *yamldoc.Errors", err)
 			}
 			f.check(t, err.Error()+"\n")
 			for _, secret := range []string{"ghp_", "hunter2"} {
@@ -111,16 +111,16 @@ func TestBadDocumentsAreRefusedWithAllThatIsWrong(t *testing.T) {
 	}
 }
 
-// A file on the branch must not cost a tick its memory.
+// A large file on the branch must not exhaust the memory of a tick.
 func TestALargeDocumentIsNotParsed(t *testing.T) {
 	t.Parallel()
 	_, err := ParsePolicy("gitlatch.yaml", []byte("["+strings.Repeat("0,", 1<<19)+"]"), 5*time.Minute)
-	if err == nil || err.Error() != "gitlatch.yaml: has 1048578 bytes, and at most 1048576 are read" {
+	if err == nil || err.Error() != "gitlatch.yaml: has 1048578 bytes, and the maximum is 1048576" {
 		t.Errorf("got %v", err)
 	}
 }
 
-// Nor its log: a file of a megabyte can hold hundreds of thousands of problems.
+// The error is short: a file of one megabyte can have hundreds of thousands of problems.
 func TestTheFirstProblemsAreKept(t *testing.T) {
 	t.Parallel()
 	_, err := ParsePolicy("gitlatch.yaml", []byte(strings.Repeat("a: 1\n", 60_000)), 5*time.Minute)

@@ -12,7 +12,7 @@ import (
 var examplePolicy []byte
 
 // ExamplePolicy returns a document of kind Policy in a mode. It explains each field and
-// shows every default in a comment, so that it means the same without the comment marks.
+// shows every default in a comment. Without the comment marks, it has the same meaning.
 func ExamplePolicy(period time.Duration, mode string) []byte {
 	within := func(p time.Duration) []byte {
 		return []byte("within: " + policy.Span(DefaultPolicy(p).Guards.DropWithin) + "\n")

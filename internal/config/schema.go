@@ -4,14 +4,14 @@ import (
 	"embed"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/strict"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 //go:embed schema/*.json
 var schemas embed.FS
 
-// Schema returns the JSON schema of a kind of document, for editors; nil for a
-// kind that there is not.
+// Schema returns the JSON schema of a kind of document, for editors, or nil if the kind
+// does not exist.
 func Schema(kind string) []byte {
 	text, err := schemas.ReadFile(schemaFile(kind))
 	if err != nil {
@@ -38,22 +38,22 @@ var purpose = map[string]string{
 	KindFleet:  "the list of a fleet's sites, which fleet of a Config names",
 }
 
-// document returns a document of a kind, given the fields of its own.
-func document(kind string, fields strict.Object) strict.Document {
-	return strict.Document{APIVersion: APIVersion, Kind: kind, Object: fields, Others: purpose}
+// document returns a document of a kind with its specific fields.
+func document(kind string, fields yamldoc.Object) yamldoc.Document {
+	return yamldoc.Document{APIVersion: APIVersion, Kind: kind, Object: fields, Others: purpose}
 }
 
-// read reads a document into what its fields are bound to. The error is *strict.Errors.
-func read(name string, data []byte, d strict.Document) error {
-	r := strict.NewReader(name)
+// read parses a document into the variables of its fields. The error is *yamldoc.Errors.
+func read(name string, data []byte, d yamldoc.Document) error {
+	r := yamldoc.NewReader(name)
 	r.Read(data, d)
 	return r.Err()
 }
 
-// ParseKind returns the kind that the document in a file states. An error means that
-// it states none that gitlatch knows.
+// ParseKind returns the kind of the document in a file. It returns an error if gitlatch
+// does not support the kind.
 func ParseKind(name string, data []byte) (string, error) {
-	r := strict.NewReader(name)
+	r := yamldoc.NewReader(name)
 	kind := r.Kind(data, APIVersion, KindConfig, KindPolicy, KindFleet)
 	if kind == "" {
 		return "", r.Err()
@@ -61,7 +61,7 @@ func ParseKind(name string, data []byte) (string, error) {
 	return kind, nil
 }
 
-// Modeline is the comment by which editors find the schema of a kind of document.
+// Modeline returns the comment that leads editors to the schema of a kind of document.
 func Modeline(kind string) string {
 	return "# yaml-language-server: $schema=https://" + APIVersion + "/" + strings.ToLower(kind) + ".json\n"
 }

@@ -1,8 +1,8 @@
-// Package demo replays a recorded day in quick time against the real engine. Every
-// tick samples the trace instead of a cluster, and has a state file and a bare git
-// repository of its own. Then the demo shows the result.
+// Package demo replays a recorded day in a short time with the real engine. Every tick
+// samples the trace instead of a cluster. It uses a separate state file and a separate
+// bare git repository. At the end, the demo shows the result.
 //
-// The clock is that of the trace, so two runs make the same commits.
+// The clock is the clock of the trace, so two runs make the same commits.
 package demo
 
 import (
@@ -20,69 +20,41 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// The site of the demo, and from one look at it to the next.
+// The site of the demo, and the time between ticks.
 const (
 	siteName = "prod-eu"
 	period   = 5 * time.Minute
-	// holdUp is how long a need lasts before the default policy follows it: two
+	// holdUp is how long a rise lasts before the default policy raises the level: two
 	// samples.
 	holdUp = 2 * period
 )
 
-// A Format is what a demo prints in the end.
-type Format string
-
-// The formats: a report for people, and lines "figure <name> <value>".
-const (
-	Text    Format = "text"
-	Figures Format = "figures"
-)
-
-// Options say how a demo runs.
+// Options control how a demo runs.
 type Options struct {
-	Out    io.Writer
-	Style  term.Style
-	Format Format // "" is Text
+	Out   io.Writer
+	Style term.Style
 
-	Progress *tty.Progress // shows how far the replay is; nil is nowhere
+	Progress *tty.Progress // progress of the replay; may be nil
 
-	// Dir is where repository and state are left. It is made, or must be empty;
-	// "" makes a temporary one. Figures, which do not name it, do not leave it.
+	// Dir is the folder for the repository and the state, which remain after the demo. It
+	// is created, or must be empty; "" makes a temporary folder.
 	Dir string
 }
 
-// Run replays the shipped day and prints what came of it.
+// Run replays the shipped day and prints the result.
 func Run(ctx context.Context, o Options) error {
-	switch o.Format {
-	case "", Text, Figures:
-	default:
-		return fmt.Errorf("output %q: must be %s or %s", o.Format, Text, Figures)
-	}
 	t, err := traces.Day()
 	if err != nil {
 		return err
-	}
-	return run(ctx, t, o)
-}
-
-func run(ctx context.Context, t *traces.Trace, o Options) (err error) {
-	if o.Format == Figures && o.Dir == "" {
-		if o.Dir, err = emptyDir(""); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(o.Dir)) }()
 	}
 	d, err := record(ctx, t, o)
 	if err != nil {
 		return err
 	}
-	if o.Format == Figures {
-		return d.figures(o.Out)
-	}
 	return d.report(o.Out, o.Style)
 }
 
-// record replays a trace and returns what came of it.
+// record replays a trace and returns the result.
 func record(ctx context.Context, t *traces.Trace, o Options) (*day, error) {
 	dir, err := emptyDir(o.Dir)
 	if err != nil {
@@ -107,7 +79,7 @@ func record(ctx context.Context, t *traces.Trace, o Options) (*day, error) {
 	return d, err
 }
 
-// emptyDir makes sure of a directory with nothing in it.
+// emptyDir creates a directory, or returns an error if it is not empty.
 func emptyDir(dir string) (string, error) {
 	if dir == "" {
 		return os.MkdirTemp("", "gitlatch-demo-")

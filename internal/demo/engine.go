@@ -8,13 +8,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
-	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// engine is the one that users run, with a state file and a repository on this
-// machine's disk, on the clock of the trace.
+// engine is the engine that users run, with a state file and a repository on this
+// machine's disk, and the clock of the trace.
 type engine struct {
 	tick       *tick.Tick
 	store      *bolt.Store
@@ -29,12 +29,12 @@ func openEngine(t *traces.Trace, c config.Config, repository *gitwire.Repository
 		return nil, errors.Join(err, repository.Close())
 	}
 	e := &engine{sampler: &sampler{trace: t}, store: store, repository: repository}
-	e.tick = site.Tick(c, site.Parts{Sampler: e.sampler, Store: e.store, Repository: e.repository, Clock: e.sampler.now})
+	e.tick = wiring.Tick(c, wiring.Parts{Sampler: e.sampler, Store: e.store, Repository: e.repository, Clock: e.sampler.now})
 	return e, nil
 }
 
-// look makes one tick at an instant of the trace. A demo has no excuse for anything that a
-// person would have to fix: that is an error too.
+// look runs one tick at a time of the trace. It also returns the conditions that a user
+// would have to fix as an error, because a demo must not have any.
 func (e *engine) look(ctx context.Context, at time.Duration) (tick.Report, error) {
 	e.sampler.at = at
 	e.tick.Owner = "demo " + e.sampler.now().Format(time.RFC3339)
@@ -42,5 +42,5 @@ func (e *engine) look(ctx context.Context, at time.Duration) (tick.Report, error
 	return r, errors.Join(err, r.Err())
 }
 
-// close closes state and repository.
+// close closes the state and the repository.
 func (e *engine) close() error { return errors.Join(e.store.Close(), e.repository.Close()) }

@@ -8,23 +8,20 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/internal/tick"
-	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// A day is what came of a replay.
+// A day is the result of a replay.
 type day struct {
 	trace      *traces.Trace
 	repository string
 	log        []logLine
 
 	history History
-	commits []time.Duration         // instants of ticks that committed, since the start
-	flights []*flight               // in the order in which they began
-	open    map[workload.ID]*flight // of these, those that still fly
+	commits []time.Duration // times of the ticks that committed, since the start
 }
 
-// play takes all ticks of a trace.
+// play runs all ticks of a trace.
 func play(ctx context.Context, e *engine, show *tty.Progress) (*day, error) {
 	t := e.sampler.trace
 	d := &day{trace: t, history: make(History, len(t.Workloads))}
@@ -41,7 +38,6 @@ func play(ctx context.Context, e *engine, show *tty.Progress) (*day, error) {
 }
 
 func (d *day) note(at time.Duration, r tick.Report) {
-	d.fly(at, r)
 	if r.Commit != nil {
 		d.commits = append(d.commits, at)
 	}

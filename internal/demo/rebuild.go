@@ -3,32 +3,34 @@ package demo
 import (
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// Rebuild is what the cluster would have come back with, had it been built
-// anew at one instant, against what was needed then.
+// Rebuild compares the pods of a cluster that is rebuilt at one time with the desired
+// replicas at that time.
 type Rebuild struct {
 	At         time.Duration
-	Needed     int64   // pods asked for, of all workloads
-	Manifests  Outcome // from the team's manifests alone
-	Checkpoint Outcome // with the checkpoint of the instant over them
+	Needed     int64   // desired pods of all workloads
+	Manifests  Outcome // with the team's manifests only
+	Checkpoint Outcome // with the manifests and the checkpoint of that time
 
-	// Furthest is the workload that the manifests alone would have left furthest
-	// behind, in rounds of its autoscaler.
+	// Furthest is the workload that needs the most rounds of its autoscaler with the
+	// manifests only.
 	Furthest Behind
 }
 
-// Outcome is what one way of rebuilding gives.
+// Outcome is the result of a rebuild.
 type Outcome struct {
 	Created int64 // pods
-	Met     int64 // of the pods needed
-	Short   int   // workloads with fewer pods than they need
-	Rounds  int   // of the autoscaler that takes longest
+	Met     int64 // of the desired pods
+	Short   int   // workloads with fewer pods than desired
+	Rounds  int   // of the autoscaler with the most rounds
+	Seconds int64 // time until this autoscaler reaches its desired pods, by the model of drills
 }
 
-// Behind is a workload that begins with fewer pods than it needs.
+// Behind is a workload that starts with fewer pods than desired.
 type Behind struct {
 	Workload   workload.ID
 	Need       int32
@@ -36,8 +38,8 @@ type Behind struct {
 	Checkpoint int32
 }
 
-// WorstMoment returns the rebuild at that instant of the span at which the
-// manifests alone would leave most pods missing; the first of several such.
+// WorstMoment returns the rebuild at the time of the span at which most pods would be
+// missing with the manifests only. If there are several, it returns the first.
 func WorstMoment(t *traces.Trace, h History, s Span) Rebuild {
 	at, most := s.From, int64(-1)
 	for now := s.From; now < s.To; now += grain {
@@ -60,38 +62,26 @@ func rebuildAt(t *traces.Trace, h History, at time.Duration) Rebuild {
 			declared = level
 		}
 		r.Needed += int64(need)
-		if Rounds(w.Manifest, need) > r.Manifests.Rounds {
+		if r.Manifests.add(w.Manifest, need) {
 			r.Furthest = Behind{w.ID, need, w.Manifest, declared}
 		}
-		r.Manifests.add(w.Manifest, need)
 		r.Checkpoint.add(declared, need)
 	}
 	return r
 }
 
-func (o *Outcome) add(created, need int32) {
+// add adds a workload, and reports whether its autoscaler needs the most rounds so far.
+func (o *Outcome) add(created, need int32) (longest bool) {
 	o.Created += int64(created)
 	o.Met += int64(min(created, need))
 	if created < need {
 		o.Short++
 	}
-	o.Rounds = max(o.Rounds, Rounds(created, need))
-}
-
-// Rounds returns how often an autoscaler with the default behaviour has to
-// raise its target from one count to reach another: each time to the double,
-// or by four pods, whichever is more.
-func Rounds(from, to int32) int {
-	n := 0
-	for have := int64(from); have < int64(to); n++ {
-		have = max(2*have, have+4)
+	e := drill.Takes(created, need, true, 0, 0)
+	longest = e.Rounds > o.Rounds
+	if longest {
+		o.Rounds = e.Rounds
+		o.Seconds = e.Seconds
 	}
-	return n
+	return longest
 }
-
-// A round has to wait until the pods of the one before are placed, pulled,
-// ready and measured. How long that takes is assumed, not measured.
-const (
-	quickRound = time.Minute
-	slowRound  = 3 * time.Minute
-)

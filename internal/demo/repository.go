@@ -14,16 +14,16 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// branch is the one that the demo's team works on.
+// branch is the branch of the demo's team.
 const branch = "main"
 
-// git runs a git command in a repository, deaf to whatever is configured on the
-// machine, and returns its output.
+// git runs a git command in a repository, without the git configuration of the machine,
+// and returns its output.
 func git(ctx context.Context, repository string, in []byte, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", repository}, args...)...)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_DEFAULT_HASH=sha1", "LC_ALL=C", "TZ=UTC")
@@ -38,7 +38,7 @@ func git(ctx context.Context, repository string, in []byte, args ...string) (str
 }
 
 // create makes a bare repository with files at a path, and the configuration of the site
-// beside it, and opens both.
+// in the same folder, and opens the repository.
 func create(ctx context.Context, path string, files map[string]string, at time.Time) (config.Config, *gitwire.Repository, error) {
 	dir := filepath.Dir(path)
 	c, err := config.Default(path)
@@ -54,17 +54,17 @@ func create(ctx context.Context, path string, files map[string]string, at time.T
 	if err := os.WriteFile(configPath(dir), configFile(path, dir), 0o644); err != nil {
 		return c, nil, err
 	}
-	repository, err := site.Git(c, func(string) string { return "" })
+	repository, err := wiring.Git(c, func(string) string { return "" })
 	return c, repository, err
 }
 
-// createRepository makes a bare repository at a path as a team would have it on
-// its host, with one commit of the instant.
+// createRepository makes a bare repository at a path, as on the team's host, with one
+// commit at the given time.
 func createRepository(ctx context.Context, path string, files map[string]string, at time.Time) error {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return err
 	}
-	// A template of the machine could bring hooks.
+	// A template of the machine could contain hooks.
 	if _, err := git(ctx, path, nil, "init", "--quiet", "--bare", "--template=", "--initial-branch="+branch); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func createRepository(ctx context.Context, path string, files map[string]string,
 	return err
 }
 
-// firstCommit is the stream that git fast-import makes the commit of.
+// firstCommit returns the stream for git fast-import to make the commit.
 func firstCommit(files map[string]string, at time.Time) []byte {
 	var b bytes.Buffer
 	data := func(text string) { fmt.Fprintf(&b, "data %d\n%s\n", len(text), text) }
@@ -85,7 +85,7 @@ func firstCommit(files map[string]string, at time.Time) []byte {
 	return b.Bytes()
 }
 
-// A logLine is one commit, as the report shows it.
+// A logLine is one commit in the report.
 type logLine struct {
 	id, subject string
 	at          time.Time
@@ -109,8 +109,8 @@ func readLog(ctx context.Context, repository string) ([]logLine, error) {
 	return all, nil
 }
 
-// teamFiles is what the team keeps in its repository: the policy, and the
-// manifests of its workloads by namespace, each including the checkpoint.
+// teamFiles returns the files in the team's repository: the policy, and the manifests of
+// its workloads by namespace. Each kustomization includes the checkpoint.
 func teamFiles(t *traces.Trace, name string) map[string]string {
 	files := map[string]string{policyPath: policyFile, "README.md": readme}
 	resources := map[string][]string{}
@@ -127,11 +127,12 @@ func teamFiles(t *traces.Trace, name string) map[string]string {
 	return files
 }
 
-// configPath is the file of kind Config that a demo leaves in its folder.
+// configPath returns the path of the file of kind Config that a demo leaves in its
+// folder.
 func configPath(dir string) string { return filepath.Join(dir, "gitlatch-demo.yaml") }
 
-// configFile has the command find a demo's repository and state. Its cluster was
-// played and is gone.
+// configFile returns a configuration for the command to find a demo's repository and
+// state. It has no cluster, because the demo's cluster was simulated.
 func configFile(repository, dir string) []byte {
 	return fmt.Appendf([]byte(config.Modeline(config.KindConfig)), `apiVersion: %s
 kind: %s
@@ -141,13 +142,13 @@ repository: {url: %q, branch: %s}
 `, config.APIVersion, config.KindConfig, siteName, statePath(dir), repository, branch)
 }
 
-// statePath is the file of the state.
+// statePath returns the path of the state file.
 func statePath(dir string) string { return filepath.Join(dir, "state.db") }
 
 const readme = `# fleet
 
-Manifests by namespace below apps/. What lies below checkpoints/ is written by
-gitlatch: the scale that is running, roughly.
+apps/ contains the manifests of each namespace. gitlatch writes checkpoints/: the
+live replica counts, rounded.
 `
 
 const policyPath = "gitlatch.yaml"
@@ -156,7 +157,7 @@ const policyFile = `apiVersion: gitlatch.dev/v1alpha1
 kind: Policy
 mode: latch
 default:
-  acceptRisk: true # nothing applies this repository
+  acceptRisk: true # no tool applies this repository
 `
 
 const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1
@@ -167,8 +168,8 @@ components:
 - ../../checkpoints/%s/%s
 `
 
-// manifest is what a team writes of a workload: no replicas where an autoscaler
-// owns them.
+// manifest returns a team's manifest of a workload. It has no replicas if an autoscaler
+// sets them.
 func manifest(w traces.Workload) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: %s\n  namespace: %s\nspec:\n", w.ID.Name, w.ID.Namespace)

@@ -10,14 +10,13 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// sampler samples the fleet of a trace as the sampler of a cluster would sample it
-// in a cluster.
+// sampler samples a trace, like the sampler of a cluster in the same state.
 type sampler struct {
 	trace *traces.Trace
-	at    time.Duration // of the next sample, since the start of the trace
+	at    time.Duration // time of the next sample, since the start of the trace
 }
 
-// now is the clock of the trace.
+// now returns the present time of the trace.
 func (s *sampler) now() time.Time { return s.trace.Start.Add(s.at) }
 
 // Sample returns a sample of every workload of the trace.
@@ -81,8 +80,8 @@ func rolloutOf(id workload.ID, state traces.State) *workload.Rollout {
 	return rollout
 }
 
-// template is the pod template of a revision. Its hash follows from its name, so
-// that every run commits the same hashes.
+// template returns the pod template of a revision. Its hash is computed from its name, so
+// every run commits the same hashes.
 func template(id workload.ID, revision int, desired, available int32) workload.Template {
 	hash := sha256.Sum256(fmt.Appendf(nil, "%s %d", id, revision))
 	image := fmt.Sprintf("registry.example.com/%s/%s:v%d", id.Namespace, id.Name, revision)

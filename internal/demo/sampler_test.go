@@ -15,8 +15,8 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// The demo samples its trace without a cluster. A cluster in the state of the trace
-// gives the same samples, except for values that no decision of the demo needs.
+// The demo samples its trace without a cluster. A cluster in the state of the trace gives
+// the same samples, except for values that no decision of the demo needs.
 func TestTheTraceSamplesAsAClusterDoes(t *testing.T) {
 	t.Parallel()
 	day, err := traces.Day()

@@ -34,7 +34,7 @@ func TestTheShippedDayIsWhatItsGeneratorMakes(t *testing.T) {
 	}
 }
 
-// The demo is to show each of these.
+// The demo shows each of these.
 func TestTheShippedDayHasItAll(t *testing.T) {
 	t.Parallel()
 	day, err := traces.Day()
@@ -91,7 +91,7 @@ func TestTheShippedDayHasItAll(t *testing.T) {
 			t.Errorf("the day has no %q", what)
 		}
 	}
-	// As measured of a tier of 100 to 1,000 pods: 47 changes a day.
+	// Measured for a tier of 100 to 1,000 pods: 47 changes a day.
 	if mean := float64(tierChanges) / float64(tiers); tiers < 20 || mean < 37 || mean > 57 {
 		t.Errorf("%d large tiers change their scale %.0f times on average", tiers, mean)
 	}

@@ -1,8 +1,7 @@
-// Package diff holds what runs against what git declares, as the policy sees it:
-// a live count between the thresholds of its level is in sync with it, however
-// far the two numbers are apart. The decisions are those of policy.Round. diff needs no
-// state: what a tick does depends on how long things last, and diff asks what comes of
-// them if they last.
+// Package diff compares the live cluster with the levels in git, according to the policy.
+// Live replicas between the thresholds of a level are in sync with it, even if the
+// numbers are far apart. policy.Round makes the decisions. diff does not use the state: a
+// tick waits until a sample has lasted for some time, and diff assumes that it lasts.
 package diff
 
 import (
@@ -11,34 +10,35 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Case is what is compared.
+// A Case is the input of Compare.
 type Case struct {
 	Site  string
 	Set   policy.Set
 	Fleet workload.Fleet
-	// Tree is what git declares, and Proposed what an open proposal would have it
-	// declare instead; the zero entry is none.
+	// Tree is the content of git. Proposed are the entries of an open proposal; the zero
+	// entry means that the proposal removes the entry.
 	Tree     checkpoint.Tree
 	Proposed map[workload.ID]checkpoint.Entry
 
-	Against  string // what git was read at: a commit, or a folder
-	Proposal string // URL or branch of what is proposed; "" where nothing is
+	Against  string // the commit or the folder with the levels in git
+	Proposal string // URL or branch of the proposal; "" without one
 }
 
-// A State is how what runs stands to what git declares.
+// A State is the result of comparing a workload with git.
 type State string
 
-// The states. Pending is what crosses within the next few samples if it stays, and
-// Frozen what would, but for the reason given. Waiting is what the policy keeps as
-// it is until it has lasted, as the level of a day's peak is kept through the night,
-// or until another commit is made: git says what it should. Bounds is a level in sync whose
-// accepted bounds are not the live ones. Absent is declared and does not run.
+// The states. Pending means that the level changes within the next few samples if the
+// sample lasts. Frozen means the same, but a reason prevents the change. Waiting means
+// that the change needs a longer time, such as the level of a day's peak, which stays
+// through the night, or needs another commit: git has the right level for now. Bounds
+// means that the level is in sync, but the accepted minimum and maximum replicas are not
+// the live ones. Absent means that the workload is in git and not in the cluster.
 const (
 	InSync    State = "in-sync"
 	Bounds    State = "bounds"
@@ -50,39 +50,35 @@ const (
 	Unlatched State = "not-latched"
 )
 
-// A Row is one reading of one workload, live against declared.
+// A Row is one reading of one workload, live and in git.
 type Row struct {
-	// Decision is the decision about the reading if its sample lasts. Its Text is the state
-	// in a sentence, with its numbers.
+	// Decision is the decision about the reading if its sample lasts. Its Text explains
+	// the state in a sentence, with its numbers.
 	policy.Decision
-	Sample workload.Sample // zero where it does not run
+	Sample workload.Sample // zero if the workload is not in the cluster
 	State  State
 
-	// Declared is what git holds, and Proposed what an open proposal would have it hold
-	// instead; the zero entry is none. A nil Proposed is no change of the reading.
+	// Declared is the entry in git; zero without an entry. Proposed is the entry of an
+	// open proposal; zero if the proposal removes the entry, and nil if it does not change
+	// the reading.
 	Declared checkpoint.Entry
 	Proposed *checkpoint.Entry
-	// Thresholds are those that policy.Thresholds returns; zero without a level.
+	// RaiseAbove and LowerAt are the results of policy.Thresholds; zero without a level.
 	RaiseAbove, LowerAt int32
 
-	// Unproven is true where nothing is known to keep the checkpoint inert, and
-	// the policy asks for that.
+	// Unproven is true if no rule was found that protects the live replica count, and the
+	// policy requires one.
 	Unproven bool
 }
 
-// Differs reports whether git should say something else: what stays as it is for
-// some samples counts, and what would have to for hours does not.
+// Differs reports whether git should have another value. A change that waits for some
+// samples counts, and a change that waits for hours does not.
 func (r Row) Differs() bool {
 	return r.State == Pending || r.State == Bounds || r.State == Absent || r.Mismatch != nil
 }
 
-// Raises reports whether a rebuild now would begin with too little.
-func (r Row) Raises() bool {
-	return r.State == Pending && r.Reading == policy.ReadingScale && r.To.Replicas > r.Declared.Replicas
-}
-
-// Told reports whether a person should hear of it: all but what is in sync, and
-// what git says nothing of and the policy does not latch.
+// Told reports whether the row is shown to users. Rows in sync are not shown, and neither
+// are workloads without an entry in git that the policy does not latch.
 func (r Row) Told() bool {
 	switch {
 	case r.Differs() || r.Proposed != nil:
@@ -93,19 +89,19 @@ func (r Row) Told() bool {
 	return r.State != InSync
 }
 
-// A Report is a site, live against declared.
+// A Report is the comparison of a site with git.
 type Report struct {
 	Case
-	Stop  policy.Stop // why nothing would be lowered, or changed at all
+	Stop  policy.Stop // why no level is lowered, or changed
 	Rows  []Row       // in the order of workload.Compare, the scale before the rollout
-	Named bool        // the rows are of workloads that a person named, and all are told
+	Named bool        // a user named the workloads, and all rows are shown
 }
 
-// Differs reports whether any row does.
+// Differs reports whether any row differs.
 func (r Report) Differs() bool { return slices.ContainsFunc(r.Rows, Row.Differs) }
 
-// Only returns the report of the workloads that a person named, and with what could
-// not be read of their namespaces and of those named besides.
+// Only returns the report for the workloads that a user named. It contains the errors of
+// their namespaces and of the given namespaces.
 func (r Report) Only(which func(workload.ID) bool, namespaces []string) Report {
 	r.Rows = slices.DeleteFunc(slices.Clone(r.Rows), func(row Row) bool { return !which(row.ID) })
 	r.Tree.Broken = maps.Clone(r.Tree.Broken)
@@ -117,40 +113,39 @@ func (r Report) Only(which func(workload.ID) bool, namespaces []string) Report {
 	return r
 }
 
-// A Gap is what could not be read of either side: a part of the cluster, or a file.
+// A Gap is a part of the cluster or a file in git that could not be read.
 type Gap struct {
-	File string // "" is of the cluster
-	Text string // the part and why, or what is wrong with the file
+	Text string // the part and the reason, or the problem of the file
 	Err  error
 }
 
-// Gaps are what could not be read.
+// Gaps returns the parts and the files that could not be read.
 func (r Report) Gaps() (gaps []Gap) {
 	for _, part := range r.Fleet.Unread {
-		gaps = append(gaps, Gap{"", part.String(), &workload.UnreadError{Unread: part}})
+		gaps = append(gaps, Gap{part.String(), &workload.UnreadError{Unread: part}})
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(r.Tree.Broken)) {
 		err := r.Tree.Broken[namespace]
-		gaps = append(gaps, Gap{checkpoint.RecordPath(r.Site, namespace), err.Error(), err})
+		gaps = append(gaps, Gap{err.Error(), err})
 	}
 	if err := r.Tree.Unproven; err != nil {
-		gaps = append(gaps, Gap{checkpoint.EvidencePath(r.Site), err.Error(), err})
+		gaps = append(gaps, Gap{err.Error(), err})
 	}
 	return gaps
 }
 
-// Unseen joins what could not be read; nil is all was.
+// Unseen joins the errors of Gaps. It is nil if everything was read.
 func (r Report) Unseen() error {
-	return errors.Join(each.Of(r.Gaps(), func(g Gap) error { return g.Err })...)
+	return errors.Join(lists.Map(r.Gaps(), func(g Gap) error { return g.Err })...)
 }
 
-// Compare makes the decisions of a site by what git declares, as if its samples lasted,
-// and compares the two.
+// Compare makes the decisions for a site as if its samples lasted, and compares them with
+// the levels in git.
 func Compare(c Case) Report {
 	decided := policy.Round(c.site())
 	r := Report{Case: c, Stop: decided.Stop}
 	entries := c.Tree.Entries()
-	samples := each.By(c.Fleet.Samples, func(s workload.Sample) workload.ID { return s.ID })
+	samples := lists.Index(c.Fleet.Samples, func(s workload.Sample) workload.ID { return s.ID })
 	for _, d := range decided.Decisions {
 		s, seen := samples[d.ID]
 		row := Row{Decision: d, Sample: s, State: stateOf(d), Declared: entries[d.ID]}
@@ -170,8 +165,8 @@ func Compare(c Case) Report {
 	return r
 }
 
-// site is a site without timers: its latches have the entries in git, and one for each
-// workload that a proposal adds.
+// site returns a site without timers. Its latches have the entries in git, and there is
+// an empty latch for each workload that a proposal adds.
 func (c Case) site() policy.Site {
 	latches := map[workload.ID]latch.Latch{}
 	for id := range c.Proposed {

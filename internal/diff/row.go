@@ -8,7 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
-// stateOf is the state of a workload by the decision about it.
+// stateOf returns the state of a workload for a decision.
 func stateOf(d policy.Decision) State {
 	switch {
 	case d.Reason == policy.ReasonAbsent:
@@ -25,7 +25,7 @@ func stateOf(d policy.Decision) State {
 	return Pending
 }
 
-// lastingScale adds to a row what comes of the scale if it lasts.
+// lastingScale adds to a row the result if the scale lasts.
 func (r Report) lastingScale(row Row) Row {
 	if row.Policy == "" {
 		return row // left out: no policy decided
@@ -38,7 +38,7 @@ func (r Report) lastingScale(row Row) Row {
 		row.State = Bounds
 	}
 	if row.State == Bounds && row.Capped {
-		row.Text = fmt.Sprintf("%d run, and the accepted max is %d", row.Count, row.Declared.Max)
+		row.Text = fmt.Sprintf("%d live, and git accepts at most %d", row.Count, row.Declared.Max)
 	}
 	if row.State == Pending && !row.To.IsZero() {
 		row.Text = crossing(row, chosen)
@@ -52,7 +52,8 @@ func (r Report) lastingScale(row Row) Row {
 	return row
 }
 
-// crossing says which threshold is passed, and what would come of it.
+// crossing returns a sentence with the threshold that the replicas passed, and the
+// resulting level.
 func crossing(row Row, chosen policy.Policy) string {
 	s := *row.Sample.Scale
 	from := row.Declared.Replicas
@@ -63,34 +64,35 @@ func crossing(row Row, chosen policy.Policy) string {
 	}
 	held := "at once"
 	if row.Samples > 1 {
-		held = fmt.Sprintf("once %d samples in a row are", row.Samples)
+		held = fmt.Sprintf("after %d samples in a row", row.Samples)
 	}
 	var text string
 	switch {
 	case from == 0:
-		text = fmt.Sprintf("nothing is declared: %s rounds to %d", seen, to)
+		text = fmt.Sprintf("git has no level: %s rounds to %d", seen, to)
 	case to > from && row.RaiseAbove < math.MaxInt32:
-		text = fmt.Sprintf("%s is above %d: %d %s", seen, row.RaiseAbove, to, held)
+		text = fmt.Sprintf("%s is above %d: level %d %s", seen, row.RaiseAbove, to, held)
 	case to > from:
-		text = fmt.Sprintf("%s: %d %s", seen, to, held)
+		text = fmt.Sprintf("%s: level %d %s", seen, to, held)
 	case to < from && chosen.HoldDown > 0:
-		text = fmt.Sprintf("%s is at or under %d: %d after %s of it", seen, row.LowerAt, to, policy.Span(chosen.HoldDown))
+		text = fmt.Sprintf("%s is at or below %d: level %d after %s", seen, row.LowerAt, to, policy.Span(chosen.HoldDown))
 	case to < from:
-		text = fmt.Sprintf("%s is at or under %d: %d %s", seen, row.LowerAt, to, held)
+		text = fmt.Sprintf("%s is at or below %d: level %d %s", seen, row.LowerAt, to, held)
 	default:
-		text = "its bounds are followed: " + policy.Bounds{Min: row.To.Min, Max: row.To.Max}.String()
+		text = "its min and max change to " + policy.Bounds{Min: row.To.Min, Max: row.To.Max}.String()
 	}
 	switch row.Reason {
 	case policy.ReasonReport:
-		text += "; its policy only reports that"
+		text += "; its policy only reports"
 	case policy.ReasonSurge:
-		text += "; a surge, which a person should make"
+		text += "; a surge, which a user should review"
 	}
 	return text
 }
 
-// lastingRollout marks a change of a rollout entry that waits: one sample shows neither
-// for how long the rollout has been in flight nor what the samples before it were.
+// lastingRollout sets the state Waiting for a change of a rollout entry that waits. One
+// sample does not show how long the rollout has been in flight, or what earlier samples
+// were.
 func lastingRollout(row Row) Row {
 	if row.Rides || row.Verdict == policy.Pending && row.Reason == policy.ReasonNone {
 		row.State = Waiting
@@ -98,7 +100,7 @@ func lastingRollout(row Row) Row {
 	return row
 }
 
-// absent adds to the row of an absent workload what comes of its entry.
+// absent adds to the row of an absent workload what happens to its entry.
 func (r Report) absent(row Row) Row {
 	if row.Declared.Replicas == 0 && row.Declared.Rollout != (checkpoint.Rollout{}) {
 		row.Reading = policy.ReadingRollout
@@ -106,9 +108,9 @@ func (r Report) absent(row Row) Row {
 	switch {
 	case row.State != Absent:
 	case row.Declared.IsZero():
-		row.Text = "proposed, and it does not run"
+		row.Text = "proposed, but not in the cluster"
 	default:
-		row.Text = fmt.Sprintf("declared, and it does not run: its entry goes after %s of that", policy.Span(r.Set.Guards.RetireAfter))
+		row.Text = fmt.Sprintf("in git, but not in the cluster: after %s, gitlatch removes its entry", policy.Span(r.Set.Guards.RetireAfter))
 	}
 	return row
 }

@@ -6,13 +6,13 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// Table is a line a row of which a person should hear, then what is left out and
-// what holds for the site.
+// Table writes one line for each row that is shown, then the number of omitted rows and
+// the messages about the site.
 func (r Report) Table(out io.Writer, s term.Style) error {
 	p := term.NewPage(s)
 	left := map[State]int{}
@@ -27,7 +27,7 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	p.Painted(rows(told), func(i int) bool { return !told[i].Differs() })
 	switch n, skipped := left[InSync], left[Unlatched]; {
 	case len(r.Rows) == 0:
-		p.Say("", "nothing runs in site %s, and git declares nothing", r.Site)
+		p.Say("", "site %s has no live workloads, and git has no levels", r.Site)
 	case n > 0 && skipped > 0:
 		p.Say("", "%d in sync, %d not latched; diff -o json lists all", n, skipped)
 	case n > 0:
@@ -36,16 +36,17 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 		p.Say("", "%d not latched; diff -o json lists all", skipped)
 	}
 	if slices.ContainsFunc(told, func(row Row) bool { return row.State == Pending || row.State == Waiting }) {
-		p.Say("", "timers and holds are in the state, which diff does not read: gitlatch explain")
+		p.Say("", "diff does not read timers or pauses. To see them, run \"gitlatch explain\"")
 	}
 	if r.Proposal != "" {
 		p.Say("", "proposed: %s", r.Proposal)
 	}
 	if n := r.unproven(); n > 0 {
-		p.Say("", "nothing is known to keep the checkpoints of %s inert: gitlatch doctor --write looks for what does", term.Count(n, "workload"))
+		p.Say("", "no rule protects the live replica count of %s. Run \"gitlatch doctor --write\" to look for one", term.Count(n, "workload"))
 	}
 	if r.Stop.Reason != policy.ReasonNone {
 		p.Say("", "%s", r.Stop)
+		p.Fix("  ", r.Stop.Fix)
 	}
 	if !r.Set.Latch {
 		p.Say("", "mode is observe: nothing is written to git")
@@ -53,8 +54,8 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	return p.Print(out)
 }
 
-// rows are a line a row; why is folded below itself. What is proposed has a column
-// where anything is.
+// rows returns one line for each row; the table folds the text of WHY. The column
+// PROPOSED exists only if a row has a proposed entry.
 func rows(of []Row) [][]string {
 	rows, proposed := [][]string{{"WORKLOAD", "LIVE", "IN GIT", "PROPOSED", "STATE", "WHY"}}, false
 	for _, r := range of {
@@ -72,7 +73,7 @@ func rows(of []Row) [][]string {
 	return rows
 }
 
-// name is the workload of a row as people call it, and its reading.
+// name returns the name of a row's workload for users, and its reading.
 func (r Row) name() string {
 	if r.Reading == policy.ReadingRollout {
 		return term.Name(r.ID) + " rollout"
@@ -80,7 +81,7 @@ func (r Row) name() string {
 	return term.Name(r.ID)
 }
 
-// live is what runs: pods, or how many of them are those of a rollout's target.
+// live returns the desired pods, or for a rollout the available pods of its target.
 func (r Row) live() string {
 	s := r.Sample
 	switch {
@@ -92,7 +93,7 @@ func (r Row) live() string {
 	return "-"
 }
 
-// level is what an entry says of the reading of a row.
+// level returns the value of an entry for the reading of a row.
 func (r Row) level(e checkpoint.Entry) string {
 	text := term.Some(r.Reading.Of(e))
 	if r.Reading == policy.ReadingRollout && text != "-" {
@@ -101,7 +102,7 @@ func (r Row) level(e checkpoint.Entry) string {
 	return text
 }
 
-// why is a row's sentence, with what else a person should know.
+// why returns the text of a row, with remarks about its minimum and maximum replicas.
 func (r Row) why() string {
 	text := r.Text
 	if r.Mismatch != nil {
@@ -113,12 +114,13 @@ func (r Row) why() string {
 	return text
 }
 
-// otherBounds says how the live bounds differ from the accepted ones.
+// otherBounds compares the live minimum and maximum replicas with the accepted ones.
 func (r Row) otherBounds() string {
-	return fmt.Sprintf("live bounds are %s, accepted ones %s", r.Mismatch, policy.Bounds{Min: r.Declared.Min, Max: r.Declared.Max})
+	return fmt.Sprintf("live min and max are %s, and git accepted %s", r.Mismatch, policy.Bounds{Min: r.Declared.Min, Max: r.Declared.Max})
 }
 
-// unproven is of how many workloads nothing is known to keep the checkpoint inert.
+// unproven returns the number of workloads without a rule that protects the live replica
+// count.
 func (r Report) unproven() int {
-	return each.Count(r.Rows, func(row Row) bool { return row.Unproven })
+	return lists.Count(r.Rows, func(row Row) bool { return row.Unproven })
 }

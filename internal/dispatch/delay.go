@@ -9,8 +9,8 @@ import (
 // longestDelay is the longest delay of a message in SQS.
 const longestDelay = 15 * time.Minute
 
-// Spread returns the time over which the turns of a period are distributed: the period,
-// or the longest delay of SQS if it is shorter.
+// Spread returns the time that the turns of a period are distributed over: the period, or
+// the longest delay of SQS if it is shorter.
 func Spread(period time.Duration) time.Duration { return min(period, longestDelay) }
 
 // Delay returns the time from the start of a period to the turn of a site. It is in whole

@@ -14,12 +14,14 @@ import (
 func (e *examination) limits(s *subject) {
 	level, top := s.entry.Replicas, s.entry.Max
 	if need := max(level, s.Live); top > 0 && need > top {
-		e.lowers(s, MaxUnderNeed, s.ID.Short(), fmt.Sprintf("Git accepts at most %d replicas, and the workload needs %d. To accept them, set its max in the checkpoint file to %[2]d.", top, need))
+		e.lowers(s, MaxUnderNeed, s.ID.Short(), fmt.Sprintf("Git accepts at most %d replicas, and the workload needs %d.", top, need),
+			fmt.Sprintf("set %s.%s_max: \"%d\" in %s", s.ID.Kind, s.ID.Name, need, checkpoint.RecordPath(e.Site, s.ID.Namespace)))
 	}
 	for _, f := range e.floors(s) {
 		if f.holds(level, s.entry.Min) {
-			e.find(MinAsCheckpoint, s.ID.Short(), fmt.Sprintf("%s is %d, but the accepted minimum is %d and the level is %d. A minimum acts on the live cluster, so the level never falls below it again. Set it back to %[3]d, or accept %[2]d as min in the checkpoint file.",
-				f.of, f.min, s.entry.Min, level))
+			e.find(MinAsCheckpoint, s.ID.Short(), fmt.Sprintf("%s is %d, but the accepted minimum is %d and the level is %d. A minimum acts on the live cluster, so the level never falls below it again.",
+				f.of, f.min, s.entry.Min, level),
+				fmt.Sprintf("set the minimum to %d again, or set %s.%s_min: \"%d\" in %s", s.entry.Min, s.ID.Kind, s.ID.Name, f.min, checkpoint.RecordPath(e.Site, s.ID.Namespace)))
 		}
 	}
 }
@@ -67,7 +69,8 @@ func (e *examination) overlays() {
 		sites := map[string]bool{}
 		for _, f := range o.Folders {
 			if len(f.Replicas) > 0 {
-				e.find(KustomizeReplicas, f.Dir, fmt.Sprintf("replicas: of %s matches names in all namespaces, and the build fails when a name is gone. Remove the field, and include the Component.", strings.Join(f.Replicas, ", ")))
+				e.find(KustomizeReplicas, f.Dir, fmt.Sprintf("replicas: of %s matches names in all namespaces, and the build fails when a name is gone.", strings.Join(f.Replicas, ", ")),
+					"remove replicas from its kustomization, and include the Component")
 			}
 			for _, c := range f.Components {
 				if part := strings.Split(c, "/"); len(part) > 2 && part[0] == "checkpoints" {
@@ -76,16 +79,23 @@ func (e *examination) overlays() {
 			}
 		}
 		if len(sites) > 1 {
-			e.find(TwoSites, o.Dir, fmt.Sprintf("The overlay includes Components of %s. Include only the Components of the cluster's site.", strings.Join(slices.Sorted(maps.Keys(sites)), " and ")))
+			e.find(TwoSites, o.Dir, fmt.Sprintf("The overlay includes Components of %s.", strings.Join(slices.Sorted(maps.Keys(sites)), " and ")),
+				"remove the Components of the other site from components")
 		}
 		switch records := checkpoint.Directory(e.Site); {
 		case o.Err == nil:
 		case o.Dir == records:
-			e.find(BuildFails, o.Dir, fmt.Sprintf("%s applies this folder, and a cluster accepts only */checkpoint.yaml from it (%v). Exclude the other files with spec.ignore of the GitRepository or directory.include of the Application.", o.By, o.Err))
+			e.find(BuildFails, o.Dir, fmt.Sprintf("%s applies this folder, and a cluster accepts only */checkpoint.yaml from it (%v).", o.By, o.Err),
+				"exclude the other files with spec.ignore of the GitRepository, or set directory.include: \"*/checkpoint.yaml\" in the Application")
 		case sites[e.Site] || o.By == ByPath:
-			e.find(BuildFails, o.Dir, o.Err.Error())
+			e.find(BuildFails, o.Dir, o.Err.Error(), o.fix())
 		}
 	}
+}
+
+// fix returns the remedy for an overlay that does not build.
+func (o Overlay) fix() string {
+	return "correct the error, and check it with: kustomize build " + o.Dir
 }
 
 // ByPath is the By of a folder that a user names.

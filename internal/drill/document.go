@@ -21,19 +21,18 @@ type Document struct {
 	DryRun  bool      `json:"dryRun"`  // the drill wrote nothing and scored git unchanged
 
 	Branch string `json:"branch"`
-	Commit string `json:"commit"`        // commit that was scored
-	Tag    string `json:"tag,omitempty"` // tag on Commit, such as "drill/2026-11-20"
+	Commit string `json:"commit"` // that was scored
 
-	// MinCoverage is the lowest coverage with which the fleet passes. A workload below it
-	// is low. Passed is true if the fleet has at least MinCoverage, the need and the
-	// start of every workload are known, Unread is empty, and there is no MassDrop.
+	// MinCoverage is the coverage that the fleet requires to pass. A workload below it is
+	// low. Passed is true if the coverage is at least MinCoverage, no need and no start
+	// is unknown, Unread is empty, and MassDrop is false.
 	MinCoverage float64 `json:"minCoverage"`
 	Passed      bool    `json:"passed"`
 
 	// MassDrop is true if many workloads halved at once and have not recovered. The need
 	// then only covers the remaining pods, so the drill proves nothing.
 	MassDrop bool `json:"massDrop"`
-	// Notices list other reasons to trust the coverage less.
+	// Notices are reasons to trust the coverage less. They include a mass drop.
 	Notices []string `json:"notices"`
 
 	Fleet Fleet `json:"fleet"`
@@ -77,11 +76,11 @@ type Fleet struct {
 	Full      int `json:"full"`      // workloads with a coverage of 1
 	Low       int `json:"low"`       // workloads below the threshold
 	Unscored  int `json:"unscored"`  // listed workloads without a coverage
-	// Unknown is the number of unscored workloads for which the replicas that a
-	// rebuild starts them with are unknown. No other number contains them.
+	// Unknown is the number of unscored workloads whose replicas at the start of a
+	// rebuild are unknown. The numbers of pods do not include them.
 	Unknown int `json:"unknown"`
-	// NeedUnknown is the number of unscored workloads with an unknown need. Apart from
-	// Unscored, no other number includes them.
+	// NeedUnknown is the number of unscored workloads with an unknown need. The numbers
+	// of pods do not include them.
 	NeedUnknown int `json:"needUnknown"`
 	Frozen      int `json:"frozen"`
 	Rollouts    int `json:"rollouts"` // workloads with a rollout in flight or in git
@@ -124,8 +123,8 @@ type Workload struct {
 	Coverage *float64 `json:"coverage"`
 	Low      bool     `json:"low"`     // below the threshold
 	Missing  int32    `json:"missing"` // pods of the need that a rebuild does not start
-	// Unknown is the reason why the need is unknown. It is "" if the need is known, and
-	// for a workload that is neither latched nor in git.
+	// Unknown is the reason why the need is unknown, or "". It is also "" for a workload
+	// that is not latched and not in git.
 	Unknown string `json:"unknown,omitempty"`
 
 	// StartUnknown is true if the replicas that a rebuild starts it with are unknown.
@@ -138,7 +137,7 @@ type Workload struct {
 	// Checkpoint is the age of the level in git. It is null if git has no level, or if
 	// the history could not be read.
 	Checkpoint *Checkpoint `json:"checkpoint"`
-	// Frozen is the reason why the level does not follow the need; null if it does.
+	// Frozen is the reason why the latch is frozen; null if it is not frozen.
 	Frozen *Frozen `json:"frozen"`
 	// Rollout is a rollout that is in flight or in git; null if there is neither.
 	Rollout *Rollout `json:"rollout"`
@@ -157,11 +156,12 @@ type Cause struct {
 	// Name is stable: a trap of doctor ("component-missing"), a reason of a decision
 	// ("yield", "no-evidence"), or one of the constants below.
 	Name string `json:"name"`
-	Text string `json:"text"` // the problem and its solution
+	Text string `json:"text"`
+	Fix  string `json:"fix,omitempty"` // the remedy; "" for no remedy
 }
 
-// The causes that are neither a trap nor a reason of a decision, and traps that other
-// code refers to.
+// The causes that are not a trap or a reason of a decision, and traps that other code
+// refers to.
 const (
 	CauseNotBuilt   = "not-built"    // no built folder contains the workload
 	CauseProposed   = "not-merged"   // the level is in a pull request that is not merged
@@ -174,7 +174,7 @@ const (
 	CausePaused     = "paused"       // a rebuild creates the workload paused, without pods; doctor has a trap with this name
 )
 
-// cause returns the name of the first cause, or "" if there is no cause.
+// cause returns the name of the first cause, or "" if the list is empty.
 func (w Workload) cause() string {
 	if len(w.Causes) == 0 {
 		return ""
@@ -251,6 +251,7 @@ type Finding struct {
 	Trap    string `json:"trap"`    // stable
 	Subject string `json:"subject"` // a workload, a namespace, a folder or an object
 	Text    string `json:"text"`
+	Fix     string `json:"fix"` // the remedy
 	// Workloads are the workloads whose coverage it lowers, as "namespace/kind/name".
 	Workloads []string `json:"workloads"`
 	Missing   int64    `json:"missing"` // missing pods of these workloads
@@ -259,7 +260,7 @@ type Finding struct {
 // Flush is the result of the flush before the score.
 type Flush struct {
 	Exact bool `json:"exact"` // the flush also lowered levels; else it only raised them
-	// Commit is the commit of the flush, or "" if there was no level to write.
+	// Commit is the commit of the flush, or "" if the flush changed no level.
 	Commit  string  `json:"commit,omitempty"`
 	Subject string  `json:"subject,omitempty"` // of the commit or proposal
 	Levels  []Level `json:"levels"`            // levels that the commit changed, or would change in a dry run

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -17,7 +17,7 @@ func (d Document) Since(last *Document) Document {
 	}
 	d.Last = &Last{At: last.At, Commit: last.Commit, Coverage: last.Fleet.Coverage,
 		Nothing: last.Fleet.Nothing, Passed: last.Passed, Changes: []Change{}}
-	before, now := each.By(last.Workloads, Workload.ID), each.By(d.Workloads, Workload.ID)
+	before, now := lists.Index(last.Workloads, Workload.ID), lists.Index(d.Workloads, Workload.ID)
 	for _, w := range d.Workloads {
 		was, there := before[w.ID()]
 		switch {
@@ -43,7 +43,7 @@ func (l *Last) add(what string, w Workload, then, now *Then) {
 }
 
 // gain is the change of a workload's coverage. A workload without a coverage is taken as
-// covered, because no pod is known to be missing.
+// covered, because the drill found no missing pods.
 func (c Change) gain() float64 { return c.Now.coverage() - c.Then.coverage() }
 
 func (t *Then) coverage() float64 {

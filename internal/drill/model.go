@@ -12,9 +12,9 @@ const (
 	// gets its usage. AutoscalerLook is the interval between two runs of an autoscaler.
 	MetricsWindow  = 15 * time.Second
 	AutoscalerLook = 15 * time.Second
-	// Growth is the factor by which the replicas grow in a round. The default policy of
-	// an autoscaler adds at most the greater of 4 pods and 100 % at once, and full pods
-	// show it at most twice their target.
+	// Growth is the factor of the replicas in one round. The default policy of an
+	// autoscaler adds at most the greater of 4 pods and 100 % at once, and full pods show
+	// it at most twice their target.
 	Growth = 2
 )
 
@@ -41,8 +41,9 @@ func DefaultModel() Model {
 }
 
 // Takes estimates the time until a workload that starts with the given pods has the pods
-// that it needs. Only an autoscaler adds pods; driven is true if there is one. low and
-// high are its minimum and maximum replicas, or 0 if there is no limit.
+// that it needs. Only an autoscaler adds pods; driven is true if the workload has one.
+// low and high are its minimum and maximum replicas; 0 means no limit. If the need is
+// above high, Takes estimates the time until high.
 func Takes(start, need int32, driven bool, low, high int32) Estimate {
 	e := Estimate{From: max(start, 1), Seconds: int64(PodStart / time.Second)}
 	if driven {

@@ -11,7 +11,7 @@ type argoCase struct {
 
 func anything(*argoSeen) bool { return true }
 
-// unobservedYet is a state that the controller has not got to.
+// unobservedYet is the state before the controller has processed the change.
 func unobservedYet(s *argoSeen) bool { return !s.observed() }
 
 var argoCases = []argoCase{
@@ -44,7 +44,7 @@ var argoCases = []argoCase{
 	}},
 	{"scaled-by-hand", "Somebody scaled it out at half, through its scale subresource: both templates grow.", func(p *argoPlay) {
 		p.half(stepped)
-		// It reads the scale, and writes it on the condition that it has not changed.
+		// It reads the scale, and writes it only if it has not changed in between.
 		p.cp.Kubectl(p.t, "", "scale", "-n", p.namespace, "rollout/web", "--current-replicas=10", "--replicas=20")
 		p.pausedAt(3)
 	}},

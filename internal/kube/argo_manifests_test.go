@@ -31,17 +31,18 @@ spec:
 `, p.namespace, strategy, image)
 }
 
-// with changes a manifest.
+// with replaces text of a manifest.
 func with(manifest string, oldnew ...string) string {
 	return strings.NewReplacer(oldnew...).Replace(manifest)
 }
 
-// nowhere has the pods of a manifest fit no node.
+// nowhere changes a manifest so that no node is suitable for its pods.
 func nowhere(manifest string) string {
 	return with(manifest, "spec: {term", "spec: {nodeSelector: {no: such}, term")
 }
 
-// begun is at rest with web:1 and then asked for another.
+// begun applies a Rollout with web:1, waits until it rests, and applies the next
+// manifest.
 func (p *argoPlay) begun(strategy, then string) {
 	p.t.Helper()
 	p.apply(p.rollout("web:1", strategy))
@@ -49,7 +50,7 @@ func (p *argoPlay) begun(strategy, then string) {
 	p.apply(then)
 }
 
-// half is at its second pause, with half of the pods.
+// half waits until the Rollout is at its second pause, with half of the pods.
 func (p *argoPlay) half(strategy string) {
 	p.t.Helper()
 	p.begun(strategy, p.rollout("web:2", strategy))
@@ -65,7 +66,8 @@ func (p *argoPlay) quota() {
 	p.cp.Kubectl(p.t, "", "wait", "-n", p.namespace, "resourcequota/pods", "--for=jsonpath={.status.used.pods}=10", "--timeout=180s")
 }
 
-// analysis is one that comes out as its figure: 1 is good, -1 is bad, 0 neither.
+// analysis applies an AnalysisTemplate. A figure of 1 is a success, -1 a failure, and 0
+// is inconclusive.
 func (p *argoPlay) analysis(figure, often string) {
 	p.t.Helper()
 	p.apply(fmt.Sprintf(`apiVersion: argoproj.io/v1alpha1
@@ -87,7 +89,7 @@ func (p *argoPlay) services() {
 		"}, spec: {ingressClassName: nginx, rules: [{host: web.example.com, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web-stable, port: {number: 80}}}}]}}]}}")
 }
 
-// coloured is a blue-green Rollout on its way to web:2.
+// coloured starts a blue-green Rollout from web:1 to web:2.
 func (p *argoPlay) coloured(how string) {
 	p.t.Helper()
 	p.services()
@@ -95,7 +97,7 @@ func (p *argoPlay) coloured(how string) {
 	p.begun(strategy, p.rollout("web:2", strategy))
 }
 
-// deployment is one whose template a Rollout takes, and referring that Rollout.
+// deployment returns a Deployment. referring returns a Rollout that uses its template.
 func (p *argoPlay) deployment(image string) string {
 	return workloadYAML("Deployment", p.namespace, "web", image, "  replicas: 10")
 }
@@ -105,7 +107,7 @@ func (p *argoPlay) referring(scaleDown string) string {
 	return with(whole, "  selector: {matchLabels: {app: web}}", "  workloadRef: {apiVersion: apps/v1, kind: Deployment, name: web, scaleDown: "+scaleDown+"}")
 }
 
-// adopted is a Rollout at rest that took the place of a Deployment.
+// adopted creates a Rollout at rest that replaced a Deployment.
 func (p *argoPlay) adopted(scaleDown string) {
 	p.t.Helper()
 	p.apply(p.deployment("web:1"))

@@ -27,7 +27,7 @@ type argoPlay struct {
 	seen []map[string]any
 }
 
-// argoSeen is what plays wait for.
+// argoSeen has the fields that plays wait for.
 type argoSeen struct {
 	Metadata struct {
 		Generation  int64
@@ -101,7 +101,7 @@ func (p *argoPlay) degraded() {
 	p.until(func(s *argoSeen) bool { return s.Status.Phase == "Degraded" })
 }
 
-// promote ends the pause that the Rollout is at.
+// promote ends the current pause of the Rollout.
 func (p *argoPlay) promote() {
 	p.t.Helper()
 	p.patch("status", `{"status": {"pauseConditions": null}}`)
@@ -151,8 +151,8 @@ func (p *argoPlay) settled() (all []map[string]any) {
 	return all
 }
 
-// instant runs act and records the first state of the Rollout that holds accepts,
-// however short, with the other objects unchanged.
+// instant runs act and records the first state of the Rollout that holds accepts, however
+// short, if the other objects have not changed.
 func (p *argoPlay) instant(act func(), holds func(*argoSeen) bool) {
 	p.t.Helper()
 	before, _, err := p.held(p.t.Context())

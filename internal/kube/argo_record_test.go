@@ -78,7 +78,7 @@ func TestArgoRollouts(t *testing.T) {
 	})
 }
 
-// instants are the times of a reading.
+// instants matches the times in a reading.
 var instants = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
 func (c argoCase) path() string {
@@ -89,7 +89,8 @@ func (c argoCase) comment(version string) string {
 	return c.says + "\nRecorded of Argo Rollouts " + version + ".\n"
 }
 
-// compare wants the reading that the file of the case has, or writes the file.
+// compare fails the test if the reading differs from the file of the case. If update is
+// set, it writes the file instead.
 func (c argoCase) compare(t *testing.T, version, objects, read string) {
 	t.Helper()
 	if *update {
@@ -149,10 +150,11 @@ func documents(t *testing.T, all []map[string]any) string {
 	return string(bytes.Join(texts, []byte("---\n")))
 }
 
-// argoVersion is the one that scripts/argo builds.
+// argoVersion matches the version of Argo Rollouts in the go.mod of scripts/argo.
 var argoVersion = regexp.MustCompile(`(?m)^\s+github\.com/argoproj/argo-rollouts (v\S+)`)
 
-// wantRecorded wants each case to be recorded, of the version that would be built.
+// wantRecorded fails the test if a case has no record of the version that scripts/argo
+// builds.
 func wantRecorded(t *testing.T) {
 	t.Helper()
 	module, err := os.ReadFile("../../scripts/argo/go.mod")

@@ -12,13 +12,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// An autoscaler is one object that writes the scale of a workload.
+// An autoscaler is an object that writes the scale of a workload.
 type autoscaler struct {
 	driver workload.Driver
 	name   string
-	target workload.ID // the zero ID where it scales something else
-	// owner is the name of the ScaledObject whose tool an HPA is; "" for one
-	// that stands by itself.
+	target workload.ID // the zero ID if it scales an object of another kind
+	// owner is the name of the ScaledObject that created the HPA; "" for other
+	// autoscalers.
 	owner string
 
 	min, max    int32
@@ -29,7 +29,7 @@ type autoscaler struct {
 	brake       workload.Brake
 }
 
-// String names the autoscaler in a phrase.
+// String returns the kind and the name, for use in a phrase.
 func (a autoscaler) String() string {
 	if a.driver == workload.DrivenByKEDA {
 		return "ScaledObject " + a.name
@@ -37,33 +37,34 @@ func (a autoscaler) String() string {
 	return "HPA " + a.name
 }
 
-// brakeOf reads the note of a brake among the annotations of an autoscaler. Where
-// nothing stops it from scaling down there is no brake, whatever they say.
+// brakeOf reads the brake annotation of an autoscaler. stops reports whether the
+// autoscaler is prevented from scaling down. If it is not, brakeOf ignores the
+// annotation.
 func (a autoscaler) brakeOf(annotations map[string]string, stops bool) workload.Brake {
 	text, noted := annotations[workload.BrakeAnnotation]
 	if !noted || !stops {
 		return workload.Brake{}
 	}
 	var note struct{ Until time.Time }
-	_ = json.Unmarshal([]byte(text), &note) // its end stays zero where it cannot be read
+	_ = json.Unmarshal([]byte(text), &note) // Until stays zero if the text cannot be parsed
 	return workload.Brake{On: a.String(), Until: note.Until}
 }
 
-// A Reference is how an object names another of its namespace.
+// A Reference is a reference to an object of the same namespace.
 type Reference struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Name       string `json:"name"`
 }
 
-// OrDeployment returns the reference with what KEDA and Flagger let it leave out.
+// OrDeployment fills in the defaults of KEDA and Flagger: a Deployment of apps/v1.
 func (r Reference) OrDeployment() Reference {
 	r.APIVersion, r.Kind = cmp.Or(r.APIVersion, "apps/v1"), cmp.Or(r.Kind, "Deployment")
 	return r
 }
 
-// Workload returns the workload that is meant; the zero ID where it is of none of
-// the kinds.
+// Workload returns the ID of the workload, or the zero ID if kinds does not have its
+// kind.
 func (r Reference) Workload(kinds workload.Kinds, namespace string) workload.ID {
 	version, err := schema.ParseGroupVersion(r.APIVersion)
 	k, ok := kinds.Named(version.Group, r.Kind)
@@ -73,11 +74,11 @@ func (r Reference) Workload(kinds workload.Kinds, namespace string) workload.ID 
 	return workload.ID{Namespace: namespace, Kind: k, Name: r.Name}
 }
 
-// A condition is what a status says of one thing.
+// A condition is the status and the reason of a condition in an object's status.
 type condition struct{ status, reason string }
 
-// firstNotTrue says which of the conditions is the first that is not True, and
-// why; "" where all are.
+// firstNotTrue describes the first of the conditions that is not True. It returns "" if
+// each of them is.
 func firstNotTrue(said map[string]condition, want ...string) string {
 	for _, name := range want {
 		c, ok := said[name]

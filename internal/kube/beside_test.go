@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// No kind waits for another one: the server answers only once it has every request.
+// Kinds are listed in parallel: the server answers only after it has every request.
 func TestKindsAreListedSideBySide(t *testing.T) {
 	t.Parallel()
 	e := serve(t, append(fleetOf(3), database())...)

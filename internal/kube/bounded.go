@@ -5,15 +5,15 @@ import (
 	"net/http"
 )
 
-// pageBytes bounds one answer of the API server, as it is once it is inflated. A
-// page of 250 ordinary Deployments has 1.3 MB in protobuf and 1.8 MB in JSON; of
-// objects as large as a tenant can make them, 250 have 375 MB.
+// pageBytes is the maximum size of one answer of the API server after decompression. A
+// page of 250 ordinary Deployments has 1.3 MB in protobuf and 1.8 MB in JSON. A page of
+// the largest objects that a tenant can create has 375 MB.
 const pageBytes = 8 << 20
 
-// bounded ends answers that have more than pageBytes with a MaxBytesError.
+// bounded stops reading an answer with a MaxBytesError after pageBytes.
 type bounded struct{ http.RoundTripper }
 
-// RoundTrip makes the request of whoever it wraps.
+// RoundTrip sends the request with the wrapped RoundTripper.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := b.RoundTripper.RoundTrip(r)
 	if err == nil {
@@ -22,7 +22,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// tooLarge reports whether an answer was ended so.
+// tooLarge reports whether an answer had more than pageBytes.
 func tooLarge(err error) bool {
 	var ended *http.MaxBytesError
 	return errors.As(err, &ended)

@@ -13,7 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A canary is what is read of Flagger's resource of that name.
+// A canary has the fields that gitlatch reads of Flagger's Canary resource.
 type canary struct {
 	metav1.ObjectMeta `json:"metadata"`
 
@@ -21,7 +21,7 @@ type canary struct {
 		TargetRef      Reference `json:"targetRef"`
 		Suspend        bool      `json:"suspend"`
 		Analysis       *analysis `json:"analysis"`
-		CanaryAnalysis *analysis `json:"canaryAnalysis"` // its name before
+		CanaryAnalysis *analysis `json:"canaryAnalysis"` // the former name of analysis
 	} `json:"spec"`
 
 	Status struct {
@@ -34,13 +34,13 @@ type canary struct {
 }
 
 type analysis struct {
-	Iterations  int32   `json:"iterations"` // of blue-green and A/B, without weights
+	Iterations  int32   `json:"iterations"` // for blue-green and A/B, which have no weights
 	MaxWeight   int32   `json:"maxWeight"`
 	StepWeights []int32 `json:"stepWeights"`
 }
 
-// Flagger's phases that are told apart. In those that are not named all load is
-// the primary's.
+// The phases of Flagger that change the reading. In all other phases the primary carries
+// the full load.
 const (
 	phaseNone             = ""
 	phaseInitializing     = "Initializing"
@@ -53,22 +53,22 @@ const (
 	phaseTerminated       = "Terminated"
 )
 
-// PrimarySuffix is what Flagger adds to the name of a target, for the copy of it
-// that carries the load.
+// PrimarySuffix is the suffix that Flagger adds to the name of a target. The result is
+// the name of the copy that carries the load.
 const PrimarySuffix = "-primary"
 
-// IsPrimary reports whether Flagger made an object: it is in no manifest.
+// IsPrimary reports whether Flagger created the object. Such an object is not in git.
 func IsPrimary(o *metav1.ObjectMeta) bool { return ownerOf(o, "Canary", "flagger.app") != "" }
 
-// A promotion is how Flagger promotes one workload, the target, which git
-// states: it makes a copy of it, the primary, which carries the load, and has
-// pods of the target itself only while it tries a new template.
+// A promotion is the state of Flagger's promotion of one workload, the target, which is
+// in git. Flagger copies it to a second workload, the primary, which carries the load.
+// The target has pods only while Flagger tests a new template.
 type promotion struct {
-	target workload.ID // the zero ID where it is no workload that is sampled
+	target workload.ID // the zero ID if gitlatch does not sample the target
 	phase  string
-	weight int32 // of the traffic that the target gets, in percent
-	// to and from are Flagger's hashes of the target's template and of the one
-	// that was promoted last; "" before there is one.
+	weight int32 // the target's share of the traffic, in percent
+	// to is Flagger's hash of the target's template. from is the hash of the template
+	// that was promoted last; "" before the first promotion.
 	to, from string
 	failure  string
 	halted   string
@@ -97,13 +97,13 @@ func readCanary(o *canary, kinds workload.Kinds) promotion {
 		p.halted = "waiting for approval"
 	}
 	if p.phase == phaseWaitingPromotion {
-		// The status says 0 from here on, and nothing moves the traffic.
+		// The status reports a weight of 0 from here on, but the traffic does not move.
 		p.weight = cmp.Or(o.Spec.Analysis, o.Spec.CanaryAnalysis, &analysis{}).top()
 	}
 	return p
 }
 
-// top is the share of the traffic that a target ends its analysis with.
+// top returns the target's share of the traffic at the end of its analysis, in percent.
 func (a *analysis) top() int32 {
 	switch n := len(a.StepWeights); {
 	case a.Iterations > 0:
@@ -114,27 +114,28 @@ func (a *analysis) top() int32 {
 	return percent(cmp.Or(a.MaxWeight, 100), 100)
 }
 
-// primary is what Flagger makes of the target.
+// primary returns the ID of the workload that Flagger creates for the target.
 func (p promotion) primary() workload.ID {
 	id := p.target
 	id.Name += PrimarySuffix
 	return id
 }
 
-// begun reports whether the target is a workload as any other still, or again.
+// begun reports whether Flagger has taken over the target. Before that, and after the
+// Canary is deleted, the target is an ordinary workload.
 func (p promotion) begun() bool {
 	return !slices.Contains([]string{phaseNone, phaseInitializing, phaseTerminating, phaseTerminated}, p.phase)
 }
 
-// inFlight reports whether the target's template is another than the primary's.
-// One that failed is so until git states another.
+// inFlight reports whether the target's template differs from the primary's. After a
+// failed promotion it does until git states another template.
 func (p promotion) inFlight() bool {
 	return p.begun() && p.from != "" && p.to != p.from
 }
 
-// promoted joins each target with its primary, and leaves out what is in no
-// manifest. Without the promotions, which is what unread says, of a target whose
-// primary is there nothing is known.
+// promoted joins each target with its primary, and leaves out workloads that are not in
+// git. unread is the reason why the promotions could not be listed, or "". If it is set,
+// each target whose primary exists is unknown.
 func promoted(all []reading, by []promotion, unread string) []reading {
 	at := make(map[workload.ID]*reading, len(all))
 	gone := map[workload.ID]bool{}
@@ -170,20 +171,20 @@ func promoted(all []reading, by []promotion, unread string) []reading {
 	}
 	isGone := func(r reading) bool { return gone[r.sample.ID] }
 	if !slices.ContainsFunc(all, isGone) {
-		return all // those of a large cluster are not copied for nothing
+		return all // avoids a copy of the list of a large cluster
 	}
 	return slices.DeleteFunc(slices.Clone(all), isGone)
 }
 
-// unknown returns the sample without its readings, and why.
+// unknown returns the sample without its readings, and with the reason.
 func unknown(s workload.Sample, why string) workload.Sample {
 	s.Scale, s.Rollout = nil, nil
 	s.Unknown = join(s.Unknown, why)
 	return s
 }
 
-// sample returns the sample of the target, as its manifest names it, from the
-// scales of both, with what their autoscalers say.
+// sample returns the sample of the target under the name that its manifest has. scale and
+// primarys are the scales of both workloads with the data of their autoscalers.
 func (p promotion) sample(target, primary *reading, scale, primarys *workload.Scale) workload.Sample {
 	s := target.sample
 	if why := join(s.Unknown, primary.sample.Unknown); why != "" {
@@ -203,15 +204,15 @@ func (p promotion) sample(target, primary *reading, scale, primarys *workload.Sc
 	return s
 }
 
-// served returns what carries the load: the scale of the primary, as its own
-// autoscaler bounds it, and never more pods than serve. A target at zero is at
-// rest, one that something else scales does nothing, and neither is suspended.
+// served returns the scale that carries the load. It is the primary's scale with the
+// bounds of the primary's autoscaler, and never more pods than get traffic. If the target
+// gets no traffic, its replicas do not change the result.
 func (p promotion) served(target, primary workload.Scale) *workload.Scale {
 	s := primary
 	s.Applied, s.Unstated = target.Applied, false
 	switch {
 	case !p.begun(), p.phase == phasePromoting, p.phase == phaseFinalising:
-		// Either has all of the load: it is on its way from one to the other.
+		// The load moves between both, and either may have all of it.
 		s.Desired = max(target.Desired, primary.Desired)
 	case p.inFlight() && p.weight > 0:
 		s.Desired = shared(target, primary, p.weight)
@@ -222,11 +223,13 @@ func (p promotion) served(target, primary workload.Scale) *workload.Scale {
 	return &s
 }
 
-// shared returns how many pods it takes to serve what two fleets share, of which
-// the target has weight percent. Each that an autoscaler holds above its floor
-// says what all of it would take; the lower of the two is the one that is not
-// late. Where neither says anything, each has as many as it would alone: the
-// larger is the need. It is never more than there are.
+// shared returns how many pods the load needs while target and primary share it. weight
+// is the target's share of the traffic in percent.
+//
+// If an autoscaler runs more pods than its minimum, its replicas divided by its share of
+// the traffic are the need. If both do, the lower need counts, because the autoscaler
+// with the higher one has not scaled down yet. If neither does, the need is the higher
+// number of replicas of the two. The result is never more than the sum of both.
 func shared(target, primary workload.Scale, weight int32) int32 {
 	need := int64(target.Desired) + int64(primary.Desired)
 	known := false
@@ -246,9 +249,9 @@ func shared(target, primary workload.Scale, weight int32) int32 {
 	return max(most, int32(need))
 }
 
-// rollout returns a rollout in flight: from what is promoted to what the target
-// has, whose share is told by its traffic. Once its analysis is over the primary
-// has the target's template, too, and it has it all.
+// rollout returns the rollout in flight from the promoted template to the target's
+// template. Its progress is the target's share of the traffic. After the analysis the
+// primary also has the target's template, so the share is 100 %.
 func (p promotion) rollout(target, primary *reading) *workload.Rollout {
 	r := &workload.Rollout{InFlight: true, Desired: primary.sample.Rollout.Desired, Failure: p.failure, Halted: p.halted}
 	share, before := p.weight, primary.template
@@ -264,9 +267,9 @@ func (p promotion) rollout(target, primary *reading) *workload.Rollout {
 	return r
 }
 
-// original returns the template of a primary without what Flagger changed of it,
-// as far as that can be told: names of the ConfigMaps and Secrets that it copied
-// stay, and the template then differs in more than its images.
+// original returns the template of a primary without Flagger's changes, as far as
+// gitlatch can revert them. It cannot revert the names of copied ConfigMaps and Secrets.
+// If the template has such names, it differs from the target's in more than the images.
 func original(primary, target *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
 	t := primary.DeepCopy()
 	for name, value := range t.Labels {

@@ -11,15 +11,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/redact"
 )
 
-// answerWithin is how long an API server may take for one answer, such as a page
-// of a LIST, of which a busy one takes a second.
+// answerWithin is the timeout of one answer of an API server, such as a page of a LIST. A
+// busy API server takes a second for a page.
 const answerWithin = 20 * time.Second
 
-// Connect returns a client of the API server that config leads to, which accepts
-// answers of some forms. The agent is what it is called where config does not say.
-// Limits on the rate of requests that config does not state are raised over
-// client-go's, which are meant for a controller; and a request has a timeout,
-// which client-go's have not. It asks nothing of the cluster yet.
+// Connect returns a client of the API server in config. accept is the Accept header, and
+// agent is the user agent if config does not set one. If config has no rate limits, they
+// are higher than client-go's defaults, which suit a controller. If config has no
+// timeout, it is answerWithin. Connect sends no request.
 func Connect(config *rest.Config, agent, accept string) (rest.Interface, error) {
 	own := rest.CopyConfig(config)
 	own.NegotiatedSerializer = codecs

@@ -6,8 +6,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// readDaemonSet reads a DaemonSet, which has no scale: its nodes decide. A node
-// counts with the oldest of its pods, as in the status.
+// readDaemonSet reads a DaemonSet. It has no scale, because the number of its pods
+// depends on the nodes. If a node has several pods, the oldest counts, like in the
+// status.
 func readDaemonSet(d *appsv1.DaemonSet) reading {
 	r := readingOf(workload.DaemonSet, &d.ObjectMeta, unobserved(&d.ObjectMeta, d.Status.ObservedGeneration))
 	r.template, r.available = &d.Spec.Template, d.Status.NumberAvailable
@@ -28,7 +29,7 @@ func readDaemonSet(d *appsv1.DaemonSet) reading {
 			{"", at.UpdatedNumberScheduled},
 			{"", at.CurrentNumberScheduled - at.UpdatedNumberScheduled},
 		},
-		// Nodes that have no pod yet are of no template.
+		// Nodes without a pod have no template yet.
 		unavailable: at.CurrentNumberScheduled - at.NumberAvailable}
 	return r
 }

@@ -11,14 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/utils/dump"
 
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// paused is what holds a rollout that a person paused.
+// paused is the Halted value of a rollout that a user paused.
 const paused = "paused"
 
-// readDeployment reads a Deployment. While its status is of an earlier
-// generation nothing is known.
+// readDeployment reads a Deployment. The reading is unknown while the status describes an
+// earlier generation.
 func readDeployment(d *appsv1.Deployment) reading {
 	r := readingOf(workload.Deployment, &d.ObjectMeta, unobserved(&d.ObjectMeta, d.Status.ObservedGeneration))
 	r.template, r.available = &d.Spec.Template, d.Status.AvailableReplicas
@@ -41,46 +42,43 @@ func readDeployment(d *appsv1.Deployment) reading {
 	return r
 }
 
-// hashOf returns what the ReplicaSet of a template is likely to bear once it is
-// made: the hash that the controller computes (ComputeHash in k8s.io/kubernetes,
-// pkg/controller), where its types have the same fields. It is the same for the
-// same template in any case.
+// hashOf predicts the hash of the ReplicaSet that the controller will create for a
+// template. It uses the controller's algorithm (ComputeHash in k8s.io/kubernetes,
+// pkg/controller). The prediction is wrong if the controller's types have other fields.
+// Equal templates always have equal hashes.
 func hashOf(t *corev1.PodTemplateSpec) string {
 	h := fnv.New32a()
 	fmt.Fprint(h, dump.ForHash(*t))
 	return rand.SafeEncodeString(strconv.FormatUint(uint64(h.Sum32()), 10))
 }
 
-// unfinished reports whether the controller still waits for pods of a Deployment
-// that has none of another template. It says once that a rollout is complete, and
-// goes on saying so however the Deployment is scaled and whatever becomes of its
-// pods (syncRolloutStatus in k8s.io/kubernetes, pkg/controller/deployment). One
-// that is paused, or has no deadline, is not judged: that pods are not available
-// is then no sign of a rollout.
+// unfinished reports whether the controller still waits for pods of a Deployment without
+// pods of another template. The controller reports once that a rollout is complete. It
+// does not withdraw that report if the Deployment is scaled or loses pods
+// (syncRolloutStatus in k8s.io/kubernetes, pkg/controller/deployment). The controller
+// does not judge a Deployment that is paused or has no deadline. Unavailable pods of it
+// are not a sign of a rollout.
 func unfinished(d *appsv1.Deployment, desired int32) bool {
 	c := progress(d)
 	return d.Status.AvailableReplicas < desired && c.Type != "" && c.Reason != "NewReplicaSetAvailable" && c.Reason != "DeploymentPaused"
 }
 
-// progress is the condition by which the controller tells of a rollout; the zero value is
-// none.
+// progress returns the condition that reports the progress of a rollout, or the zero
+// value if the Deployment does not have it.
 func progress(d *appsv1.Deployment) appsv1.DeploymentCondition {
-	for _, c := range d.Status.Conditions {
-		if c.Type == appsv1.DeploymentProgressing {
-			return c
-		}
-	}
-	return appsv1.DeploymentCondition{}
+	c, _ := lists.First(d.Status.Conditions, func(c appsv1.DeploymentCondition) bool { return c.Type == appsv1.DeploymentProgressing })
+	return c
 }
 
-// endless reports whether the controller gives a rollout all the time there is:
-// it then judges no progress (HasProgressDeadline in k8s.io/kubernetes,
-// pkg/controller/deployment/util). The API server writes 600 where a manifest
-// states nothing.
+// endless reports whether the rollout has no deadline. The controller then does not judge
+// its progress (HasProgressDeadline in k8s.io/kubernetes,
+// pkg/controller/deployment/util). If a manifest states no deadline, the API server sets
+// 600 seconds.
 func endless(deadline *int32) bool { return deadline != nil && *deadline == math.MaxInt32 }
 
-// stalled says why a Deployment does not progress: its deadline is over, or its
-// ReplicaSet cannot be made. "" is one that does; one that is paused is neither.
+// stalled returns why a Deployment makes no progress: it exceeded its deadline, or the
+// controller cannot create its ReplicaSet. It returns "" for a Deployment that makes
+// progress or is paused.
 func stalled(d *appsv1.Deployment) string {
 	c := progress(d)
 	if c.Status != corev1.ConditionFalse {

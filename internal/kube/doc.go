@@ -1,11 +1,12 @@
-// Package kube samples a Kubernetes cluster: a handful of paged LISTs, and the
-// pure functions that make [workload.Sample] values of the objects they bring.
+// Package kube samples a Kubernetes cluster. It sends a few paged LISTs, and converts the
+// objects to [workload.Sample] values with pure functions.
 //
-// The tables in kinds.go hold one row a kind: where it is listed, how a page of
-// it is decoded, and the function that reads one object. Objects are reduced to
-// what a sample needs page by page, so that a fleet of 10,000 workloads fits a
-// small Lambda. Nothing is watched, discovered or written; infra/rbac holds
-// exactly the rights that are used.
+// The tables in kinds.go have one row per kind: its API path, the decoder of a page, and
+// the function that reads one object. The package reduces the objects of each page at
+// once to the fields that a sample needs, so that 10,000 workloads fit a small Lambda. It
+// does not watch, discover or write objects. infra/rbac grants exactly the rights that it
+// uses.
 //
-// What could not be read is named and left out, never taken for zero.
+// The package lists parts that it could not read, and leaves out their samples. It never
+// counts them as zero.
 package kube

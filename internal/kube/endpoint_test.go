@@ -49,8 +49,8 @@ type endpoint struct {
 	held map[string][]runtime.Object // by path
 
 	jsonOnly bool
-	// trouble answers instead of the endpoint if it returns true. n counts the requests
-	// for the path, from 1.
+	// trouble may answer in place of the endpoint, and then returns true. n is the number
+	// of requests for the path so far, from 1.
 	trouble func(w http.ResponseWriter, r *http.Request, n int) bool
 
 	mu       sync.Mutex
@@ -171,7 +171,7 @@ func (e *endpoint) chosen(r *http.Request, path, namespace string) (all []runtim
 	return all
 }
 
-// page returns the list of one page; the token that continues it is an offset.
+// page returns one page of a list. Its continue token is an offset.
 func (e *endpoint) page(kind schema.GroupVersionKind, all []runtime.Object, r *http.Request) runtime.Object {
 	q := r.URL.Query()
 	limit, err := strconv.Atoi(q.Get("limit"))
@@ -236,7 +236,7 @@ func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason, message
 		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message})
 }
 
-// asked returns the requests so far, as audit.Granted has them: "list
+// asked returns the requests so far in the form of audit.Granted: "list
 // deployments.apps".
 func (e *endpoint) asked() []string {
 	e.mu.Lock()

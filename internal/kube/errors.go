@@ -12,28 +12,28 @@ import (
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
-// What ends a look, as errors.Is tells it of a ServerError.
+// The kinds of a ServerError, for errors.Is.
 var (
-	// ErrUnreachable says that the API server did not answer at all: nothing is
-	// known of the cluster, and no fleet comes with it.
+	// ErrUnreachable means that the API server did not answer. The cluster is unknown,
+	// and Sample returns no fleet.
 	ErrUnreachable = errors.New("reach")
-	// ErrUnauthorized says that the API server does not know who asks: the
-	// credentials are missing, wrong or expired. What is known but may not be read
-	// is no such error, but a part of the fleet that is unread.
+	// ErrUnauthorized means that the API server rejects the credentials: they are
+	// missing, wrong or expired. If it accepts the credentials but forbids some of the
+	// requests, these parts are in Fleet.Unread instead.
 	ErrUnauthorized = errors.New("log in to")
-	// ErrForbidden says that the API server knows who asks, and lets it read
-	// nothing at all of what a look needs.
+	// ErrForbidden means that the API server accepts the credentials, but forbids every
+	// request of a sample.
 	ErrForbidden = errors.New("read from")
 )
 
-// A ServerError says what could not be done with an API server, and why.
+// A ServerError reports a failed action on an API server and its cause.
 type ServerError struct {
 	Kind   error  // ErrUnreachable, ErrUnauthorized or ErrForbidden
 	Server string // its URL
-	Cause  error  // what it said, to the first request
+	Cause  error  // the first error
 }
 
-// Error names the server and the cause.
+// Error returns the action, the server and the cause.
 func (e *ServerError) Error() string {
 	return fmt.Sprintf("%s the API server at %s: %s", e.Kind, e.Server, words(e.Cause))
 }
@@ -41,12 +41,12 @@ func (e *ServerError) Error() string {
 // Unwrap returns the kind and the cause.
 func (e *ServerError) Unwrap() []error { return []error{e.Kind, e.Cause} }
 
-// words returns an error as a phrase in one line: what kind of answer it was
-// and the server's words, which are data and may hold anything.
+// words returns an error on one line: the HTTP status and the server's message. The
+// message is untrusted, so words sanitizes it.
 func words(err error) string {
 	text := err.Error()
 	if transport, ok := errors.AsType[*url.Error](err); ok {
-		text = transport.Err.Error() // less the URL, which is long and says little
+		text = transport.Err.Error() // without the URL, which is long and adds little
 	}
 	if status, ok := errors.AsType[*apierrors.StatusError](err); ok {
 		kind := strings.ToLower(http.StatusText(int(status.ErrStatus.Code)))

@@ -17,59 +17,59 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A flight is a workload that has pods of another template than its own, or whose
-// controller still waits for those of its own, as its object shows it, and what
-// finds the templates: the ReplicaSets of a Deployment and of an Argo Rollout, the
-// ControllerRevisions of the other kinds.
+// A flight is a workload with a rollout in flight: it has pods of another template, or
+// its controller still waits for pods of the target template. It has the data from the
+// workload's object, and the key to its templates. These are the ReplicaSets of a
+// Deployment or an Argo Rollout, and the ControllerRevisions of other kinds.
 type flight struct {
 	uid      types.UID
 	selector *metav1.LabelSelector
-	template corev1.PodTemplateSpec // that the workload asks for
-	rollout  workload.Rollout       // but for what the templates tell
+	template corev1.PodTemplateSpec // of the workload
+	rollout  workload.Rollout       // without the data of the templates
 
-	// hash and from are those of the target and of the stable ReplicaSet of an
-	// Argo Rollout; hash is the target's of a paused Deployment, too, should it have
-	// no ReplicaSet.
+	// For an Argo Rollout, hash and from are the hashes of its target ReplicaSet and its
+	// stable ReplicaSet. For a paused Deployment, hash is the predicted hash of the
+	// target, which may not have a ReplicaSet.
 	hash, from string
 
-	// stalled says by which condition a Deployment does not progress; "" while
-	// it does.
+	// stalled is the condition that stops a Deployment, as a phrase; "" while it makes
+	// progress.
 	stalled string
 
-	// pods are those of a StatefulSet or a DaemonSet by template, the target's
-	// first; of a Deployment its ReplicaSets tell.
+	// pods are the pods of a StatefulSet or a DaemonSet by template. The target is the
+	// first. For a Deployment they are in its ReplicaSets.
 	pods []share
-	// unavailable is how many of the pods are not available, of whichever
-	// template.
+	// unavailable is the number of unavailable pods of all templates.
 	unavailable int32
 }
 
 // A share is the pods of one template.
 type share struct {
-	revision string // its name; "" is one that the object does not name
+	revision string // the name of the revision; "" if the object does not name it
 	pods     int32
 }
 
-// atLeast returns how many of a share are available for certain: the pods that
-// are not available are known in total alone, and may all be of this template.
+// atLeast returns how many of a template's pods are certainly available. The status has
+// only the total of unavailable pods, and each of them may have this template.
 func (f *flight) atLeast(pods int32) int32 { return max(0, pods-max(0, f.unavailable)) }
 
-// sameTemplate compares templates as the Deployment controller does: but for
-// the hash that it adds itself, as Argo Rollouts does. Most that differ do in their images,
-// which take a tenth of the time.
+// sameTemplate compares templates without the hash labels that their controllers add,
+// like the Deployment controller. Most different templates differ in their images. To
+// compare these first takes a tenth of the time.
 func sameTemplate(a, b *corev1.PodTemplateSpec) bool {
 	return maps.Equal(images(a), images(b)) && equal(unhashed(*a), unhashed(*b))
 }
 
-// equal compares two templates: by their encoding, which takes a fourth of the time, and
-// where that differs by what it means, since 1000m is 1.
+// equal compares the encodings of two templates, which takes a quarter of the time of a
+// full comparison. If they differ, it compares the values, because 1000m equals 1.
 func equal(a, b corev1.PodTemplateSpec) bool {
 	one, err := a.Marshal()
 	other, failed := b.Marshal()
 	return err == nil && failed == nil && bytes.Equal(one, other) || equality.Semantic.DeepEqual(a, b)
 }
 
-// unhashed is a template without the hash, of which the rest is shared.
+// unhashed returns the template without the hash labels. The copy shares the other
+// fields.
 func unhashed(t corev1.PodTemplateSpec) corev1.PodTemplateSpec {
 	t.Labels = maps.Clone(t.Labels)
 	delete(t.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
@@ -77,13 +77,14 @@ func unhashed(t corev1.PodTemplateSpec) corev1.PodTemplateSpec {
 	return t
 }
 
-// differInImages reports whether two templates, which differ, are the same but
-// for the images of their containers. A nil template is one that is not known.
+// differInImages reports whether two different templates differ only in the images of
+// their containers. A nil template is unknown.
 func differInImages(a, b *corev1.PodTemplateSpec) bool {
 	return a != nil && b != nil && equal(imageless(*a), imageless(*b))
 }
 
-// imageless is a template without hash and images, of which the rest is shared.
+// imageless returns the template without images and hash labels. The copy shares the
+// other fields.
 func imageless(t corev1.PodTemplateSpec) corev1.PodTemplateSpec {
 	for _, list := range []*[]corev1.Container{&t.Spec.InitContainers, &t.Spec.Containers} {
 		*list = slices.Clone(*list)
@@ -94,8 +95,8 @@ func imageless(t corev1.PodTemplateSpec) corev1.PodTemplateSpec {
 	return unhashed(t)
 }
 
-// images returns the image of each container; nil of a template that is not
-// known, or that names what no registry has.
+// images returns the images by container. It returns nil for an unknown template, and for
+// an image name that a registry cannot have.
 func images(t *corev1.PodTemplateSpec) map[string]string {
 	if t == nil {
 		return nil
@@ -112,14 +113,14 @@ func images(t *corev1.PodTemplateSpec) map[string]string {
 	return by
 }
 
-// because returns a condition as a phrase.
+// because formats the reason and the message of a condition as a phrase.
 func because(reason, message string) string {
 	return sanitize.Words(strings.TrimSuffix(reason+": "+message, ": "))
 }
 
-// speaksOf reports whether what a Deployment says of its progress is of the
-// ReplicaSet with the name. Where it turned back on its way, its words may still
-// be those of the ReplicaSet that it left.
+// speaksOf reports whether the condition text of a Deployment applies to the ReplicaSet
+// with the name. After a rollback during a rollout, the text may still name the
+// ReplicaSet of the cancelled rollout.
 func speaksOf(stalled, name string) bool {
 	return !strings.Contains(stalled, `: ReplicaSet "`) || strings.Contains(stalled, `: ReplicaSet "`+name+`"`)
 }

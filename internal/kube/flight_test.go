@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// An image is written to the checkpoint file and to terminals. An image name that no
-// registry can have counts as unknown.
+// An image is written to the checkpoint file and to terminals. An image name that a
+// registry cannot have counts as unknown.
 func TestAnImageThatNoRegistryHasIsNotKnown(t *testing.T) {
 	t.Parallel()
 	for image, known := range map[string]bool{

@@ -33,14 +33,14 @@ func readHPA(h *autoscalingv2.HorizontalPodAutoscaler, kinds workload.Kinds) aut
 		said[string(c.Type)] = condition{string(c.Status), c.Reason}
 	}
 	a.blind = firstNotTrue(said, string(autoscalingv2.AbleToScale), string(autoscalingv2.ScalingActive))
-	if a.blind == "" { // else what it says of its metrics is of an earlier look
+	if a.blind == "" { // otherwise its metrics are from an earlier time
 		a.load = load(h)
 	}
 	return a
 }
 
-// ownerOf is the name of what controls an object, if that is of a kind and a group; ""
-// where it is not.
+// ownerOf returns the name of the object's controller if that has the kind and the group.
+// Otherwise it returns "".
 func ownerOf(o metav1.Object, kind, group string) string {
 	owner := metav1.GetControllerOfNoCopy(o)
 	if owner == nil || owner.Kind != kind || !strings.HasPrefix(owner.APIVersion, group+"/") {
@@ -49,11 +49,11 @@ func ownerOf(o metav1.Object, kind, group string) string {
 	return owner.Name
 }
 
-// utilisation returns the highest of the targets as a fraction. An autoscaler
-// follows whichever metric asks for most, and which one that is changes by the
-// hour: only the highest keeps each of them within 100 % in a fleet of need
-// times target. It is 0 where a metric has no such figure, since none would
-// then be safe.
+// utilisation returns the highest target utilisation as a fraction. The autoscaler
+// follows the metric that demands the most pods, and that metric changes over time. If
+// desired replicas × target pods run, only the highest target keeps every metric within
+// 100 %. The result is 0 if a metric has no target utilisation, because no target is safe
+// then.
 func utilisation(metrics []autoscalingv2.MetricSpec) float64 {
 	var highest int32
 	for _, m := range metrics {

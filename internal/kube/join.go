@@ -9,20 +9,19 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A haul is what the LISTs brought, each object reduced to what is needed of
-// it, and what they did not bring.
+// A haul is the result of the LISTs: the reduced objects, and the parts that could not be
+// listed.
 type haul struct {
 	workloads   []reading
 	autoscalers []autoscaler
-	// blindTo is a kind of autoscaler that is unread, so that no scale is known;
-	// "" where there is none.
+	// blindTo is a kind of autoscaler that could not be listed. All scales are then
+	// unknown. It is "" if all required kinds were listed.
 	blindTo string
 
 	history history
 }
 
-// samples returns the samples that follow, in the order of workload.Compare,
-// each ID once.
+// samples returns the samples in the order of workload.Compare, with unique IDs.
 func (h haul) samples() []workload.Sample {
 	by := make(map[workload.ID][]*autoscaler, len(h.autoscalers))
 	for i, a := range h.autoscalers {
@@ -34,7 +33,7 @@ func (h haul) samples() []workload.Sample {
 			return nil
 		}
 		scale := driven(*s.Scale, by[s.ID])
-		if scale.Blind != "" { // it repeats words of the cluster; of most there are none
+		if scale.Blind != "" { // only if set: it may have text from the cluster
 			scale.Blind = sanitize.Words(scale.Blind)
 		}
 		return scale
@@ -46,7 +45,7 @@ func (h haul) samples() []workload.Sample {
 			s = r.promotion.sample(&r, r.primary, s.Scale, scale(r.primary.sample))
 		}
 		if h.blindTo != "" && s.ID.Kind.Scales() && s.Unknown == "" {
-			s.Scale, s.Unknown = nil, h.blindTo+" are unread"
+			s.Scale, s.Unknown = nil, h.blindTo+" could not be listed"
 		}
 		if r.flight != nil {
 			var unread string
@@ -54,7 +53,7 @@ func (h haul) samples() []workload.Sample {
 			s.Unknown = join(s.Unknown, unread)
 		}
 		if s.Rollout != nil {
-			for i := range s.Rollout.Templates { // a status may say any hash
+			for i := range s.Rollout.Templates { // a status may have any text as a hash
 				s.Rollout.Templates[i].Hash = sanitize.Words(s.Rollout.Templates[i].Hash)
 			}
 		}
@@ -64,13 +63,13 @@ func (h haul) samples() []workload.Sample {
 	return slices.CompactFunc(all, func(a, b workload.Sample) bool { return a.ID == b.ID })
 }
 
-// rollout returns the rollout of a workload in flight, or nil and why it is not
-// known.
+// rollout returns the rollout of a workload in flight. If the rollout is unknown, it
+// returns nil and the reason.
 func (h haul) rollout(kind workload.Kind, f *flight) (r *workload.Rollout, unknown string) {
 	owned, lost := h.history.of[f.uid], h.history.lost[f.uid]
 	switch {
 	case lost != "":
-		return nil, lost + " are unread"
+		return nil, lost + " could not be listed"
 	case kind == workload.Deployment:
 		return rolloutOf(f, owned), ""
 	case kind == workload.ArgoRollout:
@@ -79,16 +78,15 @@ func (h haul) rollout(kind workload.Kind, f *flight) (r *workload.Rollout, unkno
 	return revised(kind, f, owned), ""
 }
 
-// join joins two phrases of which either may be "".
+// join joins two phrases. Each may be "".
 func join(a, b string) string {
 	return strings.Trim(a+"; "+b, "; ")
 }
 
-// driven returns the scale with what those of the autoscalers that target it
-// say of it.
+// driven returns the scale with the data of the autoscalers that target it.
 func driven(s workload.Scale, by []*autoscaler) *workload.Scale {
-	// The HPA of a ScaledObject is that ScaledObject's tool. It counts by itself
-	// only where the ScaledObject is not there to be read.
+	// A ScaledObject creates an HPA as its tool. The HPA is an autoscaler in its own
+	// right only if the ScaledObject could not be read.
 	var own []*autoscaler
 	tools := map[string]*autoscaler{}
 	for _, a := range by {
@@ -121,7 +119,7 @@ func driven(s workload.Scale, by []*autoscaler) *workload.Scale {
 	}
 	if tool, ok := tools[a.name]; ok && a.driver == workload.DrivenByKEDA {
 		tool.metrics(&s)
-		// At zero KEDA itself judges whether to start, and the HPA is idle.
+		// At zero replicas KEDA decides whether to start pods, and the HPA is idle.
 		if s.Blind == "" && s.Desired > 0 {
 			s.Blind = tool.blind
 		}
@@ -129,15 +127,15 @@ func driven(s workload.Scale, by []*autoscaler) *workload.Scale {
 	return &s
 }
 
-// metrics sets what the autoscaler's metrics say of the scale.
+// metrics sets the metric data of the scale.
 func (a *autoscaler) metrics(s *workload.Scale) {
 	s.Target = a.utilisation
 	s.Tolerance = a.tolerance
 	s.Load = a.load
 }
 
-// contested returns a scale that more than one autoscaler writes: nobody knows
-// which of them will have it, so that their bounds together are its own.
+// contested returns the scale of a workload with several autoscalers. It is unknown which
+// of them wins, so Min and Max cover the ranges of all.
 func contested(s workload.Scale, by []*autoscaler) *workload.Scale {
 	slices.SortFunc(by, func(a, b *autoscaler) int { return strings.Compare(a.String(), b.String()) })
 	s.Driver = by[0].driver

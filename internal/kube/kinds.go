@@ -11,31 +11,31 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A row is one kind of object that samples are made of; R is what is kept of an
-// object.
+// A row describes how to list one kind of object. R is the reduced form of an object.
 type row[R any] struct {
-	kind     workload.Kind // that it is a workload of; "" where it is none
-	resource string        // as roles, URLs and people spell it
-	path     string        // of its API group and version
-	// json is true where the answer must be JSON, whatever else the server has.
+	kind     workload.Kind // the kind of workload; "" for other objects
+	resource string        // the plural, as in roles and URLs
+	path     string        // the API path of its group and version
+	// json requests JSON even if the server supports protobuf.
 	json bool
-	// name is what a part that is unread is called; "" is the resource.
+	// name is the name of the part in Fleet.Unread; "" is the resource.
 	name string
-	// optional is true where a cluster may do without the kind: a resource that
-	// is not found then has no objects.
+	// optional means that clusters may not have the kind. If the server does not find the
+	// resource, the list is empty.
 	optional bool
-	// missing is what it means that the resource is not found, in words; "" leaves
-	// that to the server's.
+	// missing is the error if the server does not find the resource; "" uses the server's
+	// error.
 	missing string
-	// page takes one page apart.
+	// page decodes one page.
 	page func(answer []byte) (page[R], error)
 }
 
-// part is what the kind is called where it is unread.
+// part returns the name of the kind in Fleet.Unread.
 func (r row[R]) part() string { return cmp.Or(r.name, r.resource) }
 
-// Where in the messages of k8s.io/api that stands which no reading looks at, but for
-// those that read all of the object: templates, and what finds them.
+// Field numbers in messages of k8s.io/api. The cuts below remove the fields that no
+// reading uses. They also remove pod templates and selectors, which only a reading of the
+// entire object uses.
 const (
 	metadata, spec, status = 1, 2, 3
 
@@ -55,20 +55,21 @@ const (
 
 var (
 	left  = keep{none: true}
-	ours  = keep{with: []byte("gitlatch.dev/")}                 // annotations that are heeded
-	count = keep{in: cut{1: {upTo: workload.Replicas.Names()}}} // whole, it is a fifth of the garbage of a look
-	// described is of workloads what their readings leave of the metadata, scaling of
-	// what scales them, and owned of those that are found by their owners.
+	ours  = keep{with: []byte("gitlatch.dev/")}                 // the annotations of gitlatch
+	count = keep{in: cut{1: {upTo: workload.Replicas.Names()}}} // full managed fields are a fifth of the garbage of a sample
+	// described cuts the metadata of workloads. scaling cuts the metadata of autoscalers.
+	// owned cuts the metadata of ReplicaSets and ControllerRevisions, which are found by
+	// their owners.
 	described = keep{in: leaving(generateName, selfLink, uid, version, made, finalizers).
 			and(annotations, ours).and(managedFields, keep{in: cut{3: left, 6: left, 7: count}})}
 	scaling = keep{in: leaving(generateName, selfLink, uid, version, made, labels, finalizers, managedFields).
 		and(annotations, ours)}
 	owned = keep{in: leaving(objectName, generateName, namespace, selfLink, uid, version, made).
 		and(labels, left).and(annotations, left).and(finalizers, left).and(managedFields, left).and(owners, keep{in: leaving(1, 3, 5, 7)})}
-	progressing = keep{with: []byte(appsv1.DeploymentProgressing), in: leaving(2, 5, 6, 7)} // the condition
+	progressing = keep{with: []byte(appsv1.DeploymentProgressing), in: leaving(2, 5, 6, 7)} // only the Progressing condition
 )
 
-// workloads are the kinds that are sampled beside those that a site names.
+// workloads are the supported kinds of workload, without the kinds that a site names.
 var workloads = []row[reading]{
 	{kind: workload.Deployment, resource: "deployments", path: "/apis/apps/v1",
 		page: builtIn(func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items }, readDeployment,
@@ -83,15 +84,16 @@ var workloads = []row[reading]{
 		page: custom("RolloutList", readArgoRollout)},
 }
 
-// A table is what is listed in each look. What refers to workloads is read by the
-// kinds that are sampled.
+// A table has the rows that every sample lists. References to workloads resolve only to
+// the kinds of the site.
 type table struct {
 	workloads []row[reading]
-	// promotions say of which workloads another one carries the load.
+	// promotions lists the Canaries of Flagger. For their targets another workload
+	// carries the load.
 	promotions row[promotion]
-	// autoscalers are the kinds that write the scale of workloads. While one that
-	// is not optional is unread no scale is known, since its bounds and what drives
-	// it are not.
+	// autoscalers are the kinds that write the scale of workloads. If a kind that is not
+	// optional could not be listed, all scales are unknown, because their drivers and
+	// their minimum and maximum replicas are.
 	autoscalers []row[autoscaler]
 }
 
@@ -118,11 +120,13 @@ func tableOf(kinds workload.Kinds) table {
 	return t
 }
 
-// requests is how many parts a look asks for at least, the namespace among them.
+// requests returns the minimum number of requests of a sample, with the request for the
+// namespace.
 func (t table) requests() int { return 2 + len(t.workloads) + len(t.autoscalers) }
 
-// replicaSets are the templates of Deployments and Argo Rollouts, controllerRevisions those of
-// StatefulSets and DaemonSets, listed only while some are in flight.
+// replicaSets lists the templates of Deployments and Argo Rollouts. controllerRevisions
+// lists the templates of StatefulSets and DaemonSets. A sample lists them only if a
+// rollout is in flight.
 var replicaSets = row[podTemplate]{resource: "replicasets", path: "/apis/apps/v1",
 	page: builtIn(func(l *appsv1.ReplicaSetList) []appsv1.ReplicaSet { return l.Items }, readReplicaSet,
 		cut{metadata: owned, spec: left, status: left})}

@@ -13,39 +13,38 @@ import (
 )
 
 const (
-	// pageSize is how many objects are asked for at once, as long as a page of so
-	// many has at most pageBytes. Two pages of each kind are held while they are read:
-	// with 500, as kubectl asks for, these were half of what a look took.
+	// pageSize is the number of objects in a page, unless a page of that size exceeds
+	// pageBytes. A list has two pages in memory at a time. With 500 objects, as in
+	// kubectl, the pages were half of the memory of a sample.
 	pageSize = 250
-	// restarts is how often a list is begun anew because the server forgot the
-	// instant that its pages were of.
+	// restarts is how often a list restarts because its continue token has expired.
 	restarts = 3
 )
 
-// A Selection narrows a list. The zero value selects all.
+// A Selection narrows a list. The zero value selects every object.
 type Selection struct {
 	Namespace string
-	Name      string // of one object
+	Name      string // of a single object
 	Labels    string // a label selector
 }
 
-// List returns all objects of a resource as JSON, of which T names the fields that
-// are read, page by page; half a list is an error, which is the API server's. The kind
-// is that of the list; "" is any. With optional, a resource that the cluster does not
-// have has no objects.
+// List returns all objects of a resource from JSON. T has the fields to read. List
+// requests them page by page, and returns the API server's error if any page fails. kind
+// is the kind of the list; "" accepts any. If optional is true and the cluster does not
+// have the resource, the result is empty.
 func List[T any](ctx context.Context, client rest.Interface, path, resource, kind string, optional bool, of Selection) ([]T, error) {
 	ctx = klog.NewContext(ctx, klog.Logger{}) // client-go also logs the errors that it returns
 	return list(ctx, client, row[T]{resource: resource, path: path, optional: optional,
 		page: custom(kind, func(one *T) T { return *one })}, of, all[T])
 }
 
-// all wants objects entire, and brief their gist.
+// all requests the entire object, and brief requests the gist.
 func all[R any](*R) portion   { return entire }
 func brief[R any](*R) portion { return gist }
 
-// list returns what is wanted of a kind, page by page. What want sheds of an object
-// is not held for the rest of the list. An error leaves nothing: half a list would
-// read as the whole.
+// list returns the objects of a kind that want selects. It reads them page by page, and
+// drops the fields that want does not request with each page. If it returns an error, it
+// returns no objects, because a partial list would look complete.
 func list[R any](ctx context.Context, client rest.Interface, r row[R], of Selection, want func(*R) portion) ([]R, error) {
 	for attempt := 0; ; attempt++ {
 		all, err := pages(ctx, client, r, of, want)
@@ -63,9 +62,10 @@ func list[R any](ctx context.Context, client rest.Interface, r row[R], of Select
 	}
 }
 
-// pages goes through one list once. While one page is read the next comes. Two buffers
-// serve all pages: a new one for each was half of what a look took. A page that is too
-// large is asked for anew at half its size, and each that fits doubles the next.
+// pages reads one list. It requests the next page while it reads a page. All pages share
+// two buffers: with a new buffer for each page, the buffers were half of the memory of a
+// sample. If a page is too large, pages requests it again with half the size. Each page
+// that fits doubles the size of the next.
 func pages[R any](ctx context.Context, client rest.Interface, r row[R], of Selection, want func(*R) portion) (all []R, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -93,7 +93,7 @@ func pages[R any](ctx context.Context, client rest.Interface, r row[R], of Selec
 		into, other = other, into
 		if token != "" {
 			into.Reset()
-			into.Grow(other.Len() + other.Len()/8) // about as large as the page before it, as most are
+			into.Grow(other.Len() + other.Len()/8) // about as large as the previous page, as usual
 			coming = r.ask(ctx, client, of, size, token, into)
 		}
 		if all, err = page.read(all, want); err != nil {
@@ -105,9 +105,9 @@ func pages[R any](ctx context.Context, client rest.Interface, r row[R], of Selec
 	}
 }
 
-// ask asks for a page. Once the channel says so it is in the buffer. It asks for no
-// resourceVersion: the pages are then of one instant, and of the present; with 0 the
-// server would ignore the limit.
+// ask requests a page. The page is in the buffer when the channel receives. ask sets no
+// resourceVersion, so that all pages show the present state at the same instant. With
+// resourceVersion 0 the server would ignore the limit.
 func (r row[R]) ask(ctx context.Context, client rest.Interface, of Selection, size int, token string, into *bytes.Buffer) <-chan error {
 	request := client.Get().AbsPath(r.path).Resource(r.resource).
 		NamespaceIfScoped(of.Namespace, of.Namespace != "").
@@ -123,12 +123,12 @@ func (r row[R]) ask(ctx context.Context, client rest.Interface, of Selection, si
 	if of.Name != "" {
 		request.Param("fieldSelector", "metadata.name="+of.Name)
 	}
-	coming := make(chan error, 1) // nobody may wait for it any more
+	coming := make(chan error, 1) // buffered, because the receiver may have returned
 	go func() { coming <- receive(ctx, request, into) }()
 	return coming
 }
 
-// receive sends a request and puts the answer into a buffer, in place of what it holds.
+// receive sends a request and replaces the content of the buffer with the answer.
 func receive(ctx context.Context, request *rest.Request, into *bytes.Buffer) error {
 	into.Reset()
 	answer, err := request.Stream(ctx)

@@ -6,12 +6,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// idlest is the load of an autoscaler whose metrics are known to be at nothing:
-// 0 is what is not known.
+// idlest is the minimum load of an autoscaler with known metrics. A load of 0 means
+// unknown.
 const idlest = 0.01
 
-// load returns the highest that any of an autoscaler's metrics is at, over its
-// target; 0 where one of them is not known, since it may be what drives.
+// load returns the highest ratio of a metric of the autoscaler to its target. It returns
+// 0 if one of the metrics is unknown, because that metric may be the highest.
 func load(h *autoscalingv2.HorizontalPodAutoscaler) float64 {
 	highest := 0.0
 	for i, m := range h.Spec.Metrics {
@@ -24,9 +24,8 @@ func load(h *autoscalingv2.HorizontalPodAutoscaler) float64 {
 	return highest
 }
 
-// ratioOf is what a metric is at over its target. The controller reports metrics
-// in the order in which they are asked for, and leaves one that it could not get
-// empty.
+// ratioOf returns the ratio of a metric to its target. The controller reports the metrics
+// in the order of the spec, and leaves a metric empty if it could not read it.
 func ratioOf(m autoscalingv2.MetricSpec, current []autoscalingv2.MetricStatus, i int) (ratio float64, known bool) {
 	if i >= len(current) || current[i].Type != m.Type {
 		return 0, false
@@ -50,7 +49,7 @@ func ratioOf(m autoscalingv2.MetricSpec, current []autoscalingv2.MetricStatus, i
 
 func same(a, b autoscalingv2.MetricIdentifier) bool { return equality.Semantic.DeepEqual(a, b) }
 
-// over is a current value over the target of the same form.
+// over returns the ratio of the current value to the target, in the target's form.
 func over(target autoscalingv2.MetricTarget, now autoscalingv2.MetricValueStatus) (ratio float64, known bool) {
 	switch {
 	case target.AverageUtilization != nil:

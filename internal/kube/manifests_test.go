@@ -60,7 +60,7 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// Rollouts are read in at least 40 cases, among them those that others get wrong.
+// At least 40 cases have rollouts. They include the cases that other tools get wrong.
 func TestManifestsOfRollouts(t *testing.T) {
 	t.Parallel()
 	var cases []string

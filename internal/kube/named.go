@@ -12,17 +12,18 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A named object is what is read of one whose kind a site's configuration names.
+// A named has the fields that gitlatch reads of an object whose kind a site's
+// configuration names.
 type named struct {
 	metav1.ObjectMeta `json:"metadata"`
 
-	Kind   string          `json:"kind"` // "" in a list of a kind that is part of Kubernetes
+	Kind   string          `json:"kind"` // "" in a list of a built-in kind
 	Spec   json.RawMessage `json:"spec"`
 	Status json.RawMessage `json:"status"`
 }
 
-// namedRow lists a kind that a site's configuration names. It is not optional: a
-// cluster that does not serve it was not looked at.
+// namedRow lists a kind that a site's configuration names. The row is not optional: if
+// the cluster does not serve the kind, the kind could not be listed.
 func namedRow(kind workload.Kind, o workload.Object) row[reading] {
 	return row[reading]{kind: kind, resource: o.Resource, path: o.Path(), name: o.FullResource(), json: true,
 		missing: fmt.Sprintf("the cluster does not serve %s of %s, which the policy names as %s. Correct kinds of the policy, or install the CustomResourceDefinition", o.Resource, o.APIVersion(), kind),
@@ -44,9 +45,9 @@ func namedRow(kind workload.Kind, o workload.Object) row[reading] {
 		}}
 }
 
-// readNamed reads such an object. What its fields do not give is unknown. There
-// are no templates to tell a rollout by: pods that are not ready are all that
-// shows of one.
+// readNamed reads such an object. If a field is missing, the scale is unknown. gitlatch
+// does not know the templates of such a kind, so only pods that are not ready can show a
+// rollout.
 func readNamed(n *named, kind workload.Kind, o workload.Object) reading {
 	r := readingOf(kind, &n.ObjectMeta, n.unobserved())
 	if r.sample.Unknown != "" {
@@ -65,8 +66,8 @@ func readNamed(n *named, kind workload.Kind, o workload.Object) reading {
 	return r
 }
 
-// unobserved is as that of other kinds, where the status states a generation at
-// all: as a number, or as the text of one.
+// unobserved is like the function for other kinds. The observed generation is optional,
+// and is a number or a string.
 func (n *named) unobserved() string {
 	stated := workload.At(n.Status, "observedGeneration")
 	if stated == nil || string(stated) == "null" {
@@ -79,8 +80,8 @@ func (n *named) unobserved() string {
 	return unobserved(&n.ObjectMeta, seen)
 }
 
-// Pods is the number at a field of an object, given its spec and status; ok is
-// false where there is none.
+// Pods returns the number of pods in a field of an object with this spec and status. ok
+// is false if the field has no such number.
 func Pods(spec, status json.RawMessage, field workload.Field) (pods int32, ok bool) {
 	names := field.Names()
 	var number *int32

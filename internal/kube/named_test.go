@@ -14,11 +14,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// worker is a kind that a site names, whose count is deep in its spec.
+// worker is a kind that a site names. Its replicas are in a nested field of its spec.
 var worker = workload.Object{Group: "example.com", Version: "v1", Kind: "Worker", Resource: "workers",
 	Replicas: ".spec.pool.size", Ready: ".status.readyReplicas"}
 
-// sampleNamed samples an endpoint as a site that names the kind.
+// sampleNamed samples an endpoint for a site that names the kind.
 func sampleNamed(t *testing.T, e *endpoint, o workload.Object) workload.Fleet {
 	t.Helper()
 	s, err := kube.New(e.config(), kube.Options{Site: "prod-eu", Clock: func() time.Time { return lookedAt }})
@@ -79,8 +79,8 @@ func TestAKindThatASiteNamesIsRead(t *testing.T) {
 	}
 }
 
-// A kind that the cluster does not serve, may not show, or serves in another form
-// counts as one that could not be listed, and never as one without objects.
+// If the cluster does not serve a kind, forbids it, or serves it in another form, the
+// kind is in Fleet.Unread. It never counts as a kind without objects.
 func TestAKindThatASiteNamesIsNeverTakenForGone(t *testing.T) {
 	t.Parallel()
 	web := objects(t, "apiVersion: example.com/v1\nkind: Worker\nmetadata: {name: web, namespace: shop}\nspec: {pool: {size: 5}}\nstatus: {readyReplicas: 5}")

@@ -13,15 +13,15 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Objects reads whole objects of a cluster, for what looks at more of them than
-// samples hold. It is safe for concurrent use.
+// Objects reads entire objects of a cluster, for callers that need more fields than
+// samples have. It is safe for concurrent use.
 type Objects struct {
 	client rest.Interface
 	server string
 }
 
-// NewObjects returns a reader of the cluster that config leads to. It asks
-// nothing of the cluster yet. See Connect.
+// NewObjects returns a reader of the cluster in config. It sends no request yet. See
+// Connect.
 func NewObjects(config *rest.Config) (*Objects, error) {
 	client, err := Connect(config, "gitlatch", "application/json")
 	if err != nil {
@@ -30,11 +30,11 @@ func NewObjects(config *rest.Config) (*Objects, error) {
 	return &Objects{client, config.Host}, nil
 }
 
-// Server is the address of the API server.
+// Server returns the address of the API server.
 func (o *Objects) Server() string { return o.server }
 
-// List returns all objects of a kind as JSON, page by page; none where the
-// cluster does not have the kind. The error is a phrase in one line.
+// List returns all objects of a kind as JSON, page by page. If the cluster does not have
+// the kind, the result is empty. The error has one line.
 func (o *Objects) List(ctx context.Context, path, resource, kind string) ([]json.RawMessage, error) {
 	all, err := List[json.RawMessage](ctx, o.client, path, resource, kind+"List", true, Selection{})
 	if err != nil {
@@ -43,8 +43,7 @@ func (o *Objects) List(ctx context.Context, path, resource, kind string) ([]json
 	return all, nil
 }
 
-// Get returns one object as JSON, nil if it does not exist. The error is a phrase in
-// one line.
+// Get returns one object as JSON, or nil if it does not exist. The error has one line.
 func (o *Objects) Get(ctx context.Context, path string) (json.RawMessage, error) {
 	body, err := o.client.Get().AbsPath(path).Do(klog.NewContext(ctx, klog.Logger{})).Raw()
 	if apierrors.IsNotFound(err) {
@@ -56,7 +55,7 @@ func (o *Objects) Get(ctx context.Context, path string) (json.RawMessage, error)
 	return body, nil
 }
 
-// Minor returns the minor version of Kubernetes 1 that the server is.
+// Minor returns the minor version of the server, whose major version must be 1.
 func (o *Objects) Minor(ctx context.Context) (int, error) {
 	body, err := o.Get(ctx, "/version")
 	if err != nil {

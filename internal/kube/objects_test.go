@@ -11,8 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/kube"
 )
 
-// A missing object is not an error. Only an object that may not be read could not be
-// listed.
+// A missing object is not an error. An object that may not be read is.
 func TestAnObjectThatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[int]string{http.StatusNotFound: "", http.StatusForbidden: "forbidden"} {

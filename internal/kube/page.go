@@ -18,11 +18,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 )
 
-// accept asks for protobuf where the server has it, which is smaller and
-// quicker to decode than the JSON that custom resources come in.
+// accept prefers protobuf, which is smaller and faster to decode than JSON. Custom
+// resources are only available in JSON.
 const accept = "application/vnd.kubernetes.protobuf,application/json"
 
-// scheme has what is asked for, and nothing else of the API.
+// scheme has only the types that this package requests.
 var scheme = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for version, types := range map[schema.GroupVersion][]runtime.Object{
@@ -39,31 +39,31 @@ var scheme = func() *runtime.Scheme {
 	return scheme
 }()
 
-// codecs decode it, and decoder does in whichever encoding it is.
+// codecs decode the types of scheme. decoder detects the encoding.
 var (
 	codecs  = serializer.NewCodecFactory(scheme).WithoutConversion()
 	decoder = serializer.NewCodecFactory(scheme).UniversalDeserializer()
 )
 
-// A portion is how much of an object is wanted.
+// A portion is the part of an object to read.
 type portion int
 
 const (
 	nothing portion = iota
-	gist            // without what the kind's cut leaves out
+	gist            // without the fields of the row's cut
 	entire
 )
 
-// A page is one of a list, of which R is what is kept of an object.
+// A page is one page of a list. R is the reduced form of an object.
 type page[R any] struct {
-	next string // continues the list; "" on the last page
-	// read appends what is kept of the objects, of which nothing is in the answer
-	// that they came in. It shows the gist of each to want:
-	// of one that is wanted entire, all is read then.
+	next string // the continue token; "" on the last page
+	// read appends the reduced objects to a list. It calls want with the gist of each. If
+	// want returns entire, it replaces the gist with a reading of the entire object. The
+	// results do not refer to the memory of the answer.
 	read func(to []R, want func(*R) portion) ([]R, error)
 }
 
-// decoded is a page of objects that are there.
+// decoded returns a page of decoded objects.
 func decoded[T, R any](next string, items []T, read func(*T) R) page[R] {
 	return page[R]{next, func(to []R, want func(*R) portion) ([]R, error) {
 		for i := range items {
@@ -76,8 +76,8 @@ func decoded[T, R any](next string, items []T, read func(*T) R) page[R] {
 	}}
 }
 
-// builtIn decodes pages of a kind that is part of Kubernetes, in whichever encoding
-// the server answered. without is what the gist of an object leaves out.
+// builtIn returns a decoder for pages of a built-in kind, in the encoding of the answer.
+// The gist of an object omits the fields of without.
 func builtIn[L interface {
 	runtime.Object
 	metav1.ListInterface
@@ -112,14 +112,14 @@ func builtIn[L interface {
 	}
 }
 
-// cutShort appends what is kept of objects, as they are encoded.
+// cutShort appends the reduced form of encoded objects.
 func cutShort[T, R any, P interface {
 	*T
 	Unmarshal([]byte) error
 }](to []R, objects [][]byte, read func(*T) R, without cut, want func(*R) portion) ([]R, error) {
 	var short []byte
 	var err error
-	var part, none T // what is kept of a part points into none of it
+	var part, none T // part is reused, because readings do not refer to its memory
 	if cap(to)-len(to) < len(objects) {
 		to = slices.Grow(to, len(to)+len(objects)) // append would grow by less, and copy more often
 	}
@@ -147,17 +147,17 @@ func cutShort[T, R any, P interface {
 	return to, nil
 }
 
-// kindOf is the kind of a type of the scheme.
+// kindOf returns the kind of a type in the scheme.
 func kindOf[L runtime.Object]() schema.GroupVersionKind {
 	kinds, _, err := scheme.ObjectKinds(reflect.New(reflect.TypeFor[L]().Elem()).Interface().(L))
 	if err != nil {
-		panic(err) // it is no type of the scheme
+		panic(err) // the type is not in the scheme
 	}
 	return kinds[0]
 }
 
-// custom decodes pages of a custom resource, of which T names only the fields
-// that are read. The kind is that of the list; "" is any.
+// custom returns a decoder for pages of a custom resource. T has the fields to read. kind
+// is the kind of the list; "" accepts any.
 func custom[T, R any](kind string, read func(*T) R) func([]byte) (page[R], error) {
 	return func(body []byte) (page[R], error) {
 		var list struct {
@@ -175,8 +175,8 @@ func custom[T, R any](kind string, read func(*T) R) func([]byte) (page[R], error
 	}
 }
 
-// decode returns the answer as the type that was asked for. Another type is an
-// error: taken for an empty list it would read as zero.
+// decode decodes the answer to the requested type. Another type is an error, because it
+// would look like an empty list.
 func decode[O runtime.Object](answer []byte) (O, error) {
 	var none O
 	object, err := runtime.Decode(decoder, answer)

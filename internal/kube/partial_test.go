@@ -15,8 +15,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A list that fails in the middle has no samples of its kind, not even from the pages
-// that were read. The samples of the other kinds are complete.
+// If a list fails in the middle, the fleet has no samples of its kind, not even from the
+// pages before. The samples of the other kinds are complete.
 func TestWhatFailsIsUnread(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -75,8 +75,7 @@ func TestWhatFailsIsUnread(t *testing.T) {
 	}
 }
 
-// forbid refuses some paths, in any namespace, and answers the others. The name of a
-// resource means its path.
+// forbid refuses requests whose path is one of paths, or has the same last element.
 func forbid(paths ...string) func(http.ResponseWriter, *http.Request, int) bool {
 	return func(w http.ResponseWriter, r *http.Request, _ int) bool {
 		if !slices.ContainsFunc(paths, func(p string) bool {
@@ -102,9 +101,9 @@ func TestWithoutHPAsNoScaleIsKnown(t *testing.T) {
 		t.Fatalf("%d samples, unread %q", len(f.Samples), f.Unread)
 	}
 	for _, s := range f.Samples {
-		want := "horizontalpodautoscalers are unread"
+		want := "horizontalpodautoscalers could not be listed"
 		if s.ID.Kind == workload.DaemonSet {
-			want = "" // it has no scale that could be unknown
+			want = "" // a DaemonSet has no scale
 		}
 		if s.Scale != nil || s.Rollout == nil || s.Unknown != want {
 			t.Errorf("%s: %s", s.ID, show(s))
@@ -150,7 +149,7 @@ func TestWithoutTemplatesARolloutIsUnknown(t *testing.T) {
 				t.Errorf("unread %q, want %q", f.Unread, c.want)
 			}
 			for i, s := range f.Samples {
-				unknown := s.Rollout == nil && s.Unknown == c.resource+" are unread"
+				unknown := s.Rollout == nil && s.Unknown == c.resource+" could not be listed"
 				if unknown != (i < c.flying) || c.haveScale != (s.Scale != nil) {
 					t.Errorf("%s: %s", s.ID, show(s))
 				}

@@ -13,42 +13,41 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// The annotations of a workload that gitlatch heeds. They opt out or choose
-// among what is configured; none loosens a guard.
+// The annotations of workloads. They opt out, or select a configured policy. An
+// annotation never loosens a guard.
 const (
-	// AnnotationLatch takes the workload out of latching, by any value that is
-	// not true: what a person wrote to keep gitlatch away keeps it away.
+	// AnnotationLatch opts the workload out of latching with any value that is not true.
+	// A misspelt value therefore also opts out.
 	AnnotationLatch = "gitlatch.dev/latch"
-	// AnnotationPolicy names the configured policy for the workload.
+	// AnnotationPolicy selects the configured policy for the workload.
 	AnnotationPolicy = "gitlatch.dev/policy"
 )
 
-// A reading is one workload as its own object shows it, before it is known
-// which autoscaler drives it. Its sample has what the object alone says.
+// A reading is the data of one workload from its object. Its sample does not include the
+// data of autoscalers yet.
 type reading struct {
 	sample workload.Sample
-	// flight is what finds the templates of a workload on its way from one to
-	// another; nil where there is nothing to find.
+	// flight is the key to the templates of a workload with a rollout in flight;
+	// otherwise nil.
 	flight *flight
 
-	// template is what the workload asks for, kept only where Flagger promotes it
-	// or made it.
+	// template is the pod template of a workload that Flagger promotes or created;
+	// otherwise nil.
 	template *corev1.PodTemplateSpec
-	// made is true of what Flagger made: it is in no manifest.
+	// made is true if Flagger created the workload, so that it is not in git.
 	made bool
-	// available is how many of its pods are, of whichever template.
+	// available is the number of available pods of all templates.
 	available int32
-	// promotion is how Flagger promotes the workload, nil where it does not, and
-	// primary what it made of it.
+	// promotion is the state of Flagger's promotion of the workload, and primary the
+	// workload that Flagger created for it. Both are nil if Flagger does not promote it.
 	promotion *promotion
 	primary   *reading
-	// stoodFor is the Deployment that an Argo Rollout stands for; the zero ID is
-	// none.
+	// stoodFor is the Deployment that an Argo Rollout replaces, or the zero ID.
 	stoodFor workload.ID
 }
 
-// readingOf returns the reading of a workload without its scale and its rollout. unknown
-// is why its status cannot be used, or "".
+// readingOf returns the reading of a workload without scale and rollout. unknown is the
+// reason why its status cannot be used, or "".
 func readingOf(kind workload.Kind, o *metav1.ObjectMeta, unknown string) reading {
 	return reading{made: IsPrimary(o), sample: workload.Sample{
 		Unknown:     unknown,
@@ -60,15 +59,15 @@ func readingOf(kind workload.Kind, o *metav1.ObjectMeta, unknown string) reading
 	}}
 }
 
-// OptsOut reports whether annotations take a workload out of latching.
+// OptsOut reports whether the annotations opt a workload out of latching.
 func OptsOut(annotations map[string]string) bool {
 	value, there := annotations[AnnotationLatch]
 	latch, err := strconv.ParseBool(value)
 	return there && (err != nil || !latch)
 }
 
-// unobserved says why nothing can be told from a status that speaks of an
-// earlier generation of the object; "" where it speaks of this one.
+// unobserved returns the reason why a status cannot be used if it describes an earlier
+// generation of the object. Otherwise it returns "".
 func unobserved(o *metav1.ObjectMeta, observed int64) string {
 	if observed >= o.Generation {
 		return ""
@@ -76,8 +75,8 @@ func unobserved(o *metav1.ObjectMeta, observed int64) string {
 	return fmt.Sprintf("generation %d is not observed yet", o.Generation)
 }
 
-// scaled sets the scale that an object asks for by itself, in a field, and a rollout that
-// is over. The API server writes 1 where a manifest states no count; so does this.
+// scaled sets the scale of the object from a field, and a rollout that is complete. If
+// desired is nil it uses 1, the default of the API server.
 func (r *reading) scaled(field workload.Field, o *metav1.ObjectMeta, desired *int32, ready int32) {
 	s := &workload.Scale{Desired: ptr.Deref(desired, 1), Ready: ready}
 	r.sample.Scale, r.sample.Rollout = s, &workload.Rollout{Desired: s.Desired}
@@ -94,13 +93,13 @@ func (r *reading) scaled(field workload.Field, o *metav1.ObjectMeta, desired *in
 	written(s, owners, tracked)
 }
 
-// written sets who wrote the count of a scale last. The driver is DrivenByScale if that
-// manager, among those who own the count, wrote it through the scale subresource. A
-// count that a manifest states as well, at the same second or later, is the manifest's.
+// written sets who last wrote the replica count. The driver is DrivenByScale if that
+// manager is an owner of the field and wrote it through the scale subresource. If a
+// manifest states the same field in the same second or later, the manifest is the writer.
 //
-// If nobody owns the count, because the manifest leaves it out, the API server does not
-// note who writes it through the scale subresource. A count other than the 1 that it
-// began with was then written so. The writer of a 1 is unknown, and it is unstated.
+// If the manifest omits the field, the field has no owner, and the API server does not
+// record writes through the scale subresource. A replica count other than the default of
+// 1 is then such a write. If it is 1, the writer is unknown, and the scale is unstated.
 func written(s *workload.Scale, owners []*metav1.ManagedFieldsEntry, tracked bool) {
 	if len(owners) == 0 {
 		if tracked && s.Desired != 1 {
@@ -121,8 +120,8 @@ func written(s *workload.Scale, owners []*metav1.ManagedFieldsEntry, tracked boo
 	if latest.Subresource == "scale" {
 		s.Driver = workload.DrivenByScale
 	}
-	// The API server keeps no time of what is first written through the scale
-	// subresource. Which of two was the later is then unknown.
+	// The API server records no time for the first write through the scale subresource.
+	// If there are two writes, their order is then unknown.
 	switch {
 	case !byHand(latest):
 	case latest.Time != nil:
@@ -132,18 +131,17 @@ func written(s *workload.Scale, owners []*metav1.ManagedFieldsEntry, tracked boo
 	}
 }
 
-// hands are the names that the tools of people write under: kubectl scale, edit
-// and patch, k9s, and Lens. What applies a manifest is not among them, nor is
-// what nobody knows.
+// hands are the manager names of users' editing tools: kubectl scale, edit and patch,
+// k9s, and Lens. The list excludes tools that apply manifests, and unknown managers.
 var hands = []string{"kubectl", "kubectl-edit", "kubectl-patch", "k9s", "node-fetch"}
 
-// byHand reports whether an entry is of a person's tool.
+// byHand reports whether a user's tool wrote the entry.
 func byHand(e *metav1.ManagedFieldsEntry) bool {
 	return e.Operation == metav1.ManagedFieldsOperationUpdate && slices.Contains(hands, e.Manager)
 }
 
-// applied returns the manager that states the count by an apply, where nobody
-// else owns it.
+// applied returns the manager that states the replica count with an apply, if it is the
+// only owner of the field.
 func applied(owners []*metav1.ManagedFieldsEntry) string {
 	if len(owners) != 1 || owners[0].Operation != metav1.ManagedFieldsOperationApply || owners[0].Subresource != "" {
 		return ""
@@ -151,9 +149,8 @@ func applied(owners []*metav1.ManagedFieldsEntry) string {
 	return owners[0].Manager
 }
 
-// owns reports whether an entry is of a writer of the count. Argo Rollouts itself
-// writes 1 where none is stated, as the API server does to other kinds: that is
-// nobody's.
+// owns reports whether the entry's manager is an owner of the field. Argo Rollouts is not
+// an owner: it writes the default of 1, like the API server for other kinds.
 func owns(e *metav1.ManagedFieldsEntry, field workload.Field) bool {
 	if e.Subresource == "status" || e.Manager == argoController {
 		return false
@@ -161,8 +158,8 @@ func owns(e *metav1.ManagedFieldsEntry, field workload.Field) bool {
 	return upTo(e.FieldsV1.GetRawBytes(), field.Names()) != nil
 }
 
-// upTo is what is managed as far as the last of some names, each within the one before;
-// nil where one is not there.
+// upTo returns the managed fields up to the last of the nested names, or nil if a name is
+// missing.
 func upTo(managed []byte, names []string) []byte {
 	rest := managed
 	for _, name := range names {
@@ -174,12 +171,12 @@ func upTo(managed []byte, names []string) []byte {
 	return managed[:len(managed)-len(rest)]
 }
 
-// space is what JSON may have between its parts.
+// space is the white space between the parts of JSON.
 const space = " \t\r\n"
 
-// after returns what follows a name in a JSON object, from its value on; nil where
-// the object has no such name. It goes no further than the name: to parse what was
-// managed took most of the time of a look.
+// after returns the text from the value of a name in a JSON object, or nil if the object
+// does not have the name. It stops at the name, because a full parse of the managed
+// fields took most of the time of a sample.
 func after(object []byte, name string) []byte {
 	object = bytes.TrimLeft(object, space)
 	depth := 0
@@ -203,7 +200,7 @@ func after(object []byte, name string) []byte {
 			}
 		}
 		if depth == 0 {
-			return nil // it is no object, or ended
+			return nil // not an object, or its end
 		}
 	}
 	return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A rollout whose new pods fit no node stays between its templates, also once
-// its deadline is exceeded.
+// If no node is suitable for the new pods, the rollout stays in flight with pods of both
+// templates, even after its deadline.
 func (r *realCluster) stuck(t *testing.T) {
 	r.namespace(t, "stuck")
 	spec := "  replicas: 10\n  progressDeadlineSeconds: 2"
@@ -34,20 +34,20 @@ func (r *realCluster) stuck(t *testing.T) {
 		t.Errorf("rollout %+v", r)
 	}
 
-	// Scaled in on its way, it is still on its way.
+	// A rollout is still in flight after the Deployment is scaled in.
 	r.cp.Kubectl(t, "", "scale", "-n", "stuck", "deployment/web", "--replicas=4")
 	s = r.untilSample(t, "stuck/deployment/web", func(s workload.Sample) bool { return s.Scale != nil && s.Scale.Desired == 4 })
 	if !s.Rollout.InFlight {
 		t.Errorf("scaled in: %s", show(s))
 	}
 
-	// Back to the first template, only that one has pods.
+	// After a rollback, only the first template has pods.
 	r.cp.Apply(t, v1)
 	r.untilSample(t, "stuck/deployment/web", ready(10))
 }
 
-// heldAt is a sample of a workload in which somebody keeps a rollout from its first
-// pod, all of the old ones being ready.
+// heldAt accepts a sample of a workload whose rollout someone stopped before its first
+// pod. All old pods are ready.
 func heldAt(n int32, by, from, to string) func(workload.Sample) bool {
 	return func(s workload.Sample) bool {
 		r := s.Rollout

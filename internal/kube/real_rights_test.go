@@ -18,7 +18,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// rights asks, as the sampler's identity, for more than the sampler needs.
+// rights sends requests with the sampler's identity, and compares the status codes. The
+// API server must forbid every request that the sampler does not need.
 func (r *realCluster) rights(t *testing.T) {
 	config := r.cp.As("gitlatch", "gitlatch:samplers")
 	client, err := rest.HTTPClientFor(config)
@@ -55,8 +56,8 @@ func (r *realCluster) rights(t *testing.T) {
 	}
 }
 
-// without binds the role, except for one resource, to a separate group, and returns the
-// fleet that the group can sample.
+// without grants a separate group the role without one resource. It returns the fleet
+// that the group can sample.
 func (r *realCluster) without(t *testing.T, resource string) workload.Fleet {
 	t.Helper()
 	var role rbacv1.ClusterRole
@@ -125,7 +126,7 @@ func (r *realCluster) withoutDeployments(t *testing.T) {
 	}
 }
 
-// keda has a cluster with KEDA, as far as a reader sees of it.
+// keda defines and creates a ScaledObject. Controllers of KEDA are not part of the test.
 func (r *realCluster) keda(t *testing.T) {
 	r.cp.Define(t, controlplane.ScaledObject)
 	r.namespace(t, "keda")

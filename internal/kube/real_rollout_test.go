@@ -35,8 +35,8 @@ func between(r *workload.Rollout, from, to string) error {
 	return nil
 }
 
-// A rollout of each kind is stopped half-way, and sampled completely: by
-// minReadySeconds, by a partition, and by a pod that fits no node.
+// A rollout of each kind is stopped half-way by minReadySeconds, a partition, or a pod
+// without a suitable node. The sample is complete.
 func (r *realCluster) rollouts(t *testing.T) {
 	r.namespace(t, "rollouts")
 	const (
@@ -77,7 +77,7 @@ func (r *realCluster) rollouts(t *testing.T) {
 		if got.Templates[1].ImagesOnly != c.imagesOnly || got.Halted != c.halted || got.Failure != "" {
 			t.Errorf("%s: %+v", c.id, got)
 		}
-		// The hash is the one that the pods bear.
+		// The hash is the label value of the pods.
 		app := c.id[strings.LastIndex(c.id, "/")+1:]
 		borne := strings.Fields(r.cp.Kubectl(t, "", "get", "pods", "-n", "rollouts", "-l", "app="+app,
 			"-o", `jsonpath={.items[*].metadata.labels.`+c.podsHashKey+`}`))
@@ -89,7 +89,7 @@ func (r *realCluster) rollouts(t *testing.T) {
 	}
 }
 
-// An undo on its way goes to a template that is older than the one it leaves.
+// During a rollback, the target is older than the template that it replaces.
 func (r *realCluster) undone(t *testing.T) {
 	r.namespace(t, "undone")
 	spec := func(seconds int) string {

@@ -17,10 +17,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// roleFile holds the rights that a sampler is given.
+// roleFile has the rights of a sampler.
 const roleFile = "../../infra/rbac/clusterrole.yaml"
 
-// lookedAt is the instant of each sample in these tests.
+// lookedAt is the time of every sample in these tests.
 var lookedAt = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
 func sampler(t *testing.T, config *rest.Config) *kube.Sampler {
@@ -32,7 +32,7 @@ func sampler(t *testing.T, config *rest.Config) *kube.Sampler {
 	return s
 }
 
-// TestRealControlPlane samples workloads that real controllers run. Its subtests share
+// TestRealControlPlane samples workloads that real controllers manage. The subtests share
 // one control plane, and each has a separate namespace.
 func TestRealControlPlane(t *testing.T) {
 	t.Parallel()
@@ -64,7 +64,7 @@ type realCluster struct {
 	sampler *kube.Sampler
 }
 
-// namespace makes a namespace that nothing else uses.
+// namespace creates a namespace for one subtest.
 func (r *realCluster) namespace(t *testing.T, name string) {
 	t.Helper()
 	r.cp.Kubectl(t, "", "create", "namespace", name)
@@ -113,15 +113,14 @@ func show(s workload.Sample) string {
 	return fmt.Sprintf("scale %+v, rollout %+v, unknown %q, terminating %t", s.Scale, s.Rollout, s.Unknown, s.Terminating)
 }
 
-// ready wants a workload at rest with n ready pods.
+// ready accepts a workload at rest with n ready pods.
 func ready(n int32) func(workload.Sample) bool {
 	return func(s workload.Sample) bool {
 		return s.Scale != nil && s.Scale.Desired == n && s.Scale.Ready == n && s.Rollout != nil && !s.Rollout.InFlight
 	}
 }
 
-// workloadYAML is a workload of the kind, with extra fields of its spec in flow
-// style.
+// workloadYAML returns a manifest of a workload. extra has more lines of its spec.
 func workloadYAML(kind, namespace, name, image, extra string) string {
 	return fmt.Sprintf(`
 apiVersion: apps/v1
@@ -195,20 +194,20 @@ func (r *realCluster) drivers(t *testing.T) {
 	if s := r.untilSample(t, "drivers/deployment/scaled", ready(5)); s.Scale.Driver != workload.DrivenByScale || s.Scale.Hand != "kubectl" {
 		t.Errorf("written through /scale: %s", show(s))
 	}
-	// A manifest that takes the count back drives it no more than before.
+	// A manifest that sets the replicas again does not count as a driver.
 	r.cp.Apply(t, workloadYAML("Deployment", "drivers", "scaled", "web:1", "  replicas: 3"))
 	if s := r.untilSample(t, "drivers/deployment/scaled", ready(3)); s.Scale.Driver != workload.DrivenByNothing || s.Scale.Hand != "" {
 		t.Errorf("taken back by a manifest: %s", show(s))
 	}
-	// An HPA writes through /scale too, but it is the HPA that drives.
+	// An HPA also uses the scale subresource, but the driver is the HPA.
 	r.cp.Apply(t, hpaYAML("drivers", "stated", "stated", 4, 9))
 	if s := r.untilSample(t, "drivers/deployment/stated", ready(4)); s.Scale.Driver != workload.DrivenByHPA || s.Scale.Hand != "" {
 		t.Errorf("lifted to its minimum: %s", show(s))
 	}
 }
 
-// Pods that ask for 10m and use 5m are at half of their request, where the HPA
-// aims at 70 %.
+// The pods request 10m and use 5m, so their utilisation is 50 %. The target of the HPA is
+// 70 %.
 func (r *realCluster) load(t *testing.T) {
 	r.namespace(t, "load")
 	r.cp.Metrics(t, func(namespace string) string { return map[string]string{"load": "5m"}[namespace] })
@@ -229,7 +228,7 @@ func (r *realCluster) terminating(t *testing.T) {
 	r.cp.Kubectl(t, "", "patch", "-n", "ending", "deployment/web", "--type=json", `-p=[{"op": "remove", "path": "/metadata/finalizers"}]`)
 }
 
-// Above a number of rollouts all ReplicaSets are listed at once.
+// If many rollouts are in flight, the sampler lists all ReplicaSets in one list.
 func (r *realCluster) many(t *testing.T) {
 	r.namespace(t, "many")
 	var v1, v2 []string

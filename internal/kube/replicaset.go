@@ -15,8 +15,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// The annotations that number the ReplicaSets of a Deployment and of an Argo
-// Rollout, the newest highest.
+// The annotations with the revision numbers of ReplicaSets of Deployments and Argo
+// Rollouts. The newest has the highest number.
 const (
 	revisionAnnotation     = "deployment.kubernetes.io/revision"
 	argoRevisionAnnotation = "rollout.argoproj.io/revision"
@@ -35,7 +35,7 @@ func readReplicaSet(s *appsv1.ReplicaSet) podTemplate {
 		since:     s.CreationTimestamp.Time,
 	}
 	if s.Status.ObservedGeneration < s.Generation {
-		// The count may be of before it was scaled in.
+		// The number may be from before the ReplicaSet was scaled in.
 		r.available = min(r.available, r.desired)
 	}
 	r.number, _ = strconv.ParseInt(cmp.Or(s.Annotations[revisionAnnotation], s.Annotations[argoRevisionAnnotation]), 10, 64)
@@ -51,11 +51,12 @@ func readReplicaSet(s *appsv1.ReplicaSet) podTemplate {
 	return r
 }
 
-// ephemeralAnnotation holds, as JSON, the labels and annotations that Argo
-// Rollouts gives to pods for as long as they are the canary's or the stable ones.
+// ephemeralAnnotation has, as JSON, the labels and annotations that Argo Rollouts adds to
+// pods while they are canary or stable pods.
 const ephemeralAnnotation = "rollout.argoproj.io/ephemeral-metadata"
 
-// forget takes them out of a template, since no manifest has them there.
+// forget removes the ephemeral labels and annotations from a template, because no
+// manifest states them.
 func forget(t *corev1.PodTemplateSpec, ephemeral string) {
 	var given struct{ Labels, Annotations map[string]string }
 	if ephemeral == "" || json.Unmarshal([]byte(ephemeral), &given) != nil {
@@ -70,8 +71,8 @@ func forget(t *corev1.PodTemplateSpec, ephemeral string) {
 	}
 }
 
-// controllerOf returns the UID of what controls an object; "" where nothing
-// does.
+// controllerOf returns the UID of the object's controller, or "" if the object does not
+// have one.
 func controllerOf(o *metav1.ObjectMeta) types.UID {
 	if owner := metav1.GetControllerOfNoCopy(o); owner != nil {
 		return owner.UID
@@ -79,12 +80,13 @@ func controllerOf(o *metav1.ObjectMeta) types.UID {
 	return ""
 }
 
-// rolloutOf returns the rollout of a Deployment from the ReplicaSets that it
-// owns. The target comes first even while it has no pods, the others follow
-// from the newest: where none has pods the latest of those that are kept, which
-// is what it replaced. A first template replaced none, and is no rollout. Of a
-// Deployment that was paused before its rollout began the target has no ReplicaSet
-// yet.
+// rolloutOf returns the rollout of a Deployment from the ReplicaSets that it owns. The
+// target is the first template, even if it has no pods. The other templates with pods
+// follow, the newest first. If no other template has pods, the newest of the kept
+// ReplicaSets follows, because it is the template that the target replaced.
+//
+// The first template of a Deployment replaced no other, so it is not a rollout. If the
+// Deployment was paused before its rollout, the target has no ReplicaSet yet.
 func rolloutOf(f *flight, owned []podTemplate) *workload.Rollout {
 	target := podTemplate{spec: f.template, known: true, hash: f.hash}
 	found := false
@@ -120,7 +122,7 @@ func rolloutOf(f *flight, owned []podTemplate) *workload.Rollout {
 		r.Templates = append(r.Templates, s.tell(&target.spec))
 	}
 	if len(others) == 0 {
-		r.Templates = append(r.Templates, workload.Template{}) // what it replaced is not kept
+		r.Templates = append(r.Templates, workload.Template{}) // the replaced template is not kept
 	}
 	return &r
 }

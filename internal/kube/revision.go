@@ -17,7 +17,7 @@ func readRevision(c *appsv1.ControllerRevision) podTemplate {
 	if of := metav1.GetControllerOfNoCopy(c); of != nil && of.Kind == "DaemonSet" {
 		r.hash = c.Labels[appsv1.ControllerRevisionHashLabelKey]
 	}
-	// What is kept is a patch that replaces the template.
+	// The data is a patch that replaces the template.
 	var patch struct {
 		Spec struct {
 			Template *corev1.PodTemplateSpec `json:"template"`
@@ -29,11 +29,11 @@ func readRevision(c *appsv1.ControllerRevision) podTemplate {
 	return r
 }
 
-// revised returns the rollout of a StatefulSet or a DaemonSet from the
-// revisions that it owns. Only what is known of a template is told: pods of a
-// StatefulSet that are of neither of its two revisions have a template only
-// where there is no choice, and a DaemonSet whose own template is not among its
-// revisions has changed since it was listed.
+// revised returns the rollout of a StatefulSet or a DaemonSet from the revisions that it
+// owns. It returns only certain data of templates. If pods of a StatefulSet have neither
+// of the two revisions in its status, revised names their template only if there is one
+// candidate. If the template of a DaemonSet is not among its revisions, the DaemonSet has
+// changed since it was listed, and revised returns no templates.
 func revised(kind workload.Kind, f *flight, owned []podTemplate) *workload.Rollout {
 	slices.SortFunc(owned, newest)
 	r := f.rollout
@@ -68,12 +68,14 @@ func indexOf(all []podTemplate, name string) int {
 	return slices.IndexFunc(all, func(r podTemplate) bool { return r.name == name })
 }
 
-// ofStatefulSet says which revision the pods are of that are of neither the
-// current nor the target's: the one that is left, of those that are kept for
-// the sake of pods or of history. Where none is left they are terminating. The
-// shares after the target's are in the order of revisions, from the newest; with
-// no pods that of the current revision, where no others are left and the target's
-// are awaited. nil is no rollout.
+// ofStatefulSet returns the pods of a StatefulSet by revision. The target is the first.
+// The others follow, the newest first. It returns nil if no rollout is in flight.
+//
+// The status has the pods of the target's revision and of the current revision, and the
+// total. If exactly one other revision is left, it is the revision of all other pods. If
+// only these two revisions are left, the other pods are terminating. If only pods of the
+// target are left and the controller waits for them, the current revision follows without
+// pods.
 func ofStatefulSet(f *flight, owned []podTemplate) []share {
 	if len(f.pods) == 2 {
 		return undone(f, owned)
@@ -93,7 +95,7 @@ func ofStatefulSet(f *flight, owned []podTemplate) []share {
 	}
 	others := slices.DeleteFunc(pods[1:], func(s share) bool { return s.pods <= 0 })
 	slices.SortStableFunc(others, func(a, b share) int {
-		// Unsigned, what is not found comes last.
+		// As an unsigned number, -1 (not found) is the last.
 		return cmp.Compare(uint(indexOf(owned, a.revision)), uint(indexOf(owned, b.revision)))
 	})
 	switch left := pods[:1+len(others)]; {
@@ -105,10 +107,11 @@ func ofStatefulSet(f *flight, owned []podTemplate) []share {
 	return nil
 }
 
-// undone says of which revision the pods are that a StatefulSet has beside the
-// one revision that it names: of one that it went back from, which is younger
-// than the one it went back to. Where there is none they are terminating; a pod
-// that terminates after a way back is taken for the last of it.
+// undone returns the pods by revision for a StatefulSet whose status names one revision,
+// after a rollback. The other pods have the revision before the rollback, which is
+// younger than the target. If there is no such revision, the other pods are terminating,
+// and undone returns nil. A pod that terminates after a rollback counts as a pod of the
+// younger revision.
 func undone(f *flight, owned []podTemplate) []share {
 	pods := slices.Clone(f.pods)
 	target := indexOf(owned, pods[0].revision)
@@ -130,11 +133,11 @@ func undone(f *flight, owned []podTemplate) []share {
 	return pods
 }
 
-// ofDaemonSet names the revisions of a DaemonSet, whose status names none and
-// whose pods are not listed: the target is the newest, if that is the
-// DaemonSet's own template, and all other pods are taken for those of the one
-// before, also where it overtook an earlier rollout, or one that was held and had
-// no pod.
+// ofDaemonSet returns the pods of a DaemonSet by revision. Its status names no revisions,
+// and gitlatch does not list its pods. The target is the newest revision, if that has the
+// DaemonSet's template. All other pods count as pods of the revision before it. This can
+// be wrong if the rollout overtook an earlier one, or one that was stopped before its
+// first pod.
 func ofDaemonSet(f *flight, owned []podTemplate) []share {
 	if len(owned) == 0 || !owned[0].known || !sameTemplate(&owned[0].spec, &f.template) {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// An argoRollout is what is read of the resource of that name of Argo Rollouts.
+// An argoRollout has the fields that gitlatch reads of a Rollout of Argo Rollouts.
 type argoRollout struct {
 	metav1.ObjectMeta `json:"metadata"`
 
@@ -33,7 +33,7 @@ type argoRollout struct {
 		WorkloadObservedGeneration string `json:"workloadObservedGeneration"`
 		ReadyReplicas              int32  `json:"readyReplicas"`
 		CurrentPodHash             string `json:"currentPodHash"`
-		StableRS                   string `json:"stableRS"` // its hash
+		StableRS                   string `json:"stableRS"` // the hash of the stable ReplicaSet
 		CurrentStepIndex           *int32 `json:"currentStepIndex"`
 		Abort                      bool   `json:"abort"`
 		Phase                      string `json:"phase"`
@@ -62,11 +62,11 @@ type workloadRef struct {
 
 type argoCanary struct {
 	TrafficRouting *struct {
-		MaxTrafficWeight *int32 `json:"maxTrafficWeight"` // 100 where it is not stated
+		MaxTrafficWeight *int32 `json:"maxTrafficWeight"` // default 100
 	} `json:"trafficRouting"`
 	Steps []struct {
 		Pause *struct {
-			Duration *any `json:"duration"` // a number of seconds, or text
+			Duration *any `json:"duration"` // a number of seconds, or a string
 		} `json:"pause"`
 	} `json:"steps"`
 }
@@ -76,19 +76,19 @@ type argoBlueGreen struct {
 }
 
 const (
-	// argoHashLabel is what Argo Rollouts tells ReplicaSets and pods apart by.
+	// argoHashLabel is the label of ReplicaSets and pods with the hash of their template.
 	argoHashLabel = "rollouts-pod-template-hash"
-	// argoWorkload notes on a Rollout of which generation the Deployment is whose
-	// template it takes.
+	// argoWorkload is the annotation of a Rollout with the generation of the Deployment
+	// whose template it uses.
 	argoWorkload = "rollout.argoproj.io/workload-generation"
 	argoDegraded = "Degraded"
-	// argoController is whom the API server notes for what Argo Rollouts writes.
+	// argoController is the manager name of Argo Rollouts in managed fields.
 	argoController = "rollouts-controller"
 )
 
-// readArgoRollout reads a Rollout of Argo Rollouts. One is in flight from one of
-// its ReplicaSets, the stable one, to another; a way back to the stable one goes
-// in one step, and one that was just made has none.
+// readArgoRollout reads a Rollout of Argo Rollouts. A rollout is in flight if the stable
+// ReplicaSet is not the target. A rollback to the stable ReplicaSet is a single step, so
+// it is not in flight. A new Rollout has no stable ReplicaSet yet.
 func readArgoRollout(o *argoRollout) reading {
 	r := readingOf(workload.ArgoRollout, &o.ObjectMeta, o.unobserved())
 	r.stoodFor = o.standsFor()
@@ -109,8 +109,8 @@ func readArgoRollout(o *argoRollout) reading {
 	return r
 }
 
-// standsFor returns the Deployment whose template the Rollout takes, and which
-// Argo Rollouts scales to zero for it; the zero ID where it is left to run.
+// standsFor returns the Deployment whose template the Rollout uses, if Argo Rollouts
+// scales it to zero. Otherwise it returns the zero ID.
 func (o *argoRollout) standsFor() workload.ID {
 	ref := o.Spec.WorkloadRef
 	if ref == nil || ref.ScaleDown == "" || ref.ScaleDown == "never" {
@@ -119,8 +119,8 @@ func (o *argoRollout) standsFor() workload.ID {
 	return ref.Workload(nil, o.Namespace)
 }
 
-// unobserved is as that of other kinds: here the generations are texts, and there
-// is one of the Deployment that the template is taken of.
+// unobserved is like the function for other kinds. The generations of a Rollout are
+// strings, and it also has a generation of the Deployment whose template it uses.
 func (o *argoRollout) unobserved() string {
 	observed := o.Status.ObservedGeneration
 	seen, err := strconv.ParseInt(observed, 10, 64)
@@ -144,8 +144,8 @@ func (o *argoRollout) failure() string {
 	return ""
 }
 
-// halted says who has to act before the rollout goes on. A pause that ends by
-// itself is part of its pace.
+// halted returns the reason why the rollout waits for a user. A pause with a duration is
+// not a reason.
 func (o *argoRollout) halted() string {
 	if o.Spec.Paused {
 		return paused
@@ -167,8 +167,8 @@ func (o *argoRollout) halted() string {
 	return ""
 }
 
-// pause returns the step that the rollout is at, from 0, and whether it is a
-// pause without an end.
+// pause returns the index of the current step, from 0, and whether that step is a pause
+// without a duration.
 func (o *argoRollout) pause() (step int32, forever bool) {
 	step = ptr.Deref(o.Status.CurrentStepIndex, 0)
 	c := o.Spec.Strategy.Canary
@@ -178,8 +178,9 @@ func (o *argoRollout) pause() (step int32, forever bool) {
 	return step, c.Steps[step].Pause.Duration == nil
 }
 
-// traffic is the share of the target's where pods do not tell it: all or nothing
-// with blue-green, and what a canary's router was told.
+// traffic returns the target's share of the traffic in percent. With blue-green it is 0
+// or 100. For a canary with a traffic router it is the router's weight. It is nil if the
+// pods determine the share.
 func (o *argoRollout) traffic() *int32 {
 	var share int32
 	c := o.Spec.Strategy.Canary
@@ -200,14 +201,15 @@ func (o *argoRollout) traffic() *int32 {
 	return &share
 }
 
-// percent is a part of a whole, which is not 0, within 0 and 100.
+// percent returns the ratio of its arguments in percent, limited to 0 to 100. The second
+// must not be 0.
 func percent(part, whole int32) int32 {
 	return int32(min(100, max(0, int64(part)*100/int64(whole))))
 }
 
-// steppedOf returns the rollout of an Argo Rollout from the ReplicaSets that it
-// owns, which its status names. The stable one follows the target, then what
-// still has pods of those that the target overtook, from the newest.
+// steppedOf returns the rollout of an Argo Rollout from the ReplicaSets that it owns. The
+// status has the hashes of the target, which is the first, and of the stable ReplicaSet,
+// which is the second. Other ReplicaSets with pods follow, the newest first.
 func steppedOf(f *flight, owned []podTemplate) *workload.Rollout {
 	target, stable := podTemplate{hash: f.hash}, podTemplate{hash: f.from}
 	var others []podTemplate

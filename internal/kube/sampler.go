@@ -15,27 +15,26 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Options say what a sampler cannot read in the cluster.
+// Options are settings that a sampler cannot read from the cluster.
 type Options struct {
-	Site  string           // the site that the cluster fills
+	Site  string           // the site of the cluster
 	Clock func() time.Time // required
 }
 
-// A Sampler samples one cluster. It keeps its connections, so keep it from one
-// look to the next. It is safe for concurrent use.
+// A Sampler samples one cluster. It reuses its connections, so use one Sampler for all
+// samples. It is safe for concurrent use.
 type Sampler struct {
 	client  rest.Interface
 	server  string
 	options Options
 }
 
-// New returns a sampler of the cluster that config leads to. It asks nothing of
-// the cluster yet. See Connect.
+// New returns a sampler of the cluster in config. It sends no request yet. See Connect.
 func New(config *rest.Config, o Options) (*Sampler, error) {
 	client, err := Connect(config, "gitlatch", accept)
 	if err != nil {
@@ -44,10 +43,9 @@ func New(config *rest.Config, o Options) (*Sampler, error) {
 	return &Sampler{client, config.Host, o}, nil
 }
 
-// Sample takes one look at the whole cluster, for workloads of the kinds. What may
-// not be read, or broke off half-way, is named in Fleet.Unread and its samples are
-// left out; an error means that there is no fleet at all: a ServerError, or that of
-// the context.
+// Sample samples all workloads of the kinds in the cluster. If it may not list a part, or
+// a list fails, it adds the part to Fleet.Unread and leaves out its samples. It returns
+// an error only if it cannot return a fleet: a ServerError, or the error of the context.
 func (s *Sampler) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
 	ctx, cancel := context.WithCancel(klog.NewContext(ctx, klog.Logger{})) // client-go also logs the errors that it returns
 	defer cancel()
@@ -56,7 +54,7 @@ func (s *Sampler) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fl
 		return workload.Fleet{}, err
 	}
 	var h haul
-	// Before the workloads, so that it is known which of them to keep more of.
+	// Read the promotions first. They determine which workloads must be read entirely.
 	promoting, ok, err := fetch(ctx, &l, table.promotions, brief)()
 	if err != nil {
 		return workload.Fleet{}, err
@@ -74,8 +72,8 @@ func (s *Sampler) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fl
 		r.template = nil
 		return gist
 	}
-	workloads := each.Of(table.workloads, func(r row[reading]) fetched[reading] { return fetch(ctx, &l, r, want) })
-	autoscalers := each.Of(table.autoscalers, func(r row[autoscaler]) fetched[autoscaler] { return fetch(ctx, &l, r, brief) })
+	workloads := lists.Map(table.workloads, func(r row[reading]) fetched[reading] { return fetch(ctx, &l, r, want) })
+	autoscalers := lists.Map(table.autoscalers, func(r row[autoscaler]) fetched[autoscaler] { return fetch(ctx, &l, r, brief) })
 	for i, r := range table.workloads {
 		read, _, err := workloads[i]()
 		if err != nil {
@@ -98,7 +96,7 @@ func (s *Sampler) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fl
 	}
 	unread := ""
 	if !ok {
-		unread = table.promotions.resource + " are unread"
+		unread = table.promotions.resource + " could not be listed"
 	}
 	h.workloads = promoted(h.workloads, promoting, unread)
 	h.history, err = l.templates(ctx, h.workloads)
@@ -109,7 +107,7 @@ func (s *Sampler) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fl
 	return l.fleet, nil
 }
 
-// both are two lists as one. A cluster may be of one kind, whose list is not copied.
+// both returns the concatenation of two lists. It does not copy b if a is empty.
 func both[R any](a, b []R) []R {
 	if len(a) == 0 {
 		return b
@@ -117,15 +115,15 @@ func both[R any](a, b []R) []R {
 	return append(a, b...)
 }
 
-// A look is one Sample under way.
+// A look is one sample in progress.
 type look struct {
 	*Sampler
 	fleet  workload.Fleet
-	denied []error // of each part that may not be read
+	denied []error // one error for each forbidden part
 }
 
-// cluster reads which cluster it is. It is the first request, so that a server
-// that does not answer is known before anything is taken for unread.
+// cluster reads the UID of the cluster. It is the first request, so that Sample detects a
+// server that does not answer before it adds parts to Fleet.Unread.
 func (l *look) cluster(ctx context.Context) error {
 	var answer bytes.Buffer
 	err := receive(ctx, l.client.Get().AbsPath("/api/v1").Resource("namespaces").Name("kube-system"), &answer)
@@ -142,18 +140,18 @@ func (l *look) cluster(ctx context.Context) error {
 	return l.unread(ctx, "namespace kube-system", err)
 }
 
-// away reports whether an answer says that there is no API server behind it just
-// now: that is one error, not one of each kind.
+// away reports whether the answer is from a proxy without an API server behind it. Sample
+// then returns a single error, not one for each kind.
 func away(err error) bool {
 	status, ok := errors.AsType[*apierrors.StatusError](err)
 	silent := []int32{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
 	return ok && slices.Contains(silent, status.ErrStatus.Code)
 }
 
-// A fetched list is waited for by calling it; ok is false where it is unread.
+// A fetched waits for a list and returns it. ok is false if it could not be listed.
 type fetched[R any] func() (read []R, ok bool, err error)
 
-// fetch begins to list a kind, beside others.
+// fetch starts to list a kind, in parallel to other lists.
 func fetch[R any](ctx context.Context, l *look, r row[R], want func(*R) portion) fetched[R] {
 	var read []R
 	var err error
@@ -171,7 +169,7 @@ func fetch[R any](ctx context.Context, l *look, r row[R], want func(*R) portion)
 	}
 }
 
-// unread notes what could not be read, or returns the error that ends the look.
+// unread adds a part to Fleet.Unread, or returns the error that ends the sample.
 func (l *look) unread(ctx context.Context, what string, err error) error {
 	switch {
 	case apierrors.IsUnauthorized(err):
@@ -185,7 +183,7 @@ func (l *look) unread(ctx context.Context, what string, err error) error {
 	return nil
 }
 
-// valid leaves out what has no usable name, and says so.
+// valid removes the readings with an invalid ID, and adds each to Fleet.Unread.
 func (l *look) valid(part string, read []reading) []reading {
 	return slices.DeleteFunc(read, func(r reading) bool {
 		err := r.sample.ID.Validate()

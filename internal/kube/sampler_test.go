@@ -33,7 +33,7 @@ func fleetOf(n int) (all []runtime.Object) {
 	return all
 }
 
-// rolling puts the first n Deployments in flight.
+// rolling starts a rollout of the first n Deployments.
 func rolling(n int, all []runtime.Object) []runtime.Object {
 	for _, o := range all[:n] {
 		o.(*appsv1.Deployment).Status = appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 1}
@@ -41,7 +41,7 @@ func rolling(n int, all []runtime.Object) []runtime.Object {
 	return all
 }
 
-// databases returns n StatefulSets, the first few of them half-way.
+// databases returns n StatefulSets. Rollouts of the first few are half-way.
 func databases(n, flying int) (all []runtime.Object) {
 	for i := range n {
 		s := database().(*appsv1.StatefulSet)
@@ -55,7 +55,7 @@ func databases(n, flying int) (all []runtime.Object) {
 	return all
 }
 
-// nodeAgents returns n DaemonSets, the first few of them half-way.
+// nodeAgents returns n DaemonSets. Rollouts of the first few are half-way.
 func nodeAgents(n, flying int) (all []runtime.Object) {
 	for i := range n {
 		d := &appsv1.DaemonSet{
@@ -100,7 +100,7 @@ func count(f workload.Fleet, kind workload.Kind) (n int) {
 func TestPagesAreReadToTheEnd(t *testing.T) {
 	t.Parallel()
 	e := serve(t, fleetOf(1234)...)
-	slices.Reverse(e.held[deployments]) // the order of the server is not relied on
+	slices.Reverse(e.held[deployments]) // the sampler does not rely on the order of the server
 	fleet := sample(t, e)
 	if len(fleet.Unread) > 0 || len(fleet.Samples) != 1234 {
 		t.Fatalf("%d samples, unread %q", len(fleet.Samples), fleet.Unread)
@@ -150,7 +150,7 @@ func TestAListThatExpiresIsBegunAnew(t *testing.T) {
 	}
 }
 
-// A tenant can create objects of a megabyte, and a page of them would not fit a Lambda.
+// A tenant can create objects of a megabyte. A page of them does not fit a Lambda.
 func TestPagesShrinkWhereObjectsAreLarge(t *testing.T) {
 	t.Parallel()
 	all := fleetOf(700)
@@ -227,7 +227,7 @@ func TestTemplatesAreAskedForWhereNeeded(t *testing.T) {
 		if len(selected) != c.selected || all != c.all {
 			t.Errorf("%s, %d of %d in flight: %d selected, %d of all; want %d, %d", c.resource, c.flying, c.workloads, len(selected), all, c.selected, c.all)
 		}
-		// The cluster, four kinds of workload, two of autoscaler, and Flagger's.
+		// The cluster, four kinds of workload, two kinds of autoscaler, and Canaries.
 		pages := 8
 		if c.workloads == 900 {
 			pages += map[string]int{"replicasets": 3, "controllerrevisions": 2}[c.resource]

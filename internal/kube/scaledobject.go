@@ -9,7 +9,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A scaledObject is what is read of KEDA's resource of that name.
+// A scaledObject has the fields that gitlatch reads of KEDA's ScaledObject.
 type scaledObject struct {
 	metav1.ObjectMeta `json:"metadata"`
 
@@ -28,12 +28,12 @@ type scaledObject struct {
 	} `json:"status"`
 }
 
-// KEDAMax is what KEDA takes for a maxReplicaCount that is not stated. A
-// minReplicaCount that is not stated is 0.
+// KEDAMax is KEDA's default of maxReplicaCount. The default of minReplicaCount is 0.
 const KEDAMax = 100
 
-// The annotations by which a person stops KEDA, or stops it from adding pods, or, as
-// a brake does, from taking some away: the need is then met all the same.
+// The annotations that pause KEDA: in full, at a number of replicas, when it scales out,
+// or when it scales in. The last one, which a brake also sets, does not prevent KEDA from
+// starting the pods that the workload needs.
 const (
 	pausedAnnotation         = "autoscaling.keda.sh/paused"
 	pausedReplicasAnnotation = "autoscaling.keda.sh/paused-replicas"
@@ -73,8 +73,8 @@ func (o *scaledObject) blind() string {
 	return firstNotTrue(said, "Ready")
 }
 
-// HeldAt says at which count a ScaledObject with the annotations is held; "" where
-// it is not.
+// HeldAt returns the number of replicas at which the annotations pause a ScaledObject, as
+// a phrase. It returns "" if they do not.
 func HeldAt(annotations map[string]string) string {
 	count, held := annotations[pausedReplicasAnnotation]
 	if !held {
@@ -83,7 +83,7 @@ func HeldAt(annotations map[string]string) string {
 	return "paused at " + strconv.Quote(count) + " replicas"
 }
 
-// stopped reads an annotation as KEDA does: a value that is no boolean stops.
+// stopped reads an annotation like KEDA: a value that is not a boolean means true.
 func (o *scaledObject) stopped(annotation string) bool {
 	value, ok := o.Annotations[annotation]
 	stop, err := strconv.ParseBool(value)

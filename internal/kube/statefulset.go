@@ -7,17 +7,20 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// readStatefulSet reads a StatefulSet. Its revisions alone tell no rollout: under
-// OnDelete older controllers name two of them for ever, though all pods are of the
-// target. Else they differ until all pods of the target were ready at once, though
-// no others are left; a partition that no ordinal reaches keeps them so for as long
-// as one likes. One that went back to the revision that it came from names no
-// other: whether the pods that are not of it are left from its way, or terminating,
-// its history tells.
+// readStatefulSet reads a StatefulSet. Two revisions in its status do not prove that a
+// rollout is in flight:
+//
+//   - With OnDelete, older controllers always name two, even if all pods have the target's.
+//   - Otherwise, the controller names two until all pods of the target were ready at the
+//     same time, even if other pods no longer exist.
+//   - With a partition that is higher than every ordinal, it names two indefinitely.
+//
+// After a rollback to the previous revision the status names one revision. The history
+// then shows whether other pods are left from the rollout or are terminating.
 func readStatefulSet(s *appsv1.StatefulSet) reading {
 	r := readingOf(workload.StatefulSet, &s.ObjectMeta, unobserved(&s.ObjectMeta, s.Status.ObservedGeneration))
 	if r.sample.Unknown != "" {
@@ -32,13 +35,13 @@ func readStatefulSet(s *appsv1.StatefulSet) reading {
 	r.sample.Rollout.InFlight, r.sample.Rollout.Unjudged = true, true
 	r.sample.Rollout.Halted = halted
 	r.flight = &flight{uid: s.UID, selector: s.Spec.Selector, template: s.Spec.Template, rollout: *r.sample.Rollout,
-		// Pods that are asked for and not there yet are of no template.
+		// Pods that do not exist yet have no template.
 		pods: pods, unavailable: s.Status.Replicas - s.Status.AvailableReplicas}
 	return r
 }
 
-// shares are the pods by revision, the target's first; nil where they are all of
-// one revision, and nobody waits for them.
+// shares returns the pods by revision, the target first. It returns nil if all pods have
+// one revision and the controller does not wait for them.
 func shares(at appsv1.StatefulSetStatus, halted string) []share {
 	updated := share{at.UpdateRevision, at.UpdatedReplicas}
 	if at.CurrentRevision == at.UpdateRevision {
@@ -50,8 +53,8 @@ func shares(at appsv1.StatefulSetStatus, halted string) []share {
 	all := []share{
 		updated,
 		{at.CurrentRevision, at.CurrentReplicas},
-		// Pods of neither revision are left over from a rollout that another
-		// overtook, or are terminating.
+		// Pods of neither revision are left from a rollout that another overtook, or are
+		// terminating.
 		{"", at.Replicas - at.CurrentReplicas - at.UpdatedReplicas},
 	}
 	if !mixed(all) && !begins(all) && !awaited(all, halted) {
@@ -60,24 +63,24 @@ func shares(at appsv1.StatefulSetStatus, halted string) []share {
 	return all
 }
 
-// awaited reports whether of a StatefulSet that names two revisions no pods are
-// left but the target's, and its controller still waits for these: once all were
-// ready it names one. Under OnDelete older controllers go on naming two.
+// awaited reports whether only pods of the target are left and the controller waits for
+// them. all has two revisions. The controller names one as soon as all pods were ready.
+// With OnDelete, older controllers always name two, so a halted rollout is not awaited.
 func awaited(all []share, halted string) bool {
 	return halted == "" && !slices.ContainsFunc(all[1:], func(s share) bool { return s.pods > 0 })
 }
 
-// begins reports whether all pods are those that the target, which has none yet,
-// will replace.
+// begins reports whether the target has no pods yet, and another revision has pods.
 func begins(all []share) bool { return len(all) > 1 && all[0].pods <= 0 && all[1].pods > 0 }
 
-// mixed reports whether there are pods of more than one template.
+// mixed reports whether more than one revision has pods.
 func mixed(all []share) bool {
-	return each.Count(all, func(s share) bool { return s.pods > 0 }) > 1
+	return lists.Count(all, func(s share) bool { return s.pods > 0 }) > 1
 }
 
-// stands says what keeps a StatefulSet between its revisions: a person who has
-// to delete pods, or the partition, once all that it lets through is there.
+// stands returns the setting that stops a StatefulSet between its revisions: OnDelete,
+// which waits for a user to delete pods, or the partition, after it let all its pods
+// through.
 func stands(s *appsv1.StatefulSet) string {
 	update := s.Spec.UpdateStrategy
 	switch {
@@ -86,7 +89,7 @@ func stands(s *appsv1.StatefulSet) string {
 	case update.RollingUpdate == nil || update.RollingUpdate.Partition == nil || s.Status.CurrentRevision == s.Status.UpdateRevision:
 		return ""
 	}
-	// A partition counts from the first pod, whatever its ordinal.
+	// The partition is relative to the first pod, whose ordinal may not be 0.
 	partition, replicas := *update.RollingUpdate.Partition, ptr.Deref(s.Spec.Replicas, 1)
 	if partition <= 0 || s.Status.UpdatedReplicas < replicas-partition {
 		return ""

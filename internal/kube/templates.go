@@ -14,33 +14,34 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A workload that keeps its history has 11 templates, so that one list of all
-// of them takes a page for some 22 workloads.
+// workloadsPerPage is the number of workloads whose templates fit a page. A workload with
+// its full history has 11 templates.
 const workloadsPerPage = pageSize / 11
 
-// fewWorkloads are asked for one by one in any case: their answers are small.
+// fewWorkloads is the number of workloads in flight up to which the sampler always lists
+// the templates of each separately. These answers are small.
 const fewWorkloads = 20
 
-// A podTemplate is one template of a workload, and its pods: a ReplicaSet of a
-// Deployment or an Argo Rollout, or a ControllerRevision of another kind.
+// A podTemplate is one template of a workload with its pods: a ReplicaSet of a Deployment
+// or an Argo Rollout, or a ControllerRevision of another kind.
 type podTemplate struct {
-	owner  types.UID // of the controller; "" without one
+	owner  types.UID // the UID of the controller; "" if there is not one
 	name   string
-	number int64 // the newest has the highest; going back gives a new one
-	// hash is what its pods bear: of a StatefulSet's the name.
+	number int64 // the highest is the newest; a rollback gets a new number
+	// hash is the label value of its pods. For a StatefulSet it is the name.
 	hash    string
 	spec    corev1.PodTemplateSpec
-	known   bool // spec is
+	known   bool // true if spec is set
 	desired int32
 	pods    int32
-	// available counts the pods that were ready for minReadySeconds.
+	// available is the number of pods that were ready for minReadySeconds.
 	available int32
 	since     time.Time
-	// failure says why pods of it cannot be made or deleted; "" where they can.
+	// failure is the reason why its pods cannot be created or deleted; "" if they can.
 	failure string
 }
 
-// template is what the pods are made of; nil where it is not known.
+// template returns the pod template, or nil if it is unknown.
 func (t *podTemplate) template() *corev1.PodTemplateSpec {
 	if !t.known {
 		return nil
@@ -48,27 +49,27 @@ func (t *podTemplate) template() *corev1.PodTemplateSpec {
 	return &t.spec
 }
 
-// tell returns the template beside the target's; nil is the target itself, or one that is
-// not known.
+// tell returns the template as part of a rollout. target is the target's template. It is
+// nil if it is unknown, or if t is the target.
 func (t *podTemplate) tell(target *corev1.PodTemplateSpec) workload.Template {
 	return workload.Template{Hash: t.hash, Images: images(t.template()), Desired: t.desired, Available: t.available, Since: t.since,
 		ImagesOnly: differInImages(target, t.template())}
 }
 
-// newest orders templates from the newest.
+// newest sorts templates, the newest first.
 func newest(a, b podTemplate) int {
 	return cmp.Or(cmp.Compare(b.number, a.number), cmp.Compare(a.hash, b.hash))
 }
 
-// A history is what was found of the templates of workloads in flight.
+// A history has the templates of the workloads in flight.
 type history struct {
-	of map[types.UID][]podTemplate // by the workload that controls them
-	// lost are the workloads whose templates are unread, with the resource of these.
+	of map[types.UID][]podTemplate // by the UID of the workload
+	// lost has the workloads whose templates could not be listed, and their resource.
 	lost map[types.UID]string
 }
 
-// templates lists the templates of the workloads in flight, and asks for
-// nothing while none is.
+// templates lists the templates of the workloads in flight. If no rollout is in flight,
+// it sends no request.
 func (l *look) templates(ctx context.Context, all []reading) (history, error) {
 	h := history{of: map[types.UID][]podTemplate{}, lost: map[types.UID]string{}}
 	err := l.add(ctx, h, replicaSets, all, workload.Deployment, workload.ArgoRollout)
@@ -78,8 +79,8 @@ func (l *look) templates(ctx context.Context, all []reading) (history, error) {
 	return h, err
 }
 
-// add lists the templates of the workloads of some kinds that are in flight: each
-// one's own, or all at once where that takes fewer requests.
+// add lists the templates of the workloads in flight of some kinds. It lists them for
+// each workload, or in one list if that takes fewer requests.
 func (l *look) add(ctx context.Context, h history, kept row[podTemplate], all []reading, kinds ...workload.Kind) error {
 	wanted := map[types.UID]bool{}
 	var flying []reading
@@ -127,8 +128,8 @@ func (l *look) add(ctx context.Context, h history, kept row[podTemplate], all []
 	return l.unread(ctx, what, failures[0])
 }
 
-// ownOf lists the templates of one workload. A selector may fit those of a
-// neighbour too.
+// ownOf lists the templates of one workload. The selector may also match templates of
+// another workload, which ownOf drops.
 func (l *look) ownOf(ctx context.Context, kept row[podTemplate], r reading) ([]podTemplate, error) {
 	selector, err := metav1.LabelSelectorAsSelector(r.flight.selector)
 	if err != nil {
@@ -138,7 +139,7 @@ func (l *look) ownOf(ctx context.Context, kept row[podTemplate], r reading) ([]p
 	return list(ctx, l.client, kept, of, controlledBy(func(uid types.UID) bool { return uid == r.flight.uid }))
 }
 
-// controlledBy wants what something controls, entire.
+// controlledBy requests the objects of some controllers entirely, and drops all others.
 func controlledBy(by func(types.UID) bool) func(*podTemplate) portion {
 	return func(t *podTemplate) portion {
 		if by(t.owner) {

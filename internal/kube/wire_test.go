@@ -30,13 +30,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A law compares how a row reads an answer with the plain way: its types decode all
-// of each object.
+// A law compares the reading of a row with a reading of fully decoded objects.
 type law struct {
 	resource string
 	empty    func() runtime.Object
 	check    func(testing.TB, []byte)
-	// gists is how many objects are read of an answer, by their gist.
+	// gists returns the number of objects in an answer, read by their gist.
 	gists func([]byte) (int, error)
 }
 
@@ -103,7 +102,7 @@ func laws() []law {
 	}
 }
 
-// encoded is a list as the API server sends it.
+// encoded returns a list in the encoding of the API server.
 func encoded(t testing.TB, list runtime.Object) []byte {
 	t.Helper()
 	raw, err := list.(interface{ Marshal() ([]byte, error) }).Marshal()
@@ -113,7 +112,7 @@ func encoded(t testing.TB, list runtime.Object) []byte {
 	return answered(t, list, raw)
 }
 
-// answered is a list that is encoded, in its envelope.
+// answered adds the envelope to an encoded list.
 func answered(t testing.TB, list runtime.Object, raw []byte) []byte {
 	t.Helper()
 	kinds, _, err := scheme.ObjectKinds(list)
@@ -165,7 +164,7 @@ func (l law) manifests(t testing.TB, most int) []byte {
 	return encoded(t, list)
 }
 
-// The fields that a row cuts are fields that no reading uses, in every manifest.
+// In every manifest, readings do not use the fields that a row cuts.
 func TestCutsReadManifestsAsTheTypesDo(t *testing.T) {
 	t.Parallel()
 	for _, l := range laws() {
@@ -224,7 +223,7 @@ func TestAnAnswerOfAnotherKindIsAnError(t *testing.T) {
 	}
 }
 
-// The same of objects with anything in any of their fields.
+// Like TestCutsReadManifestsAsTheTypesDo, for objects with random fields.
 func TestCutsReadRandomObjectsAsTheTypesDo(t *testing.T) {
 	t.Parallel()
 	for _, l := range laws() {
@@ -237,8 +236,7 @@ func TestCutsReadRandomObjectsAsTheTypesDo(t *testing.T) {
 	}
 }
 
-// FuzzWire reads any bytes as an answer: where the types take it, it is read as they
-// read it.
+// FuzzWire reads random bytes as an answer. If the types decode it, rows read the same.
 func FuzzWire(f *testing.F) {
 	all := laws()
 	for _, l := range all {
@@ -251,7 +249,7 @@ func FuzzWire(f *testing.F) {
 	})
 }
 
-// While one page is read the next is on its way.
+// pages requests the next page while it reads a page.
 func TestTheNextPageComesWhileOneIsRead(t *testing.T) {
 	t.Parallel()
 	asked := make(chan string, 3)
@@ -275,7 +273,7 @@ func TestTheNextPageComesWhileOneIsRead(t *testing.T) {
 	r := row[string]{path: "/apis/x/v1", resource: "pages", page: custom("PageList", func(s *string) string { return *s })}
 	all, err := list(t.Context(), client, r, Selection{}, func(s *string) portion {
 		if len(read) == 0 {
-			coming() // the first
+			coming() // the first page
 		}
 		if len(read) < 2 {
 			coming()

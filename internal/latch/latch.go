@@ -90,10 +90,10 @@ type Freeze struct {
 	Since  time.Time `json:"since,omitzero"`
 }
 
-// Proposed returns the proposed entry; the zero entry if there is none.
+// Proposed returns the proposed entry; the zero entry if the latch has no proposal.
 func (l Latch) Proposed() checkpoint.Entry { return held(l.Proposal) }
 
-// Rollout returns the memory of a rollout in flight; the zero value if there is none.
+// Rollout returns the memory of a rollout in flight; the zero value if Flight is nil.
 func (l Latch) Rollout() Rollout { return held(l.Flight) }
 
 // WithRollout returns the latch with the given memory of a rollout.
@@ -132,7 +132,7 @@ func (l Latch) Effective() Latch {
 	return l
 }
 
-// Change returns the change of an open proposal; ok is false if there is none.
+// Change returns the change of an open proposal; ok is false if no proposal is open.
 func (l Latch) Change() (c checkpoint.Change, ok bool) {
 	return checkpoint.Change{ID: l.ID, From: l.Declared, To: l.Proposed()}, l.Asked || l.Proposal != nil
 }
@@ -258,14 +258,6 @@ func (l Latch) Checksum() int64 {
 	text = binary.LittleEndian.AppendUint64(text, uint64(l.Rev))
 	sum := sha256.Sum256(text)
 	return int64(binary.LittleEndian.Uint64(sum[:8]))
-}
-
-// Checksum returns the sum of the checksums of all latches; 0 for no latches.
-func Checksum(latches map[workload.ID]Latch) (sum int64) {
-	for _, l := range latches {
-		sum += l.Checksum()
-	}
-	return sum
 }
 
 // A Stopwatch measures observed time: the time since Since, less Lost. Time that was not

@@ -93,8 +93,8 @@ func colours(t *testing.T, file string) {
 	}
 }
 
-// shown is the drill of the README: a site with six workloads, of which one starts with
-// too few pods.
+// shown returns the drill of the README: a site with six workloads. One of them starts
+// with too few pods.
 func shown() drill.Document {
 	d := site(0)
 	d.LeftOut = []drill.LeftOut{}

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Within returns the argument with which Read reads only some files below a directory.
-// The file names are relative to the directory, and * matches one folder name:
-// "*/checkpoint.yaml". Read ignores all other paths below the directory.
+// Within returns an argument for Read to read only some files below a directory. The file
+// names are relative to the directory, and * matches one folder name: "*/checkpoint.yaml".
+// Read ignores all other paths below the directory.
 func Within(directory string, files ...string) string {
 	return strings.Join(append([]string{directory}, files...), outside)
 }
@@ -65,7 +65,7 @@ func (s Scope) Refuses(found Kind, levels int) string {
 	case !wanted && found == Folder:
 		return "is a directory"
 	case !wanted:
-		return "is a file where a directory is needed"
+		return "is a file, but must be a directory"
 	case found == Folder && levels > MostLevels:
 		return TooDeep
 	}

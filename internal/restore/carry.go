@@ -9,7 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -89,7 +89,7 @@ func (c *carrying) warn(ctx context.Context, live map[workload.ID]plan.Workload)
 	}
 	if found, err := c.Cluster.Brakes(ctx); err == nil { // the end of the run reports an error
 		c.set = time.Time{}
-		c.say(each.Of(c.lost(found, live), error.Error)...)
+		c.say(lists.Map(c.lost(found, live), error.Error)...)
 	}
 }
 
@@ -253,7 +253,7 @@ func (c *carrying) write(ctx context.Context, looked plan.Workload, a plan.Raise
 // brake sets the brakes of a workload that are not set yet. If a brake fails, the
 // workload is not raised, because its autoscaler would undo the raise within seconds.
 func (c *carrying) brake(ctx context.Context, r plan.Raise) (set bool, err error) {
-	for _, s := range each.Where(r.Scalers, c.unbraked) {
+	for _, s := range lists.Filter(r.Scalers, c.unbraked) {
 		outcome, err := c.Cluster.Brake(ctx, s, c.Clock(), c.Hold)
 		if err != nil {
 			return set, err

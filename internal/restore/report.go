@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -58,13 +58,13 @@ type Problems []error
 
 // MarshalJSON returns a list of texts.
 func (p Problems) MarshalJSON() ([]byte, error) {
-	return term.Marshal(each.Of(p, error.Error))
+	return term.Marshal(lists.Map(p, error.Error))
 }
 
 // add adds a later plan, whose raises are in waves.
 func (r *Report) add(p plan.Plan, waves []plan.Wave) {
 	r.Waves = waves
-	known := each.By(r.All(), func(one plan.Raise) workload.ID { return one.ID })
+	known := lists.Index(r.All(), func(one plan.Raise) workload.ID { return one.ID })
 	for _, one := range p.Braked {
 		if _, is := known[one.ID]; !is {
 			r.Plan.Braked = append(r.Plan.Braked, one)
@@ -76,8 +76,8 @@ func (r *Report) add(p plan.Plan, waves []plan.Wave) {
 // workloads, and those that are skipped because of a later change.
 func (r *Report) compare(end plan.Plan, live map[workload.ID]plan.Workload) {
 	r.Unfinished = unfinished(end, live)
-	planned := each.By(r.All(), func(one plan.Raise) workload.ID { return one.ID })
-	before := each.By(r.Left, func(left plan.Left) workload.ID { return left.ID })
+	planned := lists.Index(r.All(), func(one plan.Raise) workload.ID { return one.ID })
+	before := lists.Index(r.Left, func(left plan.Left) workload.ID { return left.ID })
 	r.Left = nil
 	for _, left := range end.Left {
 		was := planned[left.ID]
@@ -130,7 +130,7 @@ func (r Report) Err() error {
 	err := errors.Join(r.Problems...)
 	n := len(r.Unfinished)
 	if r.TimedOut {
-		n += each.Count(slices.Concat(r.Left, r.Since), func(left plan.Left) bool { return left.Reason.Passes() })
+		n += lists.Count(slices.Concat(r.Left, r.Since), func(left plan.Left) bool { return left.Reason.Passes() })
 	}
 	if n > 0 {
 		err = errors.Join(err, fmt.Errorf("%d workloads are not at their level yet. Run \"gitlatch restore\" again to continue", n))

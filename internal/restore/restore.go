@@ -15,8 +15,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -54,11 +54,12 @@ type Restore struct {
 	Clock   func() time.Time
 	Wait    func(context.Context, time.Duration) // or until the context ends
 	Say     func(string)                         // prints a line of progress; may be nil
-	// WaitFor is the time to wait until every workload with a level is braked and at its
-	// level, and its pods are ready, even if it does not exist yet; 0 is not to wait.
+	// WaitFor is the maximum time to wait until every workload with a level is braked and
+	// at its level, and its pods are ready, even if it does not exist yet. If it is zero,
+	// the run does not wait.
 	WaitFor time.Duration
-	// Until is the time at which the run stops and reports the rest. The zero time is
-	// never.
+	// Until is the time at which the run stops and reports the rest. If it is zero, the
+	// run has no time limit.
 	Until time.Time
 
 	Kinds   workload.Kinds // custom kinds of workloads to read
@@ -101,9 +102,9 @@ func CheckHold(hold time.Duration) error {
 	return nil
 }
 
-// Run brakes the workloads of a site that have a level in tree, and raises them to it. If it returns an error, the
-// run ended early; the report lists the writes until then. A later run continues from
-// there.
+// Run brakes the workloads of a site that have a level in tree, and raises them to it. If
+// it returns an error, the run ended early; the report lists the writes until then. A
+// later run continues from there.
 func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error) {
 	report := Report{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Declared: tree.Site.Cluster}
 	if err := CheckHold(r.Hold); err != nil {
@@ -229,7 +230,7 @@ const kedaTime = 30 * time.Second
 // undone waits until KEDA undoes the released brakes in its HPAs. KEDA before 2.18.2 never
 // does, if the ScaledObject states no selectPolicy (kedacore/keda#7291).
 func (r *Restore) undone(ctx context.Context, report *Report) error {
-	released := each.Where(report.Released, func(b Braked) bool {
+	released := lists.Filter(report.Released, func(b Braked) bool {
 		return b.Scaler.Kind == plan.ScaledObject && b.Outcome == brake.Released && !r.DryRun
 	})
 	for end := r.Clock().Add(kedaTime); len(released) > 0; {
@@ -237,7 +238,7 @@ func (r *Restore) undone(ctx context.Context, report *Report) error {
 		if err != nil {
 			return err
 		}
-		released = each.Where(released, func(b Braked) bool { return stale[b.Scaler.String()] != "" })
+		released = lists.Filter(released, func(b Braked) bool { return stale[b.Scaler.String()] != "" })
 		if len(released) > 0 && !r.over(ctx) && r.Clock().Before(end) {
 			r.Wait(ctx, r.pause(r.Every))
 			continue
@@ -274,7 +275,7 @@ func (r *Restore) say(lines ...string) {
 	}
 }
 
-// lasting recognize the errors of an API server that another try does not fix.
+// lasting are the checks for errors of an API server that another try does not fix.
 var lasting = []func(error) bool{
 	apierrors.IsForbidden, apierrors.IsNotFound, apierrors.IsInvalid,
 	apierrors.IsBadRequest, apierrors.IsMethodNotSupported,

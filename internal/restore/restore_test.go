@@ -13,7 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
@@ -399,7 +399,7 @@ func TestALostBrakeIsReportedWithItsManager(t *testing.T) {
 			if err != nil || len(report.Problems) != 1 || report.Problems[0].Error() != c.want {
 				t.Errorf("%v, got %v\nwant %s", err, report.Problems, c.want)
 			}
-			if puts := each.Count(w.writes, func(what string) bool { return what == "brake "+name }); puts != 1 {
+			if puts := lists.Count(w.writes, func(what string) bool { return what == "brake "+name }); puts != 1 {
 				t.Errorf("it was set %d times", puts)
 			}
 			early := slices.ContainsFunc(said, func(line string) bool { return strings.HasPrefix(line, "1m") && strings.HasSuffix(line, c.want) })

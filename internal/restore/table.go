@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -68,7 +68,7 @@ func to(r plan.Raise) string {
 // workload without an autoscaler needs no brake.
 func scalers(all []plan.Scaler) string {
 	short := map[plan.Kind]string{plan.HPA: "hpa", plan.ScaledObject: "scaledobject"}
-	names := each.Of(all, func(s plan.Scaler) string { return short[s.Kind] + "/" + s.Name })
+	names := lists.Map(all, func(s plan.Scaler) string { return short[s.Kind] + "/" + s.Name })
 	return cmp.Or(strings.Join(names, ", "), "no autoscaler")
 }
 
@@ -104,8 +104,10 @@ func (r Report) summary() string {
 		text = "no brake to release"
 	case r.Releasing:
 		text = term.Count(len(r.Released), "brake")
+	case workloads == 0 && r.DryRun:
+		text = "would raise no workload"
 	case workloads == 0:
-		text = "nothing to raise"
+		text = "raised no workload"
 	case r.DryRun:
 		text = fmt.Sprintf("would raise %s by %d pods in %s", term.Count(workloads, "workload"), pods, term.Count(len(r.Waves), "wave"))
 	default:
@@ -114,22 +116,22 @@ func (r Report) summary() string {
 	switch {
 	case r.Releasing:
 	case r.DryRun:
-		text += ", would set " + term.Count(brakes, "brake")
+		text += ", and set " + term.Count(brakes, "brake")
 	default:
-		text += ", set " + term.Count(r.set(), "brake")
+		text += ", and set " + term.Count(r.set(), "brake")
 	}
-	if reached := each.Count(r.Braked, func(one plan.Raise) bool { return !one.Capped }); reached > 0 {
+	if reached := lists.Count(r.Braked, func(one plan.Raise) bool { return !one.Capped }); reached > 0 {
 		text += fmt.Sprintf("; %d at their level or above", reached)
 	}
 	if r.Holding > 0 {
 		text += "; active: " + term.Count(r.Holding, "brake")
 	}
 	if r.DryRun {
-		text += "\nNothing was written. Run again with --yes to write"
+		text += "\nNothing was written. To write these changes, run the command again with --yes"
 	}
 	return text
 }
 
 func (r Report) set() int {
-	return each.Count(r.Brakes, func(b Braked) bool { return b.Outcome == brake.Set || b.Outcome == brake.Extended })
+	return lists.Count(r.Brakes, func(b Braked) bool { return b.Outcome == brake.Set || b.Outcome == brake.Extended })
 }

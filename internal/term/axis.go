@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// wide is the ratio of the highest to the lowest value from which an axis is logarithmic.
+// wide is the smallest ratio of the highest to the lowest value on a logarithmic axis.
 const wide = 20
 
 // axis maps values to heights, in rows above the bottom.
@@ -42,8 +42,8 @@ func (a axis) row(v float64) int {
 	return min(max(int(a.height(v)), 0), a.rows-1)
 }
 
-// labels returns the labels of the rows: powers of ten first, then other values where
-// there is room.
+// labels returns the labels of the rows: powers of ten first, then other values in free
+// rows.
 func (a axis) labels() map[int]string {
 	at := map[int]string{}
 	add := func(v float64) {

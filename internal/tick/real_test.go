@@ -61,14 +61,14 @@ func (r *realParts) seeds(t *testing.T) {
 		t.Errorf("%d pushes", pushes)
 	}
 	for path, want := range map[string]string{
-		"checkpoints/prod-eu/site.yaml": fmt.Sprintf(`# The site whose checkpoints stand beside this file. Kept by gitlatch.
+		"checkpoints/prod-eu/site.yaml": fmt.Sprintf(`# The site of the checkpoint files in this directory. gitlatch updates this file.
 apiVersion: gitlatch.dev/v1alpha1
 kind: Site
 name: "prod-eu"
 cluster: %q
 version: 1
 `, r.cp.Kubectl(t, "", "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")),
-		"checkpoints/prod-eu/dark/kustomization.yaml": `# Written from checkpoint.yaml beside it, and overwritten with it: edit that one.
+		"checkpoints/prod-eu/dark/kustomization.yaml": `# gitlatch writes this file from checkpoint.yaml. To change a level, edit checkpoint.yaml.
 # Include this Component above any transformer of namespaces or names.
 apiVersion: kustomize.config.k8s.io/v1alpha1
 kind: Component
@@ -84,10 +84,11 @@ patches:
 - target: {group: apps, version: v1, kind: Deployment, namespace: "dark", name: "app-4"}
   patch: '[{"op": "add", "path": "/spec/replicas", "value": 2}]'
 `,
-		"checkpoints/prod-eu/dark/checkpoint.yaml": `# What the workloads of namespace "dark" come back with after a rebuild, rounded. Kept by gitlatch.
-# A level you edit is adopted and left alone for a day. Deleting a workload's lines opts it out.
-# Deleting many entries at once, or this file, counts as a mistake: gitlatch alerts, and writes them
-# again after a day. Delete them a second time to opt the workloads out.
+		"checkpoints/prod-eu/dark/checkpoint.yaml": `# Replica levels of the workloads in namespace "dark", rounded, for a rebuild from git.
+# gitlatch updates this file. If you edit a level, gitlatch keeps your value for 24 hours.
+# To opt a workload out, delete its lines. If you delete many entries of workloads that are
+# in the cluster, gitlatch assumes a mistake: it alerts, and after 24 hours it treats the
+# workloads as new ones. To opt them out, delete their entries a second time.
 apiVersion: v1
 kind: ConfigMap
 metadata:

@@ -1,6 +1,6 @@
-// Argo CD as the tests run it: its application-controller, its repo-server, its
-// applicationset-controller and a Redis in memory, chosen by the name that the
-// program is started under.
+// Command argocd runs Argo CD for the tests: its application-controller, its repo-server,
+// its applicationset-controller or a Redis in memory. The name of the started program
+// selects one of them.
 package main
 
 import (
@@ -37,8 +37,8 @@ func run(name string) error {
 	}
 }
 
-// redis serves at an address until it is killed. Its clock moves only on request;
-// otherwise a key with an expiry would never expire.
+// redis serves at an address until it is killed. Without FastForward, its clock does not
+// move, and a key never expires.
 func redis(address string) error {
 	m := miniredis.NewMiniRedis()
 	if err := m.StartAddr(address); err != nil {

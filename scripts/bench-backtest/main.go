@@ -89,7 +89,7 @@ func run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// backtest is the command that is measured.
+// backtest returns the command to measure.
 func backtest(ctx context.Context, output string) *exec.Cmd {
 	return exec.CommandContext(ctx, filepath.Join("bin", "gitlatch"), "backtest", "--preset", "cope", "--period", "1m", "-o", output, "-")
 }
@@ -123,12 +123,12 @@ func splitting(context.Context, io.Writer) error {
 	}
 }
 
-// seconds is the processor time that a process took, which others on the machine
-// bear on less than on the time on the clock.
+// seconds returns the processor time of a process. Other processes affect it less than
+// the elapsed time.
 func seconds(p *os.ProcessState) float64 { return (p.UserTime() + p.SystemTime()).Seconds() }
 
-// write writes CSV as an exporter does, one instant after another: workloads that
-// swing by the day, each at its own hour, with 2 % noise in every count.
+// write writes CSV like an exporter, one time after another. The workloads swing by the
+// day, each with its peak at another hour, and with 2 % noise in each number.
 func write(to io.WriteCloser) error {
 	out := bufio.NewWriterSize(to, 1<<20)
 	noise := rand.New(rand.NewPCG(2018, 0))
@@ -178,7 +178,7 @@ func memory(p *os.ProcessState) float64 {
 		return math.NaN()
 	}
 	if runtime.GOOS == "darwin" {
-		return float64(usage.Maxrss) / (1 << 20) // in bytes there
+		return float64(usage.Maxrss) / (1 << 20) // in bytes on macOS
 	}
 	return float64(usage.Maxrss) / (1 << 10)
 }

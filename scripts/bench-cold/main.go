@@ -23,14 +23,14 @@ const (
 	deadline = 15 * time.Minute // in total; the build takes most of it
 )
 
-// The limits apply to the linked packages and the parts that are opened before the
-// first event. The ratio applies to machines of any speed.
+// The limits apply to the linked packages and the parts that are opened before the first
+// event. The ratio applies to machines of any speed.
 const (
 	maxInit  = 12 * time.Millisecond
 	maxRatio = 1.3
 )
 
-// within returns an error beyond a limit.
+// within returns an error if a figure exceeds its limit.
 func within(init time.Duration, ratio float64) error {
 	var beyond []error
 	if init > maxInit {

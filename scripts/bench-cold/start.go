@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// startDeadline bounds one start, which takes milliseconds.
+// startDeadline is the timeout of one start, which takes milliseconds.
 const startDeadline = time.Minute
 
 // environment is the environment that Lambda and the stack set, for a site that uses
@@ -53,7 +53,7 @@ func cold(ctx context.Context, binary string) (time.Duration, error) {
 		}
 		<-r.Context().Done()
 	})}
-	go func() { _ = api.Serve(listener) }() // until it is closed
+	go func() { _ = api.Serve(listener) }() // until the listener is closed
 	defer func() { _ = api.Close() }()
 
 	cmd := exec.CommandContext(ctx, binary)
@@ -79,11 +79,11 @@ func cold(ctx context.Context, binary string) (time.Duration, error) {
 	}
 }
 
-// An initialised package, as GODEBUG=inittrace=1 reports it.
+// initLine matches an initialised package in the output of GODEBUG=inittrace=1.
 var initLine = regexp.MustCompile(`(?m)^init \S+ @[0-9.]+ ms, ([0-9.]+ ms) clock`)
 
-// initialised returns the time that all packages of a bootstrap took to
-// initialise. Without a configuration the bootstrap ends right after.
+// initialised returns the time for initialising all packages of a bootstrap. Without a
+// configuration, the bootstrap ends after that.
 func initialised(ctx context.Context, binary string) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, startDeadline)
 	defer cancel()

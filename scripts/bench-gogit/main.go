@@ -44,7 +44,7 @@ func main() {
 	}
 }
 
-// A session is a conversation with one server, and the objects that it brought.
+// A session is a connection to one server, and the fetched objects.
 type session struct {
 	up      transport.UploadPackSession
 	can     *capability.List
@@ -130,7 +130,8 @@ func (s *session) fetch(ctx context.Context, filter packp.Filter, wants []plumbi
 	return errors.Join(err, answer.Close())
 }
 
-// descends is an error if the commits at hand do not lead from the tip to the agreed one.
+// descends returns an error if the fetched commits do not lead from the tip to the agreed
+// one.
 func (s *session) descends(tip *object.Commit, agreed plumbing.Hash) error {
 	for at := tip; ; {
 		if len(at.ParentHashes) == 0 {
@@ -165,7 +166,7 @@ func (s *session) read(tree plumbing.Hash) error {
 	return err
 }
 
-// write returns the tree that has other content at a path.
+// write returns the tree with other content at a path.
 func (s *session) write(tree plumbing.Hash, path []string, content string) (plumbing.Hash, error) {
 	old, err := object.GetTree(s.objects, tree)
 	if err != nil {
@@ -215,7 +216,7 @@ func (s *session) add(made plumbing.EncodedObject, err error) (plumbing.Hash, er
 	return s.objects.SetEncodedObject(made)
 }
 
-// push sends the objects that were made, and moves the branch if it is still at the tip.
+// push sends the new objects, and moves the branch if it is still at the tip.
 func (s *session) push(ctx context.Context, client transport.Transport, at *transport.Endpoint, tip, commit plumbing.Hash) error {
 	down, err := client.NewReceivePackSession(at, nil)
 	if err != nil {

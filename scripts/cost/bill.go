@@ -10,7 +10,7 @@ type Line struct {
 	Cents    int64   // rounded up, to show small amounts
 }
 
-// A Part is lines that belong together.
+// A Part is a list of lines that belong together.
 type Part struct {
 	What  string
 	Lines []Line // without lines of the quantity 0
@@ -24,7 +24,7 @@ func (p Part) Cents() (sum int64) {
 	return sum
 }
 
-// A Bill is what one site costs a month.
+// A Bill is the monthly cost of one site.
 type Bill struct {
 	List      List
 	Workloads int // of the site
@@ -34,7 +34,7 @@ type Bill struct {
 	Extra []Part
 }
 
-// A month is what lines are computed from.
+// A month has the quantities that the lines of a bill are computed from.
 type month struct {
 	use   map[string]float64
 	ticks float64
@@ -44,7 +44,7 @@ type month struct {
 // sums are the priced requests of all ticks of a month.
 type sums struct{ reads, writes, publishes, logBytes float64 }
 
-// A charge is a line for which the month is not set yet.
+// A charge computes a line of a bill for a month.
 type charge struct {
 	what, price string
 	quantity    func(month) float64
@@ -73,14 +73,14 @@ var siteCharges = []charge{
 }
 
 var endpointCharges = []charge{
-	{"Endpoints, hours in all zones", "endpoint_hour", func(m month) float64 { return m.use["endpoints"] * m.use["zones"] * m.use["hours"] }},
-	{"Endpoints, GB", "endpoint_gb", used("vpc_gb")},
+	{"VPC endpoints, hours in all zones", "endpoint_hour", func(m month) float64 { return m.use["endpoints"] * m.use["zones"] * m.use["hours"] }},
+	{"VPC endpoints, GB", "endpoint_gb", used("vpc_gb")},
 }
 
 var natCharges = []charge{
 	{"NAT gateways, hours", "nat_hour", func(m month) float64 { return m.use["nat_gateways"] * m.use["hours"] }},
 	{"NAT gateways, GB", "nat_gb", used("vpc_gb")},
-	{"NAT gateways, hours of their addresses", "address_hour", func(m month) float64 { return m.use["nat_gateways"] * m.use["hours"] }},
+	{"IP addresses of NAT gateways, hours", "address_hour", func(m month) float64 { return m.use["nat_gateways"] * m.use["hours"] }},
 }
 
 func used(name string) func(month) float64 {
@@ -108,8 +108,8 @@ func NewBill(l List, r Requests) Bill {
 		List: l, Workloads: r.Day.Workloads, Ticks: m.ticks,
 		Site: part("One site", siteCharges),
 		Extra: []Part{
-			part("VPC with endpoints, added", endpointCharges),
-			part("VPC with a NAT gateway, added", natCharges),
+			part("Additional cost of a VPC with endpoints", endpointCharges),
+			part("Additional cost of a VPC with a NAT gateway", natCharges),
 		},
 	}
 }

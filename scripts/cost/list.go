@@ -27,7 +27,7 @@ type List struct {
 	Usage    map[string]float64 `yaml:"usage"`
 }
 
-// DefaultList returns the list in prices.yaml. It has all the names there are.
+// DefaultList returns the list in prices.yaml, which has all names.
 func DefaultList() (List, error) { return parse("prices.yaml", listed) }
 
 func parse(file string, text []byte) (l List, err error) {
@@ -39,7 +39,7 @@ func parse(file string, text []byte) (l List, err error) {
 	return l, nil
 }
 
-// Read replaces the values that a file has. Their names must be in the list.
+// Read replaces the values with the values in a file. Their names must be in the list.
 func (l *List) Read(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -28,7 +28,6 @@ import (
 	repos "github.com/gitlatch/gitlatch/internal/repo/codecommit"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/report"
-	"github.com/gitlatch/gitlatch/internal/site"
 	standcc "github.com/gitlatch/gitlatch/internal/testenv/codecommit"
 	"github.com/gitlatch/gitlatch/internal/testenv/dynalite"
 	standeks "github.com/gitlatch/gitlatch/internal/testenv/eks"
@@ -36,10 +35,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/moto"
 	"github.com/gitlatch/gitlatch/internal/testenv/replay"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// period is from one tick to the next.
+// period is the time from one tick to the next.
 const period = 5 * time.Minute
 
 // stands are the stand-ins for AWS. Many sites may share them.
@@ -56,7 +56,7 @@ func newStands(t *testing.T) *stands {
 	return s
 }
 
-// tables is what clients of DynamoDB are made of.
+// tables returns the configuration for DynamoDB clients.
 func (s *stands) tables() aws.Config {
 	own := s.moto.Config()
 	own.BaseEndpoint = aws.String(s.dynamo.URL)
@@ -144,8 +144,8 @@ func (m *meter) units(parameters, result any) {
 	}
 }
 
-// kubernetes counts the requests that an API server gets: a GET of one object,
-// a LIST for each page.
+// kubernetes counts the requests to an API server: a GET for one object, a LIST for each
+// page.
 func (m *meter) kubernetes(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		operation := "LIST"
@@ -163,8 +163,7 @@ func (m *meter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// measured is a site that is ticked over a trace, on the clock of it, with
-// everything that it asks counted.
+// measured is a site that ticks on the clock of a trace. It counts all requests.
 type measured struct {
 	*meter
 	t      *testing.T
@@ -174,13 +173,13 @@ type measured struct {
 	endpoint *replay.Endpoint
 	now      time.Time
 	config   config.Config
-	open     func() site.Parts // of a new environment
-	parts    site.Parts
+	open     func() wiring.Parts // opens the parts of a new environment
+	parts    wiring.Parts
 	table    string
 	ticks    int
 }
 
-// A host is where the repository is.
+// A host is the kind of host of the repository.
 type host string
 
 const (
@@ -217,9 +216,9 @@ period: %s
 	topic, err := topics.CreateTopic(t.Context(), &sns.CreateTopicInput{Name: &name})
 	m.must(err)
 	hosted := m.host(on)
-	m.open = func() site.Parts {
+	m.open = func() wiring.Parts {
 		cluster := eks.New(m.wrap(s.eks.Config(s.key)), eks.Options{Name: name, Site: m.config.Site, Clock: clock})
-		p := site.Parts{
+		p := wiring.Parts{
 			Sampler: cluster, Clock: clock,
 			Store:  dynamo.Open(dynamo.Options{Table: m.table, Client: dynamodb.NewFromConfig(m.wrap(s.tables()))}),
 			Alerts: alerts.Topic{ARN: *topic.TopicArn, Client: sns.NewFromConfig(m.wrap(s.moto.Config()))},
@@ -231,15 +230,15 @@ period: %s
 	return m
 }
 
-// host makes a repository and returns what opens it.
-func (m *measured) host(on host) func(*site.Parts) {
+// host makes a repository and returns a function that opens it.
+func (m *measured) host(on host) func(*wiring.Parts) {
 	files := map[string]string{m.config.Repository.PolicyFile: policyFile}
 	if on == onCodeCommit {
 		server := standcc.Start(m.t)
 		server.Create(m.t, "site", files)
 		own := m.stands.moto.Config()
 		own.BaseEndpoint, own.Region = aws.String(server.Endpoint()), standcc.Region
-		return func(p *site.Parts) {
+		return func(p *wiring.Parts) {
 			r, err := repos.Open(repos.Options{Repository: "site", Branch: "main", Client: codecommit.NewFromConfig(m.wrap(own)), Region: own.Region})
 			m.must(err)
 			p.Repository, p.Proposals = r, r
@@ -247,7 +246,7 @@ func (m *measured) host(on host) func(*site.Parts) {
 	}
 	server := gitserver.Start(m.t)
 	server.Create(m.t, "site", files)
-	return func(p *site.Parts) {
+	return func(p *wiring.Parts) {
 		r, err := gitwire.Open(gitwire.Options{URL: server.URL("site"), Branch: "main", Transport: m.meter})
 		m.must(err)
 		m.t.Cleanup(func() { m.must(r.Close()) })
@@ -264,7 +263,7 @@ func (m *measured) tick(at time.Duration) (Kind, Asked) {
 	m.ticks++
 	m.parts.Owner = fmt.Sprintf("latch/00000000-0000-4000-8000-%012d", m.ticks)
 	m.take()
-	r, err := site.Tick(m.config, m.parts).Run(m.t.Context())
+	r, err := wiring.Tick(m.config, m.parts).Run(m.t.Context())
 	if err := errors.Join(err, r.Err()); err != nil {
 		m.t.Fatalf("tick at %s: %v", at, err)
 	}

@@ -7,12 +7,12 @@ import (
 	"os"
 )
 
-// Requests is what ticks were measured to ask of each service.
+// Requests are the measured requests of ticks to each service.
 type Requests struct {
-	// Workloads is the size of the fleet that Kinds were measured on.
+	// Workloads is the number of workloads for which Kinds were measured.
 	Workloads int            `json:"workloads"`
 	Kinds     map[Kind]Asked `json:"kinds"`
-	// Day is the recorded day of another fleet, by the kinds of its ticks.
+	// Day is the recorded day of another site, by the kinds of its ticks.
 	Day Day `json:"day"`
 }
 
@@ -33,15 +33,15 @@ func (k Kind) Commits() bool { return k == Crossing || k == Crossings }
 
 // Asked contains the requests of one tick, or of several ticks together.
 type Asked struct {
-	// Calls are counted by service and operation.
+	// Calls are the numbers of calls, by service and operation.
 	Calls map[string]map[string]int `json:"calls"`
-	// ReadUnits and WriteUnits are DynamoDB's: 4 KB read consistently, and 1 KB
-	// written, of each item.
+	// ReadUnits and WriteUnits are DynamoDB's units: 4 KB of each item for a consistent
+	// read, and 1 KB of each item for a write.
 	ReadUnits  float64 `json:"readUnits"`
 	WriteUnits float64 `json:"writeUnits"`
 	// LogBytes is the size of the log, including metrics.
 	LogBytes int `json:"logBytes"`
-	// Latches is how many latches were written.
+	// Latches is the number of written latches.
 	Latches int `json:"latches"`
 }
 
@@ -49,13 +49,13 @@ type Asked struct {
 type Day struct {
 	Workloads int            `json:"workloads"`
 	Ticks     map[Kind]int   `json:"ticks"`
-	Asked     map[Kind]Asked `json:"asked"` // by all of a kind
+	Asked     map[Kind]Asked `json:"asked"` // all ticks of a kind together
 }
 
 // Of returns the number of calls of an operation.
 func (a Asked) Of(service, operation string) int { return a.Calls[service][operation] }
 
-// All returns how many calls a service got.
+// All returns the number of calls of a service.
 func (a Asked) All(service string) (n int) {
 	for _, calls := range a.Calls[service] {
 		n += calls

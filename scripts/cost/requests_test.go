@@ -26,13 +26,13 @@ var update = flag.Bool("update", false, "write what was measured to testdata/cos
 var requestsFile = filepath.Join("..", "..", "testdata", "cost", "requests.json")
 
 // TestRequestsAreAsMeasured runs real ticks against stand-ins of all services, and
-// compares their requests with the counts that costs are computed from.
+// compares their requests with the numbers in the cost computation.
 func TestRequestsAreAsMeasured(t *testing.T) {
 	t.Parallel()
 	s := newStands(t)
 	measured := Requests{Workloads: fleetSize}
 	var overAPI map[Kind]Asked
-	t.Run("ticks", func(t *testing.T) { // ends when all of them have
+	t.Run("ticks", func(t *testing.T) { // ends when all subtests have ended
 		t.Run("of a fleet on a git server", func(t *testing.T) {
 			t.Parallel()
 			measured.Kinds = fleetKinds(measure(t, s, "fleet-git", onGit, fleet()))
@@ -87,12 +87,12 @@ func compare(t *testing.T, what string, measured, stored map[Kind]Asked) {
 
 const (
 	fleetSize = 100
-	steady    = 87 // of level 100
+	steady    = 87 // rounds to the level 100
 	raised    = 180
-	lowered   = 44 // more than half of steady, since less is a mass drop
+	lowered   = 44 // more than half of steady, because less is a mass drop
 )
 
-// The events of the workloads, by the tick.
+// The ticks at which the workloads change.
 const (
 	looksQuiet = 3
 	raisesOne  = 5
@@ -102,8 +102,8 @@ const (
 	fleetEnds  = 14
 )
 
-// fleet is a trace of 100 workloads at rest. Then one workload rises, then 20, and then
-// 60 start to wait for a lower level.
+// fleet is a trace of 100 workloads. At first they do not change. Then one workload
+// rises, then 20, and then 60 start to wait for a lower level.
 func fleet() *traces.Trace {
 	t := &traces.Trace{Start: time.Date(2026, 3, 2, 20, 0, 0, 0, time.UTC), Length: fleetEnds * period}
 	for i := range fleetSize {
@@ -162,9 +162,9 @@ func fleetKinds(m *measured) map[Kind]Asked {
 	return kinds
 }
 
-// recordedDay ticks over the day that the demo replays, after its warm-up. Each
-// hour it does so in a new environment: Lambda's do not live for ever, and a
-// sampler that goes on keeps to 50 requests in a second of this test's.
+// recordedDay runs ticks for the day that the demo replays, after its warm-up. Each hour
+// of the day gets a new environment, because Lambda environments do not live forever. It
+// also gets a new sampler: one sampler sends at most 50 requests in a second of real time.
 func recordedDay(t *testing.T, s *stands) Day {
 	trace, err := traces.Day()
 	if err != nil {
@@ -220,7 +220,7 @@ func TestUnitsAreByTheWholeItem(t *testing.T) {
 	}
 }
 
-// A sum adds every part, and leaves the parts unchanged.
+// add adds every part, and leaves its argument unchanged.
 func TestAskedAdds(t *testing.T) {
 	t.Parallel()
 	one := Asked{Calls: map[string]map[string]int{"sns": {"Publish": 2}}, ReadUnits: 1, WriteUnits: 2.5, LogBytes: 3, Latches: 4}

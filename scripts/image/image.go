@@ -21,10 +21,10 @@ import (
 // A Build is the source of the binaries.
 type Build struct {
 	Version, Revision string
-	Created           time.Time // of the commit, so that the same commit is the same image
+	Created           time.Time // of the commit, so the same commit gives the same image
 }
 
-// user is the user and the group: not root, and not an account that a host has.
+// user is the user and the group. It is not root, and not an account of a host.
 const user = "65532:65532"
 
 // Index returns the image for all platforms. Each binary is ARCH=PATH.
@@ -70,7 +70,7 @@ func (b Build) image(arch, path string) (v1.Image, error) {
 	}
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	for _, held := range [][]file{
-		{{"etc/ssl/certs/ca-certificates.crt", 0o644, roots()}, {"tmp/", 0o1777, nil}}, // seldom another
+		{{"etc/ssl/certs/ca-certificates.crt", 0o644, roots()}, {"tmp/", 0o1777, nil}}, // this layer seldom changes
 		{{"gitlatch", 0o755, binary}},
 	} {
 		layer, err := b.layer(held)
@@ -90,7 +90,7 @@ func (b Build) image(arch, path string) (v1.Image, error) {
 	return mutate.ConfigFile(image, configured)
 }
 
-// A file is one of a layer; a name that ends in a slash is a folder's.
+// A file is a file in a layer. A name with a slash at its end is a folder.
 type file struct {
 	name    string
 	mode    int64
@@ -116,8 +116,8 @@ func (b Build) layer(files []file) (v1.Layer, error) {
 	return tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer))
 }
 
-// roots are the roots of trust that Mozilla ships, as PEM. A root that it trusts
-// under a condition alone is left out, since PEM has no words for conditions.
+// roots returns the root certificates of Mozilla, as PEM. It omits a root that Mozilla
+// trusts only under conditions, because PEM cannot express conditions.
 func roots() []byte {
 	var all bytes.Buffer
 	for root := range bundle.Roots() {

@@ -24,7 +24,7 @@ import (
 
 var build = struct{ version, revision, created string }{"v1.2.3", strings.Repeat("ab", 20), "2026-11-22T09:00:00Z"}
 
-// assemble is what make image does: build, then write or push.
+// assemble does the same as make image: it builds, then writes or pushes.
 func assemble(t *testing.T, dir, push string) {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "gitlatch")

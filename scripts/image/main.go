@@ -71,8 +71,8 @@ func run(of Build, created, dir, push string, binaries []string) (err error) {
 	return nil
 }
 
-// write writes a layout that holds the index as its one image, which skopeo and
-// crane take for one of several platforms.
+// write writes a layout with the index as its only image. skopeo and crane then handle it
+// as one image for several platforms.
 func write(dir string, index v1.ImageIndex) error {
 	if _, err := os.Stat(dir); err == nil {
 		return errors.New("it is there already: remove it first")

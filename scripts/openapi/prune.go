@@ -9,7 +9,7 @@ import (
 
 type object = map[string]any
 
-// prune returns a description of some operations, by path and method, alone.
+// prune returns a description with only some operations, by path and method.
 func prune(whole object, called map[string][]string) (object, error) {
 	paths, components := object{}, object{}
 	all, _ := whole["paths"].(object)
@@ -62,7 +62,8 @@ func dig(in object, key string) object {
 // then its value is a schema, which is an object.
 var documentation = []string{"example", "examples", "externalDocs", "tags", "x-github", "x-octokit", "summary"}
 
-// strip returns a value without documentation; descriptions stay, some must.
+// strip returns a value without documentation. Descriptions stay, because some are
+// required.
 func strip(value any) any {
 	switch v := value.(type) {
 	case []any:

@@ -1,10 +1,10 @@
-// Command package makes what deploys without a Go toolchain: a zip for each
-// function, and each template with its functions' code in a bucket.
+// Command package packs the release for deployments without a Go toolchain: a zip for
+// each function, and each template with the code of its functions in a bucket.
 //
 //	go run ./scripts/package -from bin -o bin/package -version v1.2.3 template.yaml infra/drill.yaml infra/fleet/template.yaml
 //
-// It takes FROM/FUNCTION/bootstrap for each function. A template is named
-// by its file or folder: gitlatch.yaml, gitlatch-drill.yaml, gitlatch-fleet.yaml.
+// It packs FROM/FUNCTION/bootstrap for each function. The name of a template comes from
+// its file or folder: gitlatch.yaml, gitlatch-drill.yaml, gitlatch-fleet.yaml.
 package main
 
 import (

@@ -9,10 +9,10 @@ import (
 type rule struct {
 	name    string
 	pattern *regexp.Regexp
-	// unless matches the text from the start of a hit if the hit is ordinary English.
-	// Nil is never.
+	// unless matches the text from the start of a hit if the hit is ordinary English; may
+	// be nil.
 	unless *regexp.Regexp
-	// after matches the text before a hit if the hit is ordinary English. Nil is never.
+	// after matches the text before a hit if the hit is ordinary English; may be nil.
 	after   *regexp.Regexp
 	remedy  string
 	example string // text that the pattern finds

@@ -22,7 +22,7 @@ func TestEachPatternFindsItsExample(t *testing.T) {
 	}
 }
 
-// Words that a pattern has are ordinary in other places.
+// The words of a pattern are ordinary in other places.
 func TestOrdinaryEnglishHasNoPattern(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -39,7 +39,7 @@ func TestOrdinaryEnglishHasNoPattern(t *testing.T) {
 	}
 }
 
-// A page in the language of the field has no hit.
+// A page in plain English has no hit.
 func TestAPlainPageHasNoPattern(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/plain.md")

@@ -45,8 +45,8 @@ var surfaces = []surface{
 	{"readme", 2, (*tree).readme},
 	{"handbook", 2, (*tree).handbook},
 	{"help", 2, (*tree).help},
-	{"strings", 11.2, (*tree).strings},
-	{"comments", 22.5, (*tree).comments},
+	{"strings", 2, (*tree).strings},
+	{"comments", 10, (*tree).comments},
 	{"subjects", 5, (*tree).subjects},
 }
 
@@ -156,7 +156,7 @@ func (t *tree) sentence() (int, error) {
 	return lengths[len(lengths)*9/10], nil
 }
 
-// helps are the texts that the help of each command is made of.
+// helps returns the help of each command, by its path.
 func helps(c *cobra.Command) map[string]string {
 	text := c.Short + ".\n\n" + c.Long + "\n"
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) { text += "\n- " + f.Usage })
@@ -169,7 +169,7 @@ func helps(c *cobra.Command) map[string]string {
 	return all
 }
 
-// commands is the tree of commands.
+// commands returns the tree of commands.
 func commands() *cobra.Command {
 	return cli.Commands(cli.Env{Getenv: func(string) string { return "" }})
 }

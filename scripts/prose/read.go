@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A passage is a piece of text that is read at once: a paragraph, a string, a comment.
+// A passage is a piece of text: a paragraph, a string or a comment.
 type passage struct {
 	file string // from the root of the repository, or the name of a command
 	line int    // the first line of the passage in the file; 0 is unknown

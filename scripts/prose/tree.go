@@ -63,7 +63,7 @@ func (t *tree) comments() (all []passage, err error) {
 	return all, err
 }
 
-// sources reads the Go files but for dialect.go, which quotes the patterns.
+// sources reads all Go files except dialect.go, which quotes the patterns.
 func (t *tree) sources(read func(file string, comments, literals []passage)) error {
 	listed, err := t.git("ls-files", "--", "*.go")
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// words are the parts of a text between spaces that have a letter or a digit.
+// words returns the parts of a text between spaces that have a letter or a digit.
 func words(text string) (all []string) {
 	for _, w := range strings.Fields(text) {
 		if strings.ContainsFunc(w, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }) {
@@ -22,7 +22,7 @@ var (
 	ended    = regexp.MustCompile(`[.?!]["')*]*\s+`)
 )
 
-// fewest are the words that make a sentence.
+// fewest is the minimum number of words of a sentence.
 const fewest = 4
 
 // sentences returns the sentences of a Markdown text: of its paragraphs, of each item

@@ -1,2 +1,2 @@
-// Package release holds tests alone: of .goreleaser.yaml, and of the workflows.
+// Package release has only tests: of .goreleaser.yaml, and of the workflows.
 package release

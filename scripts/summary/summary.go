@@ -15,10 +15,10 @@ type event struct {
 	Elapsed                       float64
 }
 
-// A summary is how a run of tests went.
+// A summary is the result of a run of tests.
 type summary struct {
 	packages, passed int
-	failed           []string // tests, and packages that fail without one
+	failed           []string // tests, and packages that fail without a failed test
 	skipped          []string // tests, each with its reason
 }
 
@@ -42,7 +42,7 @@ func (s summary) String() string {
 	return b.String()
 }
 
-// read copies what failed, and a line a package, while it comes.
+// read copies the output of failed tests, and one line for each package, as they arrive.
 func read(in io.Reader, out io.Writer) (s summary, err error) {
 	output := map[string]*strings.Builder{} // by package and test
 	blamed := map[string]bool{}             // packages with a failed test

@@ -38,13 +38,13 @@ func main() {
 	}
 }
 
-// zipped returns the bytes of a zip that holds the file alone.
+// zipped returns the size of a zip with only this file, in bytes.
 func zipped(file string) (int64, error) {
 	in, err := os.Open(file)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = in.Close() }() // nothing was written
+	defer func() { _ = in.Close() }() // the file was only read
 	var size counter
 	archive := zip.NewWriter(&size)
 	entry, err := archive.Create(filepath.Base(file))

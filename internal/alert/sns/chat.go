@@ -17,8 +17,8 @@ func chat(n alert.Notice) (string, error) {
 		"description": plain.Replace(n.Text),
 		"keywords":    []string{n.Site, n.Kind, string(n.Severity)},
 	}
-	if n.Do != "" {
-		content["nextSteps"] = []string{plain.Replace(n.Do)}
+	if n.Fix != "" {
+		content["nextSteps"] = []string{plain.Replace(n.Fix)}
 	}
 	text, err := json.Marshal(map[string]any{
 		"version": "1.0",
@@ -37,6 +37,6 @@ func chat(n alert.Notice) (string, error) {
 
 var icons = map[alert.Severity]string{alert.Critical: ":rotating_light: ", alert.Warning: ":warning: ", alert.Info: ""}
 
-// plain escapes the characters with which a chat marks links and mentions. Names in a
-// text are data of the cluster.
+// plain escapes the characters that mark links and mentions in a chat. The names in a
+// text come from the cluster.
 var plain = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")

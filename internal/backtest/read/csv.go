@@ -14,7 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// The columns of CSV, in any order; the first three must be there.
+// The columns of CSV, in any order. The first three are required.
 const (
 	columnTime     = "time"
 	columnWorkload = "workload"
@@ -29,17 +29,17 @@ var columns = []string{columnTime, columnWorkload, columnReplicas, columnReady, 
 
 const required = 3
 
-// A table is CSV while it is read.
+// A table is the state of reading CSV.
 type table struct {
 	name string
 	rows *csv.Reader
-	at   map[string]int // columns that are there
+	at   map[string]int // indexes of the columns in the file
 	into *backtest.Past
 
 	byText map[string]*backtest.Run
 	byID   map[workload.ID]*backtest.Run
 
-	lastText string // of a time: neighbours mostly share it
+	lastText string // text of the last time: adjacent rows often have the same
 	last     time.Time
 }
 
@@ -79,19 +79,19 @@ func (t *table) header() error {
 		case !slices.Contains(columns, column):
 			return fmt.Errorf("%s: line 1: column %q: must be one of %s", t.name, row[i], strings.Join(columns, ", "))
 		case twice:
-			return fmt.Errorf("%s: line 1: column %q stands twice: remove one", t.name, column)
+			return fmt.Errorf("%s: line 1: column %q appears twice. Remove one", t.name, column)
 		}
 		t.at[column] = i
 	}
 	for _, column := range columns[:required] {
 		if _, ok := t.at[column]; !ok {
-			return fmt.Errorf("%s: line 1: column %q is missing: the first line must name the columns, %s among them", t.name, column, strings.Join(columns[:required], ", "))
+			return fmt.Errorf("%s: line 1: column %q is missing. The first line must contain the columns %s", t.name, column, strings.Join(columns[:required], ", "))
 		}
 	}
 	return nil
 }
 
-// broken says where CSV is not CSV.
+// broken returns an error with the place of invalid CSV.
 func (t *table) broken(err error) error {
 	var parse *csv.ParseError
 	if !errors.As(err, &parse) {
@@ -100,7 +100,7 @@ func (t *table) broken(err error) error {
 	if errors.Is(parse.Err, csv.ErrFieldCount) {
 		return fmt.Errorf("%s: line %d: must have the %d fields that line 1 names", t.name, parse.Line, len(t.at))
 	}
-	return fmt.Errorf("%s: line %d: is no CSV: %w; quote what holds commas or quotes", t.name, parse.Line, parse.Err)
+	return fmt.Errorf("%s: line %d: is not CSV: %w. Put values with commas or quotes in quotes", t.name, parse.Line, parse.Err)
 }
 
 func (t *table) row(row []string) error {
@@ -110,7 +110,7 @@ func (t *table) row(row []string) error {
 	}
 	desired, err := t.count(row, columnReplicas, unknown)
 	if err != nil || desired == unknown {
-		return err // what is not known is as if it had not been sampled
+		return err // a row without replicas is not a sample
 	}
 	scale := workload.Scale{Desired: desired}
 	if scale.Ready, err = t.count(row, columnReady, desired); err != nil {
@@ -143,8 +143,8 @@ func (t *table) time(text string) (time.Time, error) {
 	return at, err
 }
 
-// count reads a column of pods, which may be absent, empty or unknown: then it is
-// another number.
+// count parses a column of pods. If the column is absent, empty or unknown, it returns
+// other.
 func (t *table) count(row []string, column string, other int32) (int32, error) {
 	i, ok := t.at[column]
 	if !ok || row[i] == "" {
@@ -167,7 +167,7 @@ func (t *table) target(row []string) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(row[i], 64)
 	if err != nil || !(v > 0 && v <= 1) {
-		return 0, fmt.Errorf("%s: must be a utilisation above 0 and at most 1, as 0.75, got %q", columnTarget, row[i])
+		return 0, fmt.Errorf("%s: must be a utilisation above 0 and at most 1, such as 0.75, got %q", columnTarget, row[i])
 	}
 	return v, nil
 }

@@ -1,6 +1,6 @@
-// Package read reads the past scale of workloads from comma-separated values, or from
-// the answer of Prometheus to query_range. An error names the source, the line or the
-// field, and what to do.
+// Package read reads past samples of workloads from comma-separated values, or from
+// Prometheus' answer to query_range. An error names the source, the line or the field,
+// and a remedy.
 package read
 
 import (
@@ -20,9 +20,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Source adds the samples of one source to a past. A source that starts with { is
-// answers of Prometheus, one after another; any other source is CSV. Either may be
-// compressed by gzip. Errors contain the name.
+// Source adds the samples of one source to a past. If the source starts with {, it is one
+// or more answers of Prometheus. Otherwise it is CSV. Both may be compressed with gzip.
+// Errors contain the name.
 func Source(name string, from io.Reader, into *backtest.Past) error {
 	in := bufio.NewReaderSize(from, buffer)
 	if head, err := in.Peek(2); err == nil && string(head) == "\x1f\x8b" {
@@ -33,38 +33,38 @@ func Source(name string, from io.Reader, into *backtest.Past) error {
 		in = bufio.NewReaderSize(plain, buffer)
 	}
 	if head, err := in.Peek(3); err == nil && string(head) == "\ufeff" {
-		_, _ = in.Discard(3) // was peeked at
+		_, _ = in.Discard(3) // never fails after Peek
 	}
 	head, err := in.Peek(512)
 	head = bytes.TrimLeft(head, " \t\r\n")
 	switch {
 	case len(head) == 0 && errors.Is(err, io.EOF):
-		return fmt.Errorf("%s is empty: it must contain CSV, or the JSON of Prometheus", name)
+		return fmt.Errorf("%s is empty. It must contain CSV, or the JSON of Prometheus", name)
 	case len(head) == 0 && err != nil:
 		return unread(name, err)
 	case bytes.HasPrefix(head, []byte("{")):
 		return readPrometheus(name, in, into)
 	case bytes.HasPrefix(head, []byte("[")):
-		return fmt.Errorf("%s: begins with a list: give the whole answer, an object, as Prometheus sends it", name)
+		return fmt.Errorf("%s starts with a list. Give the complete response of Prometheus, which is an object", name)
 	}
 	return readCSV(name, in, into)
 }
 
 const buffer = 64 << 10
 
-// unread is an error of reading, once with the name.
+// unread returns an error of reading, which contains the name once.
 func unread(name string, err error) error {
 	var path *fs.PathError
 	switch {
 	case errors.As(err, &path):
 		err = path.Err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("read %s: the file ends in the middle: fetch it again", name)
+		return fmt.Errorf("read %s: the file is incomplete. Fetch it again", name)
 	}
 	return fmt.Errorf("read %s: %w", name, err)
 }
 
-// parseID reads namespace/name, which is a Deployment, or namespace/kind/name.
+// parseID parses namespace/name of a Deployment, or namespace/kind/name.
 func parseID(text string) (workload.ID, error) {
 	switch strings.Count(text, "/") {
 	case 1:
@@ -81,11 +81,10 @@ func parseID(text string) (workload.ID, error) {
 	return workload.ID{}, fmt.Errorf("workload %q: must be namespace/name, or namespace/kind/name", text)
 }
 
-// unknown is a count that is not known.
+// unknown is an unknown number of pods.
 const unknown = -1
 
-// pods reads a count. Averages are no whole numbers: they are rounded up. What is
-// not a number, as "NaN" says, is unknown.
+// pods parses a number of pods. It rounds averages up. It returns unknown for NaN.
 func pods(text string) (int32, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	switch {
@@ -97,7 +96,7 @@ func pods(text string) (int32, error) {
 	return int32(math.Ceil(v)), nil
 }
 
-// instant reads RFC 3339, or seconds since 1970.
+// instant parses RFC 3339, or seconds since 1970.
 func instant(text string) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil
@@ -105,9 +104,9 @@ func instant(text string) (time.Time, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	switch {
 	case err != nil || math.IsNaN(v):
-		return time.Time{}, fmt.Errorf("must be a time as 2026-09-14T18:00:00Z, or seconds since 1970, got %q", text)
+		return time.Time{}, fmt.Errorf("must be a time such as 2026-09-14T18:00:00Z, or seconds since 1970, got %q", text)
 	case v < 0 || v > maxSeconds:
-		return time.Time{}, fmt.Errorf("must be in seconds since 1970, got %s, which is none of the years to 9999; are these milliseconds?", text)
+		return time.Time{}, fmt.Errorf("must be in seconds since 1970, got %s, which is not from 1970 to 9999. Use seconds, not milliseconds", text)
 	}
 	return time.Unix(int64(v), 0), nil
 }

@@ -89,10 +89,10 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 		{" \n ", []string{"is empty"}},
 		{"time,replicas\n", []string{"line 1", `"workload" is missing`}},
 		{"time,workload,replicas,raedy\n", []string{"line 1", `"raedy"`, "ready, min, max"}},
-		{"time,workload,replicas,time\n", []string{"line 1", `"time" stands twice`}},
+		{"time,workload,replicas,time\n", []string{"line 1", `"time" appears twice`}},
 		{"2026-09-14T00:00:00Z,shop/web,3\n", []string{"line 1", "must be one of time, workload"}},
 		{head + "2026-09-14T00:00:00Z,shop/web\n", []string{"line 2", "3 fields"}},
-		{head + "2026-09-14T00:00:00Z,shop/web,4\"2\n", []string{"line 2", "no CSV", "quote"}},
+		{head + "2026-09-14T00:00:00Z,shop/web,4\"2\n", []string{"line 2", "is not CSV", "quote"}},
 		{head + "\n2026-09-14 00:00,shop/web,42\n", []string{"line 3", "time: must be", "2026-09-14T18:00:00Z", `"2026-09-14 00:00"`}},
 		{head + "1789344000000,shop/web,42\n", []string{"line 2", "seconds", "milliseconds"}},
 		{head + "1789344000,web,42\n", []string{"line 2", `"web"`, "namespace/name"}},
@@ -105,28 +105,28 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 		{"time,workload,replicas,target\n1789344000,shop/web,3,75\n", []string{"line 2", "target", "0.75"}},
 		{"time,workload,replicas,target\n1789344000,shop/web,3,0\n", []string{"line 2", "target", "above 0"}},
 		{head + "1789344060,shop/web,1\n1789344000,shop/web,1\n", []string{"line 3", "2026-09-14T00:00:00Z comes after 2026-09-14T00:01:00Z", "sort"}},
-		{"{", []string{"ends in the middle", "fetch it again"}},
+		{"{", []string{"the file is incomplete", "Fetch it again"}},
 		{"{}", []string{"data.result"}},
 		{prometheus(`[]`) + "{}", []string{"data.result"}},
 		{`{"status":"timeout"}`, []string{"status", `"timeout"`}},
-		{`{"data":[]}`, []string{"before byte ", "answer of Prometheus", "array"}},
-		{`{"status":"error","errorType":"bad_data","error":"too many points"}`, []string{"status", `is "error": Prometheus did not answer the query: "too many points"; fix it, and fetch the answer again`}},
+		{`{"data":[]}`, []string{"before byte ", "response of Prometheus", "array"}},
+		{`{"status":"error","errorType":"bad_data","error":"too many points"}`, []string{"status", `is "error": Prometheus did not answer the query: "too many points". Fix the query, and fetch the response again`}},
 		{`{"data":{"resultType":"vector","result":[]}}`, []string{"data.resultType", "query_range, not query"}},
 		{`{"data":{"resultType":"streams","result":[]}}`, []string{"data.resultType", "must be matrix", `"streams"`}},
 		{prometheus(`[[1789344000,"1"],[1789344060,"x"]]`), []string{"data.result[0].values[1]", `value must be a number of pods`, `"x"`}},
 		{prometheus(`[["now","1"]]`), []string{"data.result[0].values[0]", "time must be"}},
 		{prometheus(`[[1789344000]]`), []string{"data.result[0].values[0]", "time and value, got 1"}},
 		{prometheus(`[[1789344000,"1","2"]]`), []string{"data.result[0].values[0]", "time and value, got 3"}},
-		{prometheus(`[7]`), []string{"answer of Prometheus", "data.result.values"}},
-		{prometheus(`[[1789344000,"1"],[1789344000,"1"]]`), []string{"data.result[0].values[1]", "shop/web at 2026-09-14T00:00:00Z comes twice", "keep one"}},
-		{`[{"metric":{}}]`, []string{"begins with a list", "whole answer"}},
-		{"\x1f\x8bno", []string{"read past.txt: the file ends in the middle", "fetch it again"}},
+		{prometheus(`[7]`), []string{"response of Prometheus", "data.result.values"}},
+		{prometheus(`[[1789344000,"1"],[1789344000,"1"]]`), []string{"data.result[0].values[1]", "shop/web at 2026-09-14T00:00:00Z appears twice", "Keep one"}},
+		{`[{"metric":{}}]`, []string{"starts with a list", "complete response"}},
+		{"\x1f\x8bno", []string{"read past.txt: the file is incomplete", "Fetch it again"}},
 		{"\x1f\x8b is no gzip at all", []string{"read past.txt: gzip: invalid header"}},
-		{compressed(t, head+"1789344000,shop/web,1\n")[:30], []string{"read past.txt: the file ends in the middle"}},
-		{compressed(t, prometheus(`[[1789344000,"1"]]`))[:60], []string{"past.txt", "ends in the middle"}},
+		{compressed(t, head+"1789344000,shop/web,1\n")[:30], []string{"read past.txt: the file is incomplete"}},
+		{compressed(t, prometheus(`[[1789344000,"1"]]`))[:60], []string{"past.txt", "the file is incomplete"}},
 		{compressed(t, head+"1789344000,shop/web,x\n"), []string{"past.txt: line 2: replicas", `"x"`}},
-		{`{"data":{"resultType":"matrix","result":[{"metric":{"namespace":"shop","deployment":"web"},"values":[[1789344000,"1"],[17893`, []string{"ends in the middle"}},
-		{prometheus(`[[1789344000 "1"]]`), []string{"answer of Prometheus", "invalid character"}},
+		{`{"data":{"resultType":"matrix","result":[{"metric":{"namespace":"shop","deployment":"web"},"values":[[1789344000,"1"],[17893`, []string{"the file is incomplete"}},
+		{prometheus(`[[1789344000 "1"]]`), []string{"response of Prometheus", "invalid character"}},
 		{`{"data":{"resultType":"matrix","result":[{"metric":{"deployment":"web"}}]}}`, []string{"data.result[0].metric", "max by (namespace, deployment)"}},
 	} {
 		err := read.Source("past.txt", strings.NewReader(c.text), &backtest.Past{})
@@ -142,8 +142,8 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 	}
 }
 
-// A series that comes twice, as from two replicas of an exporter, is not summed,
-// and not one of them taken.
+// A series that occurs twice, as from two replicas of an exporter, is refused. It is not
+// summed, and Source does not choose one of them.
 func TestASeriesThatComesTwiceIsRefused(t *testing.T) {
 	t.Parallel()
 	one := `{"metric":{"namespace":"shop","deployment":"web","instance":"a"},"values":[[1789344000,"1"],[1789344060,"1"]]}`

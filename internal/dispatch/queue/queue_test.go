@@ -147,7 +147,7 @@ func TestTurnsArriveInAQueue(t *testing.T) {
 	}
 	all := turns(23)
 	q := queue.Queue{URL: *made.QueueUrl, Client: &sender{Sender: client, refuse: map[string]int{"prod-4": 1}}}
-	if err := q.Send(t.Context(), all, noon.Add(period)); err != nil { // all are due
+	if err := q.Send(t.Context(), all, noon.Add(period)); err != nil { // every turn is due
 		t.Fatal(err)
 	}
 	var got []string

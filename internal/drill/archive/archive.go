@@ -25,7 +25,7 @@ type Archive interface {
 // latest is the name of the last document, below the folder of a site.
 const latest = "latest.json"
 
-// fileName is the name of a report of an instant in a form: json or html.
+// fileName returns the name of a report at a time, in the form json or html.
 func fileName(at time.Time, form string) string {
 	return at.UTC().Format("20060102T150405Z") + "." + form
 }

@@ -15,8 +15,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill"
 )
 
-// openFor is how long a signed address opens a report for everyone. An address that a
-// role signs expires with the credentials of the role, which may be earlier.
+// openFor is the validity of a signed address, which opens a report for everyone. An
+// address that a role signs expires with the credentials of the role, which may be
+// earlier.
 const openFor = time.Hour
 
 // A Bucket of Amazon S3 saves reports under <prefix><site>/.
@@ -26,7 +27,7 @@ type Bucket struct {
 	Clock        func() time.Time
 }
 
-// Save puts the document and its page, then the document as the last one.
+// Save writes the page and the document, and then the document as the last one.
 func (b Bucket) Save(ctx context.Context, d drill.Document, page []byte) ([]drill.Link, error) {
 	links, files, err := filesOf(d, page, func(name string) string { return "s3://" + b.Name + "/" + b.key(d.Site, name) })
 	if err != nil {
@@ -45,7 +46,7 @@ func (b Bucket) Save(ctx context.Context, d drill.Document, page []byte) ([]dril
 	return b.opened(ctx, d)
 }
 
-// opened adds to the links what opens them.
+// opened adds a signed address to each link.
 func (b Bucket) opened(ctx context.Context, d drill.Document) ([]drill.Link, error) {
 	signer := s3.NewPresignClient(b.Client, s3.WithPresignExpires(openFor))
 	for i, l := range d.Links {
@@ -81,12 +82,12 @@ func (b Bucket) Last(ctx context.Context, site string) (*drill.Document, error) 
 	return d, nil
 }
 
-// largest is more than the document of 10,000 workloads has.
+// largest is the limit of a document in bytes. A document of 10,000 workloads is smaller.
 const largest = 64 << 20
 
 func (b Bucket) key(site, name string) string { return b.Prefix + site + "/" + name }
 
-// What S3 says, and what to do about it.
+// remedies are the solutions to errors of S3, by error code.
 var remedies = map[string]string{
 	"NoSuchBucket":      "the bucket does not exist in this region: create it, or correct drills.s3",
 	"AccessDenied":      "allow the role s3:PutObject and s3:GetObject on the prefix, and s3:ListBucket on the bucket. If the bucket has a KMS key, allow the role kms:GenerateDataKey and kms:Decrypt on the key",

@@ -80,7 +80,7 @@ func TestASiteOfAHub(t *testing.T) {
 	w.scale(t, 90)
 	w.declares(t, `deployment.web: "100"`, "tick")
 
-	w.apply(t, "", "") // and Argo CD does not revert the replicas below
+	w.apply(t, "", "") // Argo CD does not revert the replicas below
 	if said := w.run(t, 0, "drill"); !strings.Contains(said, "no rule protects the live replica count of workloads in") {
 		t.Errorf("the rule is gone in the hub, and a drill says\n%s", said)
 	}
@@ -100,7 +100,7 @@ func TestASiteOfAHub(t *testing.T) {
 	w.declares(t, `deployment.web: "200"`, "tick")
 }
 
-// start starts all of it, with a first checkpoint of 5 pods.
+// start starts the hub, the site and its repository, with a first checkpoint of 5 pods.
 func start(t *testing.T) *world {
 	t.Helper()
 	server := gitserver.Start(t)
@@ -179,7 +179,7 @@ func (w *world) apply(t *testing.T, rule, policy string) {
 		}
 		err := w.hub.Read(ctx, "/apis/argoproj.io/v1alpha1/namespaces/argocd/applications/"+made, &o)
 		if w.site == nil {
-			return nil // it knows no cluster
+			return nil // the hub has no cluster yet
 		}
 		if err == nil && ((len(o.Spec.IgnoreDifferences) > 0) != (rule != "") || (o.Spec.SyncPolicy.Automated != nil) != (policy != "")) {
 			err = fmt.Errorf("it is %+v", o)

@@ -19,10 +19,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
-	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 const (
@@ -77,7 +77,7 @@ spec: {%[3]sselector: {matchLabels: {app: %[1]s}}, template: {metadata: {labels:
 // A wrong is a mistake in an overlay that loses the checkpoint of a workload.
 type wrong struct {
 	said    string
-	files   map[string]string // over those that are right
+	files   map[string]string // replace files of a correct repository
 	cluster string            // objects next to the Kustomization
 	loses   string
 	cause   string
@@ -162,7 +162,7 @@ func (w *world) open(t *testing.T, url string) {
 	}
 	c.Site = "prod"
 	w.run = &run.Run{
-		Tick:    site.Tick(c, site.Parts{Sampler: sampler, Store: mem.New(), Repository: repository, Clock: time.Now, Owner: "drill"}),
+		Tick:    wiring.Tick(c, wiring.Parts{Sampler: sampler, Store: mem.New(), Repository: repository, Clock: time.Now, Owner: "drill"}),
 		Objects: objects, Here: doctor.Here{Branch: "main"}, MinCoverage: 0.95, Archive: archive.Folder(t.TempDir()),
 	}
 }

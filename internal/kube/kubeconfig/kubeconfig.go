@@ -1,44 +1,42 @@
-// Package kubeconfig finds the cluster that a person means. It is apart from
-// [github.com/gitlatch/gitlatch/internal/kube] because of what it links, which
-// a Lambda has no use for.
+// Package kubeconfig selects the cluster of a user's kubeconfig. It is separate from
+// [github.com/gitlatch/gitlatch/internal/kube] because of its dependencies, which a
+// Lambda does not need.
 package kubeconfig
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// A Choice is which cluster is meant. The zero value is the present context of
-// the files that kubectl would use.
+// A Choice selects a cluster. The zero value selects the current context of the files
+// that kubectl would use.
 type Choice struct {
-	Path    string // "" is what KUBECONFIG names, or ~/.kube/config
-	Context string // "" is the present context
+	Path    string // "" is KUBECONFIG, or ~/.kube/config
+	Context string // "" is the current context
 }
 
-// An Error is why kubeconfig files lead to no cluster.
+// An Error reports kubeconfig files that do not select a cluster.
 type Error struct {
 	Files string
 	Cause error
 }
 
-// Error names the files.
+// Error returns the files and the cause.
 func (e *Error) Error() string { return fmt.Sprintf("kubeconfig %s: %v", e.Files, e.Cause) }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Load returns the client configuration of the choice. It asks nothing of the
-// cluster. Its errors are of type Error.
+// Load returns the client configuration of the choice. It sends no request to the
+// cluster. Its errors have the type Error.
 func Load(c Choice) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.Path
@@ -49,49 +47,25 @@ func Load(c Choice) (*rest.Config, error) {
 	return config, nil
 }
 
+// load loads the files and checks the selected context. client-go itself would use an
+// incomplete context as an anonymous user, or look for another configuration.
 func load(rules *clientcmd.ClientConfigLoadingRules, context string) (*rest.Config, error) {
 	merged, err := rules.Load()
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, errors.New("no such file")
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case len(merged.Contexts) == 0:
-		return nil, absence(rules.GetLoadingPrecedence())
 	}
-	if err := check(merged, context); err != nil {
-		return nil, err
+	context = cmp.Or(context, merged.CurrentContext)
+	there := strings.Join(slices.Sorted(maps.Keys(merged.Contexts)), ", ")
+	found := merged.Contexts[context]
+	switch {
+	case there == "":
+		return nil, errors.New("no such file, or no context in it")
+	case found == nil:
+		return nil, fmt.Errorf("no context %q; there are: %s", context, there)
+	case merged.Clusters[found.Cluster] == nil:
+		return nil, fmt.Errorf("context %q: no cluster %q", context, found.Cluster)
+	case found.AuthInfo != "" && merged.AuthInfos[found.AuthInfo] == nil:
+		return nil, fmt.Errorf("context %q: no user %q", context, found.AuthInfo)
 	}
 	return clientcmd.NewNonInteractiveClientConfig(*merged, context, nil, rules).ClientConfig()
-}
-
-// absence says why files bring no context.
-func absence(files []string) error {
-	for _, file := range files {
-		if _, err := os.Stat(file); err == nil {
-			return errors.New("it has no context")
-		}
-	}
-	return errors.New("no such file")
-}
-
-// check says which context is missing, and which there are instead.
-func check(c *api.Config, context string) error {
-	there := strings.Join(slices.Sorted(maps.Keys(c.Contexts)), ", ")
-	if context == "" {
-		context = c.CurrentContext
-	}
-	if context == "" {
-		return fmt.Errorf("no present context; choose one of: %s", there)
-	}
-	found, ok := c.Contexts[context]
-	switch {
-	case !ok:
-		return fmt.Errorf("no context %q; there are: %s", context, there)
-	case c.Clusters[found.Cluster] == nil:
-		return fmt.Errorf("context %q: no cluster %q", context, found.Cluster)
-	case found.AuthInfo != "" && c.AuthInfos[found.AuthInfo] == nil:
-		return fmt.Errorf("context %q: no user %q", context, found.AuthInfo)
-	}
-	return nil
 }

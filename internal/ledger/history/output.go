@@ -36,7 +36,7 @@ func (l Log) Table(out io.Writer, s term.Style) error {
 		if l.Looked > 0 {
 			far = fmt.Sprintf(": %s, back to %s", term.Count(l.Looked, "commit"), l.Oldest.UTC().Format(time.RFC3339))
 		}
-		p.Say("", "older commits were not looked at%s; --commits looks further, where the repository has more than a shallow clone's", far)
+		p.Say("", "older commits were not read%s. To read more commits, use --commits. A shallow clone does not contain all commits", far)
 	}
 	return p.Print(out)
 }
@@ -55,7 +55,7 @@ func (l Log) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON returns the commit for machines. from and to are full entries; null if
-// there is no entry.
+// absent.
 func (c Change) MarshalJSON() ([]byte, error) {
 	type commit Change
 	c.At = c.At.UTC()

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// The state of a site, and what steps pass on of it. A step has its own copy.
+// The types of a site's state, and of the values between steps. Each step has its own
+// copy.
 var values = []string{"State", "Head", "Latches", "Latch", "Found", "Loaded", "Plan", "Published"}
 
 // Only Run replaces the state between steps: no step has a pointer to a part of it, and no
@@ -66,7 +67,7 @@ func sharing(files *token.FileSet, file *ast.File) (found []string) {
 	return found
 }
 
-// path are the names of a selector such as p.head.Agreed.Tip.
+// path returns the names of a selector such as p.head.Agreed.Tip.
 func path(e ast.Expr) []string {
 	switch x := e.(type) {
 	case *ast.Ident:

@@ -22,7 +22,7 @@ var (
 type figure struct {
 	name  string
 	what  string
-	most  float64 // 0 is no such bound
+	most  float64 // 0 if there is no such limit
 	least float64
 	// alone is true for a figure that has no baseline.
 	alone bool
@@ -78,10 +78,10 @@ type measured struct {
 // A book contains the measured values by name.
 type book map[string]measured
 
-// alone notes a figure without a baseline.
+// alone adds a figure without a baseline.
 func (b book) alone(name string, value float64) { b[name] = measured{value: value} }
 
-// beside notes the ratio of gitlatch's cost to the baseline's cost.
+// beside adds the ratio of gitlatch's cost to the baseline's cost.
 func (b book) beside(name string, value float64, ours, theirs string) {
 	b[name] = measured{value, ours, theirs}
 }
@@ -189,7 +189,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// A figure without its baseline means little, and a missing figure means less.
+// A figure without its baseline, or a missing figure, is an error.
 func TestAFigureWithoutABaselineFails(t *testing.T) {
 	t.Parallel()
 	full := func() book {
@@ -216,7 +216,7 @@ func TestAFigureWithoutABaselineFails(t *testing.T) {
 	}
 }
 
-// Each bound is one that a figure may miss.
+// Each limit is one that a figure can miss.
 func TestAFigureBeyondItsBoundIsSeen(t *testing.T) {
 	t.Parallel()
 	for _, f := range accepted {

@@ -63,7 +63,7 @@ func template(i, version int) corev1.PodTemplateSpec {
 	}
 }
 
-// deployment is the i-th, at rest, or half-way from one image to another.
+// deployment returns the i-th Deployment, at rest or half-way from one image to another.
 func deployment(i int, flies bool) *appsv1.Deployment {
 	d := &appsv1.Deployment{
 		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: metaOf(i),
@@ -80,7 +80,7 @@ func deployment(i int, flies bool) *appsv1.Deployment {
 	return d
 }
 
-// autoscaler is the HPA of the i-th Deployment.
+// autoscaler returns the HPA of the i-th Deployment.
 func autoscaler(i int) *autoscalingv2.HorizontalPodAutoscaler {
 	target := autoscalingv2.MetricTarget{Type: "Utilization", AverageUtilization: ptr.To[int32](70)}
 	return &autoscalingv2.HorizontalPodAutoscaler{
@@ -157,7 +157,7 @@ func canned(t testing.TB, n int) *httptest.Server {
 	return server
 }
 
-// managed are fields as Helm and the controllers leave them behind.
+// managed are fields in the form that Helm and the controllers write.
 var managed = func() []metav1.ManagedFieldsEntry {
 	now := metav1.NewTime(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC))
 	spec := bytes.NewBufferString(`{"f:metadata":{"f:annotations":{".":{},"f:example.com/owner":{}},"f:labels":{".":{},"f:app":{},"f:team":{}}},"f:spec":{"f:progressDeadlineSeconds":{},"f:replicas":{},"f:selector":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"web\"}":{".":{},"f:env":{".":{}`)

@@ -117,7 +117,7 @@ func repository(t *testing.T, s *gitserver.Server, name string, files, bytes int
 	random := rand.NewChaCha8([32]byte{})
 	content := make([]byte, bytes)
 	for n := range files {
-		_, _ = random.Read(content) // it never fails
+		_, _ = random.Read(content) // it never returns an error
 		fmt.Fprintf(&stream, "M 100644 inline area%02d/team%02d/file%d.yaml\ndata %d\n%s\n", n/10_000, n/100%100, n%100, bytes, content)
 	}
 	o.GitInput(t, stream.String(), "fast-import", "--quiet")
@@ -183,11 +183,11 @@ func gitSparse(t *testing.T, at start, n int) {
 	git("push", "--quiet", "origin", "HEAD:main")
 }
 
-// gitPlumbing is a level change by git without a work tree, as a user who counts bytes
-// scripts it: a bare partial clone with the root tree, the checkpoint files in two
-// fetches, and new trees by mktree. A sparse checkout reads all trees of the
-// repository, and this script reads no others. A clone has no agreed commit, so it
-// brings no window of commits.
+// gitPlumbing is a level change by git without a work tree, as an experienced user
+// scripts it to save bytes. It makes a bare partial clone with the root tree, gets the
+// checkpoint files in two fetches, and builds new trees with mktree. A sparse checkout
+// reads all trees of the repository, and this script reads only the required ones. A
+// clone has no agreed commit, so it does not fetch a window of commits.
 func gitPlumbing(t *testing.T, at start, n int) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "clone")
@@ -198,7 +198,7 @@ func gitPlumbing(t *testing.T, at start, n int) {
 	for line := range strings.Lines(git("", "ls-tree", "-r", "main:checkpoints/prod")) {
 		fmt.Fprintln(&blobs, strings.Fields(line)[2])
 	}
-	// As git itself fetches the missing objects of a checkout.
+	// Git fetches the missing objects of a checkout in the same way.
 	git(blobs.String(), "-c", "fetch.negotiationAlgorithm=noop", "fetch", "origin", "--quiet", "--no-tags", "--no-write-fetch-head",
 		"--recurse-submodules=no", "--filter=blob:none", "--stdin")
 	git(blobs.String(), "cat-file", "--batch")
@@ -227,7 +227,7 @@ func run(t *testing.T, program string, args ...string) {
 	}
 }
 
-// program builds one that is measured.
+// program builds a measured program.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), name)

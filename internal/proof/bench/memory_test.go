@@ -100,7 +100,7 @@ func settle(t *testing.T, cluster, url string, store *dynamo.Store) {
 	must(t, err)
 	moved := map[workload.ID]latch.Latch{}
 	for id, l := range latches {
-		l.Rev = 0 // of a latch that this store does not have yet
+		l.Rev = 0 // the revision of a latch that this store does not have yet
 		moved[id] = l
 	}
 	all := latch.LatchesOf(nil).With(moved)

@@ -140,8 +140,8 @@ func drain(ctx context.Context, client *http.Client, url string) error {
 	}
 }
 
-// next is the token in the first bytes of a list: the third field of the first of the
-// list, which is the second of its envelope.
+// next returns the continue token in the first bytes of a list: field 3 of the list's
+// metadata, which is field 1 of the list. The list is field 2 of its envelope.
 func next(head []byte) string {
 	for _, number := range []protowire.Number{2, 1, 3} {
 		head = bytes.TrimPrefix(head, []byte("k8s\x00"))

@@ -75,7 +75,7 @@ func growth(t *testing.T, b book) {
 	b.beside("growth_1k_50k", max(ratio(costs[0].clock, costs[1].clock), float64(allocated[0])/float64(allocated[1])), each(costs[0].clock), each(costs[1].clock))
 }
 
-// A world is one in memory.
+// A world is a story's world in memory.
 type world struct{ *story.World }
 
 // worldOf returns a site of n workloads, with realistic names and sizes.
@@ -160,7 +160,7 @@ func latchFirst(t *testing.T, tables *dynalite.Server, server *gitserver.Server,
 	}
 }
 
-// seen is a fleet at an instant.
+// seen returns a sample at an instant.
 type seen struct {
 	fleet []workload.Sample
 	at    time.Time
@@ -170,8 +170,8 @@ func (s seen) Sample(context.Context, workload.Kinds) (workload.Fleet, error) {
 	return workload.Fleet{Site: "prod", Cluster: "5e0c1d2f", At: s.at, Samples: s.fleet}, nil
 }
 
-// A recorder is a transport that keeps the writes and the pushes that pass, and how
-// many were on their way at once.
+// A recorder is a transport that records the writes and pushes, and their maximum
+// concurrency.
 type recorder struct {
 	mu        sync.Mutex
 	table     string

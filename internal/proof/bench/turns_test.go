@@ -95,7 +95,7 @@ func median(costs []cost, of func(cost) time.Duration) time.Duration {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3g s", d.Seconds()) }
 
-// scaled is a number of objects at the size that is measured.
+// scaled returns a number of objects for the measured size.
 func scaled(n int) int { return max(1, int(float64(n)**size)) }
 
 // A build that does its work four times has four times the ratio, also if the machine is

@@ -31,11 +31,11 @@ const (
 	perSite    = 4
 	policyFile = "gitlatch.yaml"
 	latching   = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true, hold: {up: 1}}\n"
-	// patience bounds the time in which nothing lands.
+	// patience is the maximum time without progress.
 	patience = 2 * time.Minute
 )
 
-// levels are what each workload comes to need, one after the other has landed.
+// levels are the successive desired replicas of each workload.
 var levels = []int32{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}
 
 // A crowd contains the processes and their shared parts.
@@ -130,7 +130,7 @@ func (c *crowd) rise(people *person) {
 	}
 }
 
-// tell writes the present desired replicas of the clusters.
+// tell writes the present desired replicas to the clusters' files.
 func (c *crowd) tell() {
 	text, err := json.Marshal(c.needs)
 	must(c.t, err)

@@ -24,14 +24,14 @@ import (
 const (
 	period = 5 * time.Minute
 	lease  = 4 * time.Minute
-	// faster is by how much time passes faster than it does: a lease ends within
-	// three seconds.
+	// faster is the speed of the simulated time relative to real time. At this speed a
+	// lease expires within three seconds.
 	faster = 80
-	// stalls is how many saves there are for one that waits until the lease has ended.
+	// stalls: one of this number of saves waits until the lease has expired.
 	stalls = 25
 )
 
-// jobKey is the variable of a process that ticks, with its job.
+// jobKey is the environment variable with the job of a process.
 const jobKey = "GITLATCH_CROWD_JOB"
 
 // A job is the input of a process.
@@ -52,7 +52,7 @@ type event struct {
 	From, To time.Time
 }
 
-// TestMain is also each process that ticks.
+// TestMain is also the main function of each ticking process.
 func TestMain(m *testing.M) {
 	text := os.Getenv(jobKey)
 	if text == "" {

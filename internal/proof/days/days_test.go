@@ -34,8 +34,8 @@ var start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
 const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"
 
-// In a month a process does not grow, and no day sees more commits than its budget.
-// Growth is asserted only where days follow the fifth.
+// In a month the process does not grow, and no day has more commits than its budget. The
+// test checks the growth only if days follow the fifth.
 func TestAMonthOfAThousandWorkloads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some hours of a thousand workloads take some ten seconds")

@@ -10,14 +10,14 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces/simulate"
 )
 
-// A member is a workload, and the week that it lives again and again.
+// A member is a workload, and the week that it repeats.
 type member struct {
 	id   workload.ID
 	life simulate.Life
 	lag  int // its delay in samples behind another workload with the same week
 }
 
-// newFleet makes n workloads out of the 200 of the simulated week.
+// newFleet makes n workloads from the 200 of the simulated week.
 func newFleet(n int) (all []member) {
 	lives := simulate.Week(traces.Seed, period)
 	for i := range n {
@@ -29,7 +29,7 @@ func newFleet(n int) (all []member) {
 	return all
 }
 
-// seen is the fleet as one tick samples it.
+// seen returns the sample of a tick.
 type seen struct {
 	fleet []member
 	look  int

@@ -20,8 +20,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/moto"
 )
 
-// TestAWS is of the table and of the topic, which all rows reach through one
-// gateway. The cluster is played.
+// TestAWS covers faults of the table and of the topic. All rows reach them through one
+// gateway. The cluster is a fake.
 func TestAWS(t *testing.T) {
 	a := &cloud{state: dynalite.Start(t), moto: moto.Start(t), sites: map[string]*member{}}
 	a.gateway = gateway.Start(t, map[string]string{"dynamodb": a.state.URL, "sns": a.moto.URL})
@@ -54,7 +54,7 @@ type member struct {
 	told   []string         // messages that the topic accepted
 }
 
-// site makes a site with a table and a topic.
+// site creates a site with a table and a topic.
 func (a *cloud) site(t *testing.T, site string) *world {
 	t.Helper()
 	table := a.state.Table(t, "pk", "sk")
@@ -125,8 +125,7 @@ func (a *cloud) calls(operation string) func(http.ResponseWriter, *http.Request,
 	}
 }
 
-// siteOf reads which site's a call is: from the key of an item, or the name of a
-// topic.
+// siteOf returns the site of a call, from the key of an item or the name of a topic.
 func siteOf(body []byte) string {
 	if _, rest, ok := bytes.Cut(body, []byte(`"site#`)); ok {
 		site, _, _ := bytes.Cut(rest, []byte(`"`))
@@ -145,7 +144,7 @@ func messageOf(body []byte) string {
 	return bodies["default"] + "\n" + bodies["email"] + "\n" + form.Get("Subject")
 }
 
-// says answers with an error in the call's protocol.
+// says replies with an error in the call's protocol.
 func says(code int, kind, words string) fault {
 	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 		gateway.Fault(code, kind, words).ServeHTTP(w, r)
@@ -157,7 +156,7 @@ func signed(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	says(http.StatusBadRequest, "InvalidSignatureException", "The request signature we calculated does not match. What was signed: x-amz-security-token:"+r.Header.Get("X-Amz-Security-Token"))(w, r, next)
 }
 
-// once has the first try of each request fail.
+// once makes the first attempt of each request fail.
 func once(do fault) fault {
 	var mu sync.Mutex
 	seen := map[string]bool{}
@@ -175,17 +174,17 @@ func once(do fault) fault {
 	}
 }
 
-// of puts a fault before a service or an operation.
+// of applies a fault to a service or an operation.
 func of(which string, do fault) func(*testing.T, *world) {
 	return func(_ *testing.T, w *world) { w.fails(which, do) }
 }
 
-// pushed is of, from the moment on at which the push is sent.
+// pushed is like of, but starts when the push is sent.
 func pushed(which string, do fault) func(*testing.T, *world) {
 	return func(_ *testing.T, w *world) { w.git.BeforePush(func() { w.fails(which, do) }) }
 }
 
-// over takes all faults of a service away.
+// over removes all faults of a service.
 func over(which string) func(*testing.T, *world) {
 	return func(_ *testing.T, w *world) {
 		w.git.Intercept(nil)
@@ -206,9 +205,9 @@ func awsRows() []row {
 		{name: "replies cut half-way", begins: of("dynamodb", half(cut)), ends: over("dynamodb"), says: "take the lease of site SITE: read lease of site SITE: table TABLE: operation error DynamoDB: GetItem, https response error StatusCode: 200, RequestID: ID, deserialization failed, unexpected EOF"},
 		{name: "a reply lost, and the next end half-way", begins: of("dynamodb", behind(half(ended), first(1, cut))), ends: over("dynamodb"), says: "take the lease of site SITE: read lease of site SITE: table TABLE: operation error DynamoDB: GetItem, https response error StatusCode: 200, RequestID: ID, deserialization failed, unterminated string at offset 18"},
 		{name: "replies that end half-way", begins: of("dynamodb", half(ended)), ends: over("dynamodb"), says: "take the lease of site SITE: read lease of site SITE: table TABLE: operation error DynamoDB: GetItem, https response error StatusCode: 200, RequestID: ID, deserialization failed, unterminated string at offset 18"},
-		{name: "table throttled", begins: of("dynamodb", throttled), ends: over("dynamodb"), says: "take the lease of site SITE: read lease of site SITE: table TABLE is throttled, and stayed so: use on-demand capacity, or raise what is provisioned (ThrottlingException: Rate exceeded)"},
+		{name: "table throttled", begins: of("dynamodb", throttled), ends: over("dynamodb"), says: "take the lease of site SITE: read lease of site SITE: table TABLE is throttled: use on-demand capacity, or raise the provisioned capacity (ThrottlingException: Rate exceeded)"},
 		{name: "table fails", begins: of("dynamodb", internal), ends: over("dynamodb"), says: "take the lease of site SITE: read lease of site SITE: table TABLE: operation error DynamoDB: GetItem, exceeded maximum number of attempts, 3, https response error StatusCode: 500, RequestID: , InternalServerError: something broke"},
-		{name: "table throttled after the push", begins: pushed("dynamodb", throttled), ends: over("dynamodb"), says: "settle: read lease of site SITE: table TABLE is throttled, and stayed so: use on-demand capacity, or raise what is provisioned (ThrottlingException: Rate exceeded)\ngive back the lease of site SITE: WHY"},
+		{name: "table throttled after the push", begins: pushed("dynamodb", throttled), ends: over("dynamodb"), says: "settle: read lease of site SITE: table TABLE is throttled: use on-demand capacity, or raise the provisioned capacity (ThrottlingException: Rate exceeded)\ngive back the lease of site SITE: WHY"},
 		{name: "table fails after the push", begins: pushed("dynamodb", internal), ends: over("dynamodb"), says: "settle: read lease of site SITE: table TABLE: operation error DynamoDB: GetItem, exceeded maximum number of attempts, 3, https response error StatusCode: 500, RequestID: , InternalServerError: something broke\ngive back the lease of site SITE: WHY"},
 		{name: "table gone after it wrote", begins: pushed("dynamodb", lost), ends: over("dynamodb"), says: "settle: read lease of site SITE: table TABLE: operation error DynamoDB: GetItem, exceeded maximum number of attempts, 3, https response error StatusCode: 0, RequestID: , request send failed, Post \"http://HOST/\": EOF\ngive back the lease of site SITE: WHY"},
 		{name: "table silent after the push", begins: pushed("dynamodb", stalled), ends: over("dynamodb"), says: "settle: read lease of site SITE: table TABLE: operation error DynamoDB: GetItem, https response error StatusCode: 0, RequestID: , canceled, context deadline exceeded\ngive back the lease of site SITE: WHY"},

@@ -23,7 +23,7 @@ const (
 	measureToken = "canary-prometheus-2be8c5d013"
 )
 
-// signingKey is what commits are signed by.
+// signingKey is the key that signs commits.
 var signingKey = sync.OnceValue(func() string {
 	_, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -36,7 +36,7 @@ var signingKey = sync.OnceValue(func() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 })
 
-// canaries returns all of them. Each line of a PEM key is one.
+// canaries returns all secrets. Each line of a PEM key is one.
 func (w *world) canaries() []string {
 	all := []string{gitToken, kubeToken, awsSecret, awsSession, measureToken}
 	for _, secret := range w.environment {
@@ -52,7 +52,7 @@ func (w *world) canaries() []string {
 // forms returns the forms of a secret in headers, addresses and dumps.
 func forms(secret string) []string {
 	all := []string{secret, url.QueryEscape(secret), hex.EncodeToString([]byte(secret))}
-	for shift := range 3 { // base64 of something longer that holds it
+	for shift := range 3 { // base64 of a longer text that contains the secret
 		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", shift) + secret))
 		all = append(all, strings.TrimRight(text[4:len(text)-4], "="))
 	}

@@ -27,7 +27,7 @@ func TestCluster(t *testing.T) {
 	run(t, clusterRows(), func(t *testing.T, site string) *world { return clustered(t, cp, site) })
 }
 
-// clustered makes a site whose namespace holds the Deployment web.
+// clustered creates a site whose namespace has the Deployment web.
 func clustered(t *testing.T, cp *controlplane.ControlPlane, site string) *world {
 	t.Helper()
 	cp.Apply(t, fmt.Sprintf("apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", site),
@@ -67,8 +67,8 @@ func scaled(t *testing.T, cp *controlplane.ControlPlane, namespace string, n int
 	}
 }
 
-// A proxied API server is one with a fault before it. It takes the site's own
-// token alone, and asks the server as an administrator.
+// A proxied API server is a real one behind a proxy with a fault. The proxy accepts only
+// the site's own token, and sends the requests as an administrator.
 type proxied struct {
 	*httptest.Server
 
@@ -114,7 +114,7 @@ func proxy(t *testing.T, cp *controlplane.ControlPlane) *proxied {
 			real.ServeHTTP(w, r)
 			return
 		}
-		r.Header.Set("Accept-Encoding", "identity") // half of the body is then half of the text
+		r.Header.Set("Accept-Encoding", "identity") // so that half of the body is half of the text
 		do(w, r, real)
 	}))
 	p.EnableHTTP2 = true
@@ -123,7 +123,7 @@ func proxy(t *testing.T, cp *controlplane.ControlPlane) *proxied {
 	return p
 }
 
-// apiStatus answers as an API server refuses.
+// apiStatus answers like an API server that refuses a request.
 func apiStatus(code int, reason, words string) fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Content-Type", "application/json")
@@ -135,13 +135,13 @@ func apiStatus(code int, reason, words string) fault {
 	}
 }
 
-// deployments are the LISTs of Deployments.
+// deployments reports whether a request is a LIST of Deployments.
 func deployments(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/deployments") }
 
-// later are the pages after the first.
+// later reports whether a request is for a page after the first.
 func later(r *http.Request) bool { return deployments(r) && r.URL.Query().Has("continue") }
 
-// paged has the real server give pages of one Deployment each.
+// paged makes the real server return pages of one Deployment each.
 func paged(do fault) fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		do(w, r, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

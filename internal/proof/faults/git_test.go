@@ -12,8 +12,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// TestGit is of the git server. Cluster, state and topic are played: the table
-// needs Go and git alone.
+// TestGit covers faults of the git server. Cluster, state and topic are fakes, so the
+// table needs only Go and git.
 func TestGit(t *testing.T) {
 	t.Parallel()
 	run(t, gitRows(), func(t *testing.T, site string) *world { return newWorld(t, site, "state: {memory: {}}\n") })
@@ -29,13 +29,12 @@ func pushes(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/git-r
 
 func every(*http.Request) bool { return true }
 
-// git puts a fault before the git server, for the requests that which chooses.
+// git applies a fault to the git server, for the requests that which selects.
 func git(which func(*http.Request) bool, do fault) func(*testing.T, *world) {
 	return func(_ *testing.T, w *world) { w.fails("", on(which, do)) }
 }
 
-// fetching is a fault of git after a user's push, which gives the tick something to
-// fetch.
+// fetching is a fault of git after a user's push, so that the tick must fetch.
 func fetching(do fault) func(*testing.T, *world) {
 	return func(t *testing.T, w *world) {
 		w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": w.origin.Show(t, "main", "gitlatch.yaml") + "# edited\n"}, "by hand")
@@ -75,15 +74,15 @@ func gitRows() []row {
 		{name: "silent", begins: git(every, stalled), ends: works, says: "reconcile with git: read the branch of GIT: context deadline exceeded"},
 		{name: "slow", begins: git(every, slow), ends: works},
 		{name: "down", begins: git(every, status(503, "closed for repairs")), ends: works, says: "reconcile with git: read the branch of GIT: the server answers 503 Service Unavailable: closed for repairs"},
-		{name: "moved", ends: works, says: "reconcile with git: read the branch of GIT: the server redirects to https://git.example.com/new.git: use that as the url", begins: git(every, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+		{name: "moved", ends: works, says: "reconcile with git: read the branch of GIT: the server redirects to https://git.example.com/new.git. Use this URL", begins: git(every, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 			http.Redirect(w, r, "https://me:"+gitToken+"@git.example.com/new.git/git-upload-pack", http.StatusMovedPermanently)
 		})},
-		{name: "not git", begins: git(every, status(200, "please log in")), ends: works, says: "reconcile with git: read the branch of GIT: the server answers \"text/plain\", which is not git: is the url that of a repository?"},
+		{name: "not git", begins: git(every, status(200, "please log in")), ends: works, says: "reconcile with git: read the branch of GIT: the server answers \"text/plain\", which is not git's protocol. Check the URL of the repository"},
 
 		{name: "a listing cut half-way", begins: git(reads, half(cut)), ends: works, says: "reconcile with git: read the branch of GIT: the answer was cut short: unexpected EOF"},
-		{name: "a pack cut half-way", begins: fetching(half(cut)), ends: works, says: "reconcile with git: read what is new in GIT: the answer was cut short: unexpected EOF"},
-		{name: "a pack that ends half-way", begins: fetching(half(ended)), ends: works, says: "reconcile with git: read what is new in GIT: the answer was cut short: unexpected EOF"},
-		{name: "a pack stalled half-way", begins: fetching(half(stalled)), ends: works, says: "reconcile with git: read what is new in GIT: context deadline exceeded"},
+		{name: "a pack cut half-way", begins: fetching(half(cut)), ends: works, says: "reconcile with git: read the new commits of GIT: the answer was cut short: unexpected EOF"},
+		{name: "a pack that ends half-way", begins: fetching(half(ended)), ends: works, says: "reconcile with git: read the new commits of GIT: the answer was cut short: unexpected EOF"},
+		{name: "a pack stalled half-way", begins: fetching(half(stalled)), ends: works, says: "reconcile with git: read the new commits of GIT: context deadline exceeded"},
 		{name: "filter off", begins: fetchingWithoutFilter, says: ""},
 		{name: "many refs", begins: manyRefs(false), ends: fewRefs},
 		{name: "many refs without version 2", begins: manyRefs(true), ends: fewRefs},
@@ -153,7 +152,7 @@ func manyRefs(v0 bool) func(*testing.T, *world) {
 	}
 }
 
-// fewRefs keeps git's own checks of the rest quick.
+// fewRefs makes git's own checks of the rest quick.
 func fewRefs(t *testing.T, w *world) {
 	if err := os.Remove(filepath.Join(w.origin.Dir, "packed-refs")); err != nil {
 		t.Fatal(err)

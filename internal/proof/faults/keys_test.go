@@ -41,7 +41,7 @@ func TestAKeyThatLogsInShowsNowhere(t *testing.T) {
 	}
 }
 
-// byDeployKey is a site whose git server is reached over SSH.
+// byDeployKey is a site that reaches its git server over SSH.
 func byDeployKey(t *testing.T) (*world, []func()) {
 	w := newWorld(t, "ssh", "state: {memory: {}}\n")
 	server := gitserver.StartSSH(t)

@@ -14,19 +14,19 @@ import (
 // it.
 type fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
-// A row is one way in which one part fails. The need of the site's workload goes
-// from 2 to 60 while it lasts, which is a surge.
+// A row is one fault of one part. During the fault, the desired replicas of the site's
+// workload rise from 2 to 60, which is a surge.
 type row struct {
 	name string
-	// begins brings the fault about, and ends takes it away; nil is that nothing is
-	// left to take away.
+	// begins starts the fault, and ends removes it. ends is nil if nothing must be
+	// removed.
 	begins, ends func(*testing.T, *world)
 	// says is the complete error of the tick, with placeholders for the addresses; ""
 	// if the tick recovers from the fault without an error.
 	says string
-	// ticks is how many ticks the fault lasts; 0 is one.
+	// ticks is the number of ticks with the fault; 0 means one.
 	ticks int
-	// alerts are all alerts in order; nil is the surge alone.
+	// alerts are all alerts in order; nil means only the surge.
 	alerts []string
 }
 
@@ -38,7 +38,7 @@ const (
 	wrapUp = 10 * time.Second
 )
 
-// happens takes a site through the fault.
+// happens runs a site through the fault.
 func (x row) happens(t *testing.T, w *world) {
 	w.needs(t, 2)
 	w.calm(t)
@@ -75,7 +75,7 @@ func (x row) happens(t *testing.T, w *world) {
 	w.origin.Check(t)
 }
 
-// run takes a separate site through each row.
+// run runs a separate site through each row.
 func run(t *testing.T, rows []row, site func(*testing.T, string) *world) {
 	for _, x := range rows {
 		t.Run(x.name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func run(t *testing.T, rows []row, site func(*testing.T, string) *world) {
 	}
 }
 
-// Addresses and names differ from run to run.
+// Addresses and names differ in each run.
 var (
 	ports   = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 	streams = regexp.MustCompile(`stream ID \d+`)
@@ -97,7 +97,7 @@ var (
 	requests = regexp.MustCompile(`RequestID: \w+,`)
 )
 
-// Faults of any part.
+// Faults for any part.
 
 // cut ends the connection instead of an answer. It reads the request first: a
 // connection that is closed with unread data is reset.
@@ -106,31 +106,31 @@ func cut(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
 	panic(http.ErrAbortHandler)
 }
 
-// stalled never answers, and the time of the tick is over.
+// stalled never answers, and ends the time of the tick.
 func stalled(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
 	timeIsUp(r)
 	<-r.Context().Done()
 	panic(http.ErrAbortHandler)
 }
 
-// lost has the request done and its answer lost.
+// lost executes the request and drops its reply.
 func lost(_ http.ResponseWriter, r *http.Request, next http.Handler) {
 	next.ServeHTTP(&kept{header: http.Header{}}, r)
 	panic(http.ErrAbortHandler)
 }
 
-// slow answers late.
+// slow delays the reply.
 func slow(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	time.Sleep(300 * time.Millisecond)
 	next.ServeHTTP(w, r)
 }
 
-// status answers with a status and words.
+// status replies with a status and a text.
 func status(code int, words string) fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { http.Error(w, words, code) }
 }
 
-// half sends the first half of an answer, and then does as then does.
+// half sends the first half of the reply, and then calls then.
 func half(then fault) fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		whole := &kept{header: http.Header{}}
@@ -147,7 +147,7 @@ func half(then fault) fault {
 	}
 }
 
-// ended ends an answer as if that were all.
+// ended ends the reply as if it were complete.
 func ended(http.ResponseWriter, *http.Request, http.Handler) {}
 
 // echoed repeats the full head of a request, as some proxies do when they fail.
@@ -161,7 +161,7 @@ func head(r *http.Request) string {
 	return all.String()
 }
 
-// on has a fault concern the requests that which chooses, and no others.
+// on applies a fault to the requests that which selects.
 func on(which func(*http.Request) bool, do fault) fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if which(r) {
@@ -172,15 +172,14 @@ func on(which func(*http.Request) bool, do fault) fault {
 	}
 }
 
-// behind returns two faults in a row: then meets the requests that first lets
-// through.
+// behind combines two faults: then handles the requests that first passes on.
 func behind(first, then fault) fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		first(w, r, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { then(w, r, next) }))
 	}
 }
 
-// kept keeps an answer.
+// kept stores a reply.
 type kept struct {
 	header http.Header
 	status int
@@ -193,7 +192,7 @@ func (k *kept) Write(b []byte) (int, error) { return k.body.Write(b) }
 
 func (k *kept) code() int { return max(k.status, http.StatusOK) }
 
-// read returns a request's body, and leaves it to be read again.
+// read returns a request's body, and leaves it readable.
 func read(r *http.Request) []byte {
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))

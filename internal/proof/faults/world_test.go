@@ -22,9 +22,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/report"
-	sites "github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	sites "github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -32,9 +32,9 @@ import (
 // function opens them. A table without rows about a part has a fake of it.
 type world struct {
 	site       string
-	kubeconfig string // its path
+	kubeconfig string // the path of its kubeconfig
 	origin     *gitserver.Origin
-	git        *gitserver.Server // nil where git is reached otherwise
+	git        *gitserver.Server // nil if git is not on this server
 	opener     *sites.Opener
 	parts      sites.Parts
 	open       bool // the parts are open; a failed tick closes them
@@ -42,19 +42,19 @@ type world struct {
 	now        time.Time
 	period     time.Duration
 
-	need        atomic.Int32                                    // of the Deployment web, where the cluster is played
+	need        atomic.Int32                                    // desired replicas of the Deployment web in a fake cluster
 	grows       func(*testing.T, int32)                         // scales a real cluster; nil if the cluster is a fake
 	told        func(*testing.T) []string                       // every message that was sent so far
-	held        func(*testing.T) []string                       // what else is stored, such as the items of a table
-	names       map[string]string                               // of addresses, for errors
-	environment map[string]string                               // where the configuration finds secrets
+	held        func(*testing.T) []string                       // everything else that is stored, such as the items of a table
+	names       map[string]string                               // names for addresses in errors
+	environment map[string]string                               // the environment variables with the secrets of the configuration
 	hosted      func() (repo.Repository, repo.Proposals, error) // opens the repository on a host; nil without a host
 	fails       func(which string, do fault)                    // puts a fault before a part; see each table
 
-	said strings.Builder // everything that anybody could read
+	said strings.Builder // everything that a user could read
 
 	clock sync.Mutex
-	left  *remaining // of the tick that runs, or ran last
+	left  *remaining // of the present or last tick
 }
 
 const policy = `apiVersion: gitlatch.dev/v1alpha1
@@ -81,8 +81,7 @@ func newWorld(t *testing.T, site, document string) *world {
 	return w
 }
 
-// reaches has the site reach its cluster at an address, which shows a
-// certificate.
+// reaches makes the site reach its cluster at an address with the given certificate.
 func (w *world) reaches(t *testing.T, server, certificate string) {
 	t.Helper()
 	if w.kubeconfig == "" {
@@ -99,7 +98,7 @@ contexts: [{name: test, context: {cluster: test, user: test}}]
 	}
 }
 
-// configure gives the site its configuration.
+// configure writes the configuration of the site.
 func (w *world) configure(t *testing.T, document string) {
 	t.Helper()
 	c, err := config.ParseConfig("config", []byte("apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: "+w.site+
@@ -116,7 +115,7 @@ func (w *world) configure(t *testing.T, document string) {
 	})
 }
 
-// played is a cluster with the Deployment web at rest.
+// played is a fake cluster with the Deployment web at rest.
 type played struct{ *world }
 
 func (p played) Sample(context.Context, workload.Kinds) (workload.Fleet, error) {
@@ -132,13 +131,12 @@ func (w *world) id() workload.ID {
 	return workload.ID{Namespace: w.site, Kind: workload.Deployment, Name: "web"}
 }
 
-// letters are a topic that takes everything.
+// letters is a topic that accepts every alert.
 type letters struct{ sent []string }
 
-func (l *letters) Send(_ context.Context, a alert.Alert) error {
-	text, err := json.Marshal(a)
-	l.sent = append(l.sent, string(text)+a.Message())
-	return err
+func (l *letters) Send(_ context.Context, n alert.Notice) error {
+	l.sent = append(l.sent, string(n.Document)+n.Text)
+	return nil
 }
 
 func (w *world) needs(t *testing.T, n int32) {
@@ -265,7 +263,7 @@ func (w *world) once(ctx context.Context, t *testing.T) error {
 	return errors.Join(err, r.Err())
 }
 
-// letters keeps the topic that is played from one opening to the next.
+// letters returns the fake topic, the same each time that the parts are opened.
 func (w *world) letters(before any) *letters {
 	l, ok := before.(*letters)
 	if !ok {
@@ -275,7 +273,7 @@ func (w *world) letters(before any) *letters {
 	return l
 }
 
-// calm makes a tick that nothing disturbs.
+// calm runs a tick without a fault.
 func (w *world) calm(t *testing.T) {
 	t.Helper()
 	if err := w.tick(t); err != nil {
@@ -325,7 +323,7 @@ func (w *world) heard(t *testing.T, want []string) {
 	}
 }
 
-// plain gives addresses their names.
+// plain replaces addresses with their names.
 func (w *world) plain(text string) string {
 	for address, name := range w.names {
 		text = strings.ReplaceAll(text, address, name)

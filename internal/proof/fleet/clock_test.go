@@ -20,10 +20,10 @@ type clock struct {
 	now  time.Duration
 	next events
 	made int           // events so far; it orders the events of one instant
-	idle chan struct{} // the actor that runs waits, or is over
+	idle chan struct{} // the running actor waits, or has ended
 }
 
-// lookahead is the least time from an actor's decision to a deed.
+// lookahead is the minimum time from an actor's decision to a deed.
 const lookahead = requestTakes / 2
 
 type event struct {
@@ -57,14 +57,14 @@ func (c *clock) start(at time.Duration, f func()) {
 // sleep lets time pass for the actor that calls it.
 func (c *clock) sleep(d time.Duration) { c.act(d, nil) }
 
-// act sleeps, and does a deed then.
+// act sleeps, and then executes a deed.
 func (c *clock) act(after time.Duration, d *deed) {
 	wake := make(chan struct{})
 	c.add(c.now+after, wake, d)
 	c.park(wake)
 }
 
-// park waits until another wakes the actor that calls it.
+// park waits until another actor wakes the calling one.
 func (c *clock) park(wake chan struct{}) {
 	c.idle <- struct{}{}
 	<-wake
@@ -108,7 +108,7 @@ func (c *clock) ahead() {
 	}
 }
 
-// orders reports whether it matters which of two deeds comes first.
+// orders reports whether the order of two deeds matters.
 func (d *deed) orders(other *deed) bool {
 	return d.branch == other.branch && (d.moves || other.moves)
 }
@@ -131,7 +131,7 @@ func before(a, b *event) int {
 	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.made, b.made))
 }
 
-// events are a heap, the first to come on top.
+// events are a heap with the next event on top.
 type events []*event
 
 func (e events) Len() int           { return len(e) }
@@ -145,8 +145,8 @@ func (e *events) Pop() any {
 	return last
 }
 
-// workers are functions that may run at once; the others wait in the order that
-// they came.
+// workers are functions that may run concurrently. The others wait in the order of their
+// arrival.
 type workers struct {
 	*clock
 	free    int

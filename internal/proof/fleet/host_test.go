@@ -14,8 +14,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// How long a host takes, between begin and end of a request: half of it on the
-// way there, where the deed is done, and half on the way back.
+// The duration of a host's request. Half of it passes on the way to the host, which then
+// executes the request, and half on the way back.
 const (
 	requestTakes = 150 * time.Millisecond
 	pushTakes    = 600 * time.Millisecond
@@ -69,7 +69,7 @@ type way struct {
 	asked, pushed int
 }
 
-// RoundTrip takes the time of a request, and does it half-way.
+// RoundTrip waits for the duration of a request, and executes it in the middle.
 func (w *way) RoundTrip(r *http.Request) (*http.Response, error) {
 	if w.dead {
 		return nil, errDead
@@ -98,7 +98,7 @@ func (w *way) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// send asks the host, and reads its answer.
+// send sends a request to the host, and reads its reply.
 func (h *host) send(r *http.Request) (*http.Response, error) {
 	var sent []byte
 	if r.Body != nil {
@@ -126,9 +126,9 @@ func (h *host) send(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// The requests that there are.
+// The kinds of requests.
 const (
-	tips  = "tips"  // where branches are
+	tips  = "tips"  // heads of branches
 	fetch = "fetch" // of commits, trees and blobs
 	push  = "push"
 )
@@ -143,7 +143,7 @@ func asks(r *http.Request, sent []byte) string {
 	return fetch
 }
 
-// jittered is a time of about d: half of it to one and a half.
+// jittered returns a random duration from d/2 to 3d/2.
 func jittered(d time.Duration, random *rand.Rand) time.Duration {
 	return time.Duration((0.5 + random.Float64()) * float64(d))
 }

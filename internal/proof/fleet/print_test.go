@@ -10,7 +10,7 @@ import (
 // A result contains the figures of a run.
 type result struct {
 	plan
-	ticks   []int // until each level change landed, in order
+	ticks   []int // number of ticks until each level change landed, in order
 	waiting int   // level changes that have not landed
 	races   float64
 	quiet   float64 // requests of a tick without a level change, after the first tick of each site
@@ -50,7 +50,7 @@ func (r *run) size() string {
 	return fmt.Sprintf("%.1f, packed %.1f", float64(loose)/1024, float64(r.counted("size-pack"))/1024)
 }
 
-// counted is in KiB.
+// counted is a size in KiB.
 func (r *run) counted(what string) (n int) {
 	for line := range strings.Lines(r.origin.Git(r.t, "count-objects", "-v") + "\n") {
 		if rest, ok := strings.CutPrefix(line, what+": "); ok {
@@ -76,7 +76,7 @@ func (r result) landed() string {
 	return fmt.Sprintf("%.1f %%", 100*float64(len(r.ticks))/float64(len(r.ticks)+r.waiting))
 }
 
-// row is a line of the table.
+// row returns a row of the table.
 func (r result) row() []string {
 	starts := "at once"
 	if r.spread > 0 {

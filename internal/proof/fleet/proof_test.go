@@ -19,7 +19,7 @@ import (
 type commit struct {
 	id, author, subject string
 	at                  time.Time
-	site, intent        string // of its trailers
+	site, intent        string // from its trailers
 	files               []string
 	levels              []rewrite
 }
@@ -56,7 +56,7 @@ var (
 	stated  = regexp.MustCompile(`^([-+])  deployment\.([a-z]+): "([0-9]+)"$`)
 )
 
-// read takes from a patch which files it changes, and which levels.
+// read returns the changed files and levels of a patch.
 func (c *commit) read(patch string) {
 	levels := map[workload.ID]*rewrite{}
 	var site, namespace string
@@ -94,7 +94,7 @@ func (r *run) proof() (ticks []int) {
 	commits := r.commits()
 	by := map[string]commit{}
 	ours := map[string][]rewrite{} // by site and workload, in order
-	landed := map[string][]int{}   // in which periods
+	landed := map[string][]int{}   // the numbers of their periods
 	intents := map[string]string{}
 	for _, c := range commits {
 		by[c.id] = c
@@ -227,7 +227,7 @@ func (r *run) show(at, file string) string {
 		for _, at := range append(asked, slices.Sorted(maps.Keys(r.written))...) {
 			fmt.Fprintln(&ask, at)
 		}
-		// A line before each, with its size, and a line break after it.
+		// each file starts with a line with its size, and ends with a line break
 		out := r.origin.GitInput(r.t, ask.String(), "cat-file", "--batch") + "\n"
 		for asked := range strings.Lines(ask.String()) {
 			head, rest, _ := strings.Cut(out, "\n")

@@ -19,21 +19,21 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A plan is how many sites share the repository, and how.
+// A plan is the number of sites that share the repository, and their division.
 type plan struct {
 	sites int
-	// branches are how many there are: each site has one of them.
+	// branches is the number of branches. Each site uses one of them.
 	branches int
 	// spread is the duration in which the ticks of a period start; 0 starts them
 	// together.
 	spread time.Duration
 	// workers is the number of ticks that run at once; 0 means no limit.
 	workers int
-	// ordinary is how many periods follow the storm in which one of a hundred
-	// sites rises.
+	// ordinary is the number of periods after the storm in which one of a hundred sites
+	// rises.
 	ordinary int
-	// limit is the number of periods after which what waits is left to wait; 0 is
-	// one that only a fault reaches.
+	// limit is the number of periods after which the run stops waiting; 0 is a limit that
+	// only a fault reaches.
 	limit int
 }
 
@@ -44,7 +44,7 @@ const (
 	storm       = regionRises + 1
 )
 
-// A run is what became of a plan.
+// A run is the result of a plan.
 type run struct {
 	*clock
 	*host
@@ -58,7 +58,7 @@ type run struct {
 	written map[string]string
 	edited  map[string]bool   // sites with a checkpoint file that a user edited
 	held    map[string]string // the final content of git, by branch and path
-	dropped int               // turns that came so late that the next was due
+	dropped int               // turns that were so late that the next one was due
 }
 
 // A look is one tick, as its report describes it.
@@ -93,7 +93,7 @@ func (p plan) play(t testing.TB) *run {
 	return r
 }
 
-// branch is the one of a site.
+// branch returns the branch of a site.
 func (p plan) branch(i int) string {
 	if p.branches == 1 {
 		return "main"
@@ -148,7 +148,7 @@ func (r *run) fill() {
 	r.origin.Git(r.t, "pack-refs", "--all")
 }
 
-// dispatch gives each site its turn in each period, until nothing waits any more.
+// dispatch gives each site its turn in each period, until no level change waits.
 func (r *run) dispatch() {
 	pool := &workers{clock: r.clock, free: r.workers}
 	if r.workers == 0 {
@@ -179,8 +179,8 @@ func (r *run) dispatch() {
 	}
 }
 
-// people commits for users to the same branches during the storm: a new file
-// each time, and every fifth time a level.
+// people commits for users to the same branches during the storm: a new file each time,
+// and a level every fifth time.
 func (r *run) people(random *rand.Rand) {
 	r.sleep(storm * period)
 	times := 5 + len(r.sites)/10

@@ -30,7 +30,7 @@ const policyFile = "gitlatch.yaml"
 
 const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"
 
-// levels are the series 1-2-5, the slow and obvious way.
+// levels lists the levels of the series 1-2-5 in an independent way.
 func level(need int32) int32 {
 	for decade := int32(1); ; decade *= 10 {
 		for _, digit := range []int32{1, 2, 5} {
@@ -41,11 +41,11 @@ func level(need int32) int32 {
 	}
 }
 
-// A site is played, but for its tick.
+// A site is simulated, except for its tick.
 type site struct {
 	*run
 	name, branch string
-	needs        map[workload.ID]int32 // at first
+	needs        map[workload.ID]int32 // the initial desired replicas
 	// rises are the times at which a workload's desired replicas tripled.
 	rises  map[workload.ID][]time.Duration
 	random *rand.Rand
@@ -103,14 +103,14 @@ func (s *site) waits(w workload.ID, latches map[workload.ID]latch.Latch) bool {
 	return latches[w].Declared.Replicas != level(s.need(w, s.now))
 }
 
-// A process ticks once, and may die of it.
+// A process makes one tick, and may die during it.
 type process struct {
 	*site
 	way *way
 	latch.Store
 }
 
-// tick makes one tick, and notes it.
+// tick makes one tick, and stores its report.
 func (s *site) tick(turn time.Duration) {
 	s.ticks++
 	p := &process{site: s, way: &way{host: s.host, branch: s.branch}, Store: s.store}
@@ -132,15 +132,15 @@ func (s *site) tick(turn time.Duration) {
 		PolicyFile: policyFile, ParsePolicy: s.parsePolicy,
 	}
 	from := s.now
-	r, _ := t.Run(s.t.Context()) // what fails is tried again in the next turn
+	r, _ := t.Run(s.t.Context()) // the next turn repeats a failed tick
 	s.note(s, p.way, from, r)
 	if err := repository.Close(); err != nil {
 		s.t.Error(err)
 	}
 }
 
-// fate is what befalls the process: in one of 200 it dies, in one of 100 that
-// pushes it loses the reply.
+// fate draws the fate of the process: one of 200 dies, and one of 100 processes that push
+// loses the reply.
 func (s *site) fate() (diesAt int, losesReply bool) {
 	if s.random.IntN(200) == 0 {
 		diesAt = 1 + s.random.IntN(7)
@@ -205,7 +205,8 @@ func (p *process) Release(ctx context.Context, l latch.Lease) error {
 	return p.Store.Release(ctx, l)
 }
 
-// gone takes the time of a question to the state, unless the process is dead.
+// gone waits for the duration of a request to the state, unless the process is dead. It
+// reports whether the process is dead.
 func (p *process) gone() bool {
 	if !p.way.dead {
 		p.clock.sleep(stateTakes)

@@ -79,8 +79,8 @@ func TestTheQuickStartOfTheReadmeRuns(t *testing.T) {
 	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=42")
 	cp.Kubectl(t, "", "rollout", "status", "-n", "shop", "deployment/web", "--timeout=2m")
 	// The autoscaler must not change the replicas, however slow the machine is. So it is
-	// created after the scale: an autoscaler that sees one pod first may set its minimum,
-	// whatever its behavior states.
+	// created after the scale. An autoscaler that sees one pod first may set its minimum,
+	// even if its behavior should prevent that.
 	cp.Apply(t, strings.Replace(controlplane.Autoscaler("Deployment", "shop", "web"), "stabilizationWindowSeconds: 0", "selectPolicy: Disabled", 1))
 	cp.Kubectl(t, "", "wait", "-n", "shop", "hpa/web", "--for=condition=ScalingActive", "--timeout=2m")
 

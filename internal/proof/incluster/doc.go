@@ -1,3 +1,3 @@
-// Package incluster holds tests alone: a tick in the cluster that it samples, as
-// infra/cluster runs it, on a real control plane.
+// Package incluster contains tests only. They run a tick in the cluster that it samples,
+// on a real control plane, like infra/cluster does.
 package incluster

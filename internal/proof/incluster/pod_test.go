@@ -17,7 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 )
 
-// The folder of a pod's own token, which the API server mounts into each pod.
+// The folder with a pod's own token, which the API server mounts into each pod.
 const ownToken = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 // A container is a pod as its program sees it after the kubelet's work. Its mounts are
@@ -28,8 +28,8 @@ type container struct {
 	now   time.Time
 }
 
-// start has a Job of a CronJob make its pod, and returns its container. No such pod is
-// admitted that is not restricted.
+// start lets a Job of a CronJob create its pod, and returns the pod's container. The API
+// server admits only pods that meet the restricted standard.
 func start(t *testing.T, cp *controlplane.ControlPlane, cronjob string) *container {
 	t.Helper()
 	job := cronjob + "-first"

@@ -60,7 +60,7 @@ func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
 		t.Errorf("the record is\n%s", record)
 	}
 
-	// A role that was left out shows, and is given back by the same command.
+	// A missing role shows in the output, and the same command restores it.
 	cp.Kubectl(t, "", "delete", "clusterrolebinding", "gitlatch-samplers")
 	if status, log := pod.run(); status == 0 || !strings.Contains(log, `"system:serviceaccount:gitlatch:gitlatch"`) || !strings.Contains(log, "forbidden") {
 		t.Errorf("without its rights a tick ended with %d:\n%s", status, log)

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// overpays reports that the budget paid for more pushes than there were: twice for one
-// commit, or for commits that users merged.
+// overpays returns a text if the budget paid for more pushes than there were: twice for
+// one commit, or for commits that users merged.
 func overpays(s *Seen) string {
 	for _, c := range s.New {
 		if c.By == ours {
@@ -15,7 +15,7 @@ func overpays(s *Seen) string {
 	}
 	pushed := s.World.Proposed - s.proposed
 	if was, is := s.Before.Head.Proposal, s.After.Head.Proposal; is != nil && (was == nil || was.ID != is.ID) {
-		pushed = max(1, pushed) // asked again with the commit that the branch holds
+		pushed = max(1, pushed) // proposed again with the same commit
 	}
 	s.Witness.owed, s.Witness.proposed = s.owed+pushed, s.World.Proposed
 	before, after := s.Before.Head.Budget, s.After.Head.Budget

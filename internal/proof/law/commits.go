@@ -35,8 +35,8 @@ func (w *Witness) at(id string) map[workload.ID]checkpoint.Entry {
 	return entries
 }
 
-// unread are the namespaces that cannot be read at a commit, each with the reason: all
-// of them if site.yaml is broken.
+// unread returns the namespaces that cannot be read at a commit, each with the reason. If
+// site.yaml is broken, it returns all of them.
 func (w *Witness) unread(id string) map[string]error {
 	tree, err := w.read(id)
 	if err == nil {
@@ -72,12 +72,12 @@ const (
 // it.
 const yield = 1000 * time.Hour
 
-// A Commit is one on the base.
+// A Commit is a commit on the base.
 type Commit struct {
 	repo.LogEntry
 	By      author
 	Changes []checkpoint.Change // of the site's entries
-	Paths   []string            // that it changed
+	Paths   []string            // paths that it changed
 }
 
 // look reads the commits since its last call.
@@ -196,7 +196,7 @@ func brings(of, change checkpoint.Change) bool {
 		(level(change.From) == level(change.To) || level(of.To) == level(change.To))
 }
 
-// account notes whose an entry is after a commit.
+// account notes the author of an entry's value after a commit.
 func (w *Witness) account(s *Seen, c Commit) {
 	if c.By == merge { // a user's commit, if they amended it
 		w.all, w.amended = w.all || w.amended, false
@@ -209,7 +209,7 @@ func (w *Witness) account(s *Seen, c Commit) {
 		w.had(change)
 		switch {
 		case c.By == person && change.To.IsZero() && w.blind[change.ID.Namespace] != nil:
-			// Nothing knows that there was an entry.
+			// git and the state had lost the entry before
 		case c.By == person && w.offered(c, change):
 			w.touched[change.ID] = true
 			delete(w.theirs, change.ID)

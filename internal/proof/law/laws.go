@@ -52,7 +52,7 @@ func lost(s *Seen) string {
 		}
 	}
 	if s.open > 0 {
-		return "" // the tick around this one states how much it could read
+		return "" // the enclosing tick states how much it could read
 	}
 	lost := s.Witness.lost
 	s.Witness.lost = nil
@@ -107,7 +107,7 @@ func disagree(s *Seen) string {
 	return strings.Join(slices.Sorted(slices.Values(wrong)), "; ")
 }
 
-// decided reports whether anything was decided for a reason.
+// decided reports whether a decision has the given reason.
 func (s *Seen) decided(why policy.Reason) bool {
 	return slices.ContainsFunc(s.Told.Decisions, func(d policy.Decision) bool { return d.Reason == why })
 }
@@ -170,7 +170,7 @@ func ends(s *Seen) string {
 		if !latched || before < 2 || runs && sample.Scale == nil {
 			continue
 		}
-		if total++; !runs || sample.Scale.Desired*4 <= before { // to be gone is not to recover
+		if total++; !runs || sample.Scale.Desired*4 <= before { // an absent workload has not recovered
 			still++
 		}
 	}

@@ -34,7 +34,7 @@ func (s *Seen) changes() (all []checkpoint.Change) {
 	return all
 }
 
-// early returns why a lowering was too early.
+// early returns a text if a lowering was too early.
 func (s *Seen) early(change checkpoint.Change) string {
 	of := s.lives[change.ID]
 	if of == nil || len(of.looks) == 0 {
@@ -89,8 +89,8 @@ func retires(s *Seen) string {
 	return s.many()
 }
 
-// many reports that more entries were removed than the guards allow in the time that
-// retires one.
+// many returns a text if more entries were removed within RetireAfter than the guards
+// allow.
 func (s *Seen) many() string {
 	guards, now := s.Told.Set.Guards, s.Told.At
 	maps.DeleteFunc(s.retired, func(_ workload.ID, at time.Time) bool { return at.After(now) || now.Sub(at) >= guards.RetireAfter })
@@ -101,7 +101,7 @@ func (s *Seen) many() string {
 	return ""
 }
 
-// absent is for how long a workload was seen to be absent.
+// absent returns the observed time of a workload's absence.
 func (s *Seen) absent(id workload.ID) (d time.Duration) {
 	if s.lives[id] == nil {
 		return 0

@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// had notes the levels that an entry had.
+// had adds the levels that an entry had.
 func (w *Witness) had(change checkpoint.Change) {
 	if w.levels[change.ID] == nil {
 		w.levels[change.ID] = map[int32]bool{}
@@ -20,9 +20,10 @@ func (w *Witness) had(change checkpoint.Change) {
 	w.levels[change.ID][change.To.Replicas] = true
 }
 
-// overwrites reports a number beside a marker that gitlatch changed although its entry never
-// had that level, and neither the marker, the file nor the entry was new. A workload with two
-// markers in a file is left out, and so is a commit that another tick already agreed with.
+// overwrites reports a number with a marker that gitlatch changed although the entry
+// never had that level, and the marker, the file and the entry existed before. It skips a
+// workload with two markers in a file, and a commit that another tick already agreed
+// with.
 func overwrites(s *Seen) string {
 	if s.agreed == "" || s.Moved || !s.below(s.After.Tip, s.agreed) {
 		return ""
@@ -48,7 +49,7 @@ func overwrites(s *Seen) string {
 
 var marked = regexp.MustCompile(`: (\d+) # \{"\$gitlatch": "([^"]+)"\}`)
 
-// marksIn are the marked numbers in a text.
+// marksIn returns the marked numbers in a text.
 func marksIn(text string) map[workload.ID][]int32 {
 	marks := map[workload.ID][]int32{}
 	for _, found := range marked.FindAllStringSubmatch(text, -1) {

@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// atOnce reports that a user's commit opted workloads out although it removed many
+// atOnce returns a text if a user's commit opted workloads out although it removed many
 // entries of live workloads, for the first time.
 func atOnce(s *Seen) string {
 	if !s.Calm || s.Told.Stop.Reason == policy.ReasonSecond {
@@ -42,8 +42,8 @@ func atOnce(s *Seen) string {
 	return ""
 }
 
-// removedBy are the workloads that run and whose level a user's commit removed, for the
-// first time.
+// removedBy returns the live workloads whose level a user's commit removed for the first
+// time.
 func (s *Seen) removedBy(c Commit) (gone []workload.ID) {
 	agreed := s.at(s.Before.Head.Agreed.Tip)
 	guards := s.Told.Set.Guards

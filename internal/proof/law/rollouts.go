@@ -12,10 +12,10 @@ import (
 type flight struct {
 	rollout workload.Rollout
 	target  string
-	most    int32 // of its pods that the target had
-	low     int   // healthy ticks in a row that saw it below the cut
-	well    int   // those that saw it at the cut or above, and nothing amiss
-	wrong   []int // those that each of wrongs lasted
+	most    int32 // maximum number of the target's pods so far
+	low     int   // consecutive healthy ticks that saw it below the cut
+	well    int   // consecutive ticks that saw it healthy at the cut or above
+	wrong   []int // number of ticks that each of wrongs lasted
 }
 
 // cutAt is the cut of a site's rules, in percent. begins and turns are the most samples

@@ -67,8 +67,8 @@ func (w *Witness) count(h Held) {
 	}
 }
 
-// window are the commits that one descends from, itself included, and an older one
-// does not, the oldest first.
+// window returns the commits from id back to older, without older, along first parents.
+// The oldest is first. descends is false if id does not descend from older.
 func (w *Witness) window(id, older string) (commits []Commit, descends bool) {
 	for id != older {
 		c, known := w.known[id]

@@ -11,8 +11,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/proof/story"
 )
 
-// No story of testdata/scenarios breaks a law: what random histories found once is
-// kept there.
+// No story in testdata/scenarios breaks a law. Stories that random histories found are
+// stored there.
 func TestStoriesBreakNoLaw(t *testing.T) {
 	files, err := filepath.Glob("../../../testdata/scenarios/*.txtar")
 	if err != nil || len(files) == 0 {

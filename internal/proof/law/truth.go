@@ -12,7 +12,7 @@ import (
 // truth is the live state, as the product could have seen it if it had read every part.
 type truth struct {
 	lives map[workload.ID]*life
-	// dropped are the scales that workloads had before a mass drop; nil without a drop.
+	// dropped are the scales of workloads before a mass drop; nil without a drop.
 	dropped map[workload.ID]int32
 	// acknowledged is true after a user accepted the open mass drop.
 	acknowledged bool
@@ -21,7 +21,7 @@ type truth struct {
 // A life is the history of one workload.
 type life struct {
 	looks   []*look   // in the order of the samples of their ticks
-	urgent  int       // healthy ticks in a row that left an urgent need undeclared
+	urgent  int       // consecutive healthy ticks with an urgent need above the level
 	awaited time.Time // the instant of the last tick
 	flight
 }
@@ -34,7 +34,7 @@ type look struct {
 	frozen string // why the level may not be lowered; "" if it may
 	seen   bool   // its scale was read
 	unseen bool   // the tick read no part of the site
-	part   bool   // not all of the site was, which is compared with nothing
+	part   bool   // the tick read only a part of the site, so the sample is not compared
 }
 
 // before returns the observed time from one sample to the next.
@@ -77,7 +77,7 @@ func (w *Witness) begin(held Held) (looks map[workload.ID]*look) {
 	return looks
 }
 
-// frozenBy returns why a workload's level may not be lowered, or "".
+// frozenBy returns the reason why a workload's level may not be lowered; "" if it may.
 func frozenBy(s workload.Sample) string {
 	switch {
 	case s.Scale == nil:
@@ -161,7 +161,7 @@ func (of *life) await(s *Seen, sample workload.Sample) {
 		need = sample.Scale.Ready
 	}
 	if entry.Max > 0 {
-		need = min(need, entry.Max) // a raise meets no more than the accepted maximum
+		need = min(need, entry.Max) // a raise goes at most to the accepted maximum
 	}
 	of.urgent++
 	if float64(need) <= urgent*float64(entry.Replicas) {
@@ -174,8 +174,8 @@ func (s *Seen) read(id workload.ID) bool {
 	return slices.ContainsFunc(s.Told.Samples, func(sample workload.Sample) bool { return sample.ID == id && sample.Scale != nil })
 }
 
-// reviewed reports whether a user has to see the change first, or to correct the
-// checkpoint file.
+// reviewed reports whether a user must review the change first, or fix the checkpoint
+// file.
 func (s *Seen) reviewed(id workload.ID) bool {
 	return slices.ContainsFunc(s.Told.Decisions, func(d policy.Decision) bool {
 		return d.ID == id && (d.Verdict == policy.Review || d.Reason == policy.ReasonReport || d.Reason == policy.ReasonBroken)
@@ -206,10 +206,10 @@ func (w *Witness) drop(at time.Time) {
 		next := &look{at: at}
 		for _, l := range slices.Backward(of.looks) {
 			if l.at.Equal(at) {
-				continue // this very one
+				continue // the sample of the drop itself
 			}
 			if !l.at.Before(next.at) || !l.at.After(at.Add(-30*time.Minute)) {
-				break // the clock went back since, or it is too long ago
+				break // the clock went back since, or the sample is too old
 			}
 			if !l.unseen && !l.part {
 				w.dropped[id] = max(w.dropped[id], min(next.need, l.need))

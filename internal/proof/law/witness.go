@@ -18,10 +18,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Violation is a promise that was broken.
+// A Violation is a broken promise.
 type Violation struct {
 	Law  string
-	What string // what happened, with the numbers
+	What string // the event, with its numbers
 }
 
 // A Witness watches the ticks of a story. Use Watch.
@@ -34,10 +34,10 @@ type Witness struct {
 
 	story   *story.Story
 	tip     string            // of the base, at the last check
-	agreed  string            // the tip that git and the latches agreed on as the last tick began
-	known   map[string]Commit // that were on the base, by id
+	agreed  string            // the tip that git and the latches agreed on before the last tick
+	known   map[string]Commit // commits that were on the base, by id
 	entries map[string]map[workload.ID]checkpoint.Entry
-	intents map[string]string // by the id of an intent, the commit that names it
+	intents map[string]string // the commit that names an intent, by the id of the intent
 	rewound bool              // a user moved the branch since the last check
 	failed  bool              // the push of the last tick did not land, as far as the tick saw
 
@@ -46,21 +46,21 @@ type Witness struct {
 	touched  map[workload.ID]bool
 	all      bool
 	theirs   map[workload.ID]word           // entries last changed by a user
-	levels   map[workload.ID]map[int32]bool // that each entry ever had
+	levels   map[workload.ID]map[int32]bool // all levels of each entry so far
 	unsent   map[string]string              // alerts that were saved and did not arrive, by id
 	next     *Seen                          // the coming tick, with the state before it
 	acts     int                            // ticks that had the lease and the turn
-	proposal *latch.Proposal                // as last noted
-	asked    map[workload.ID]int32          // the levels that the proposal is to bring
+	proposal *latch.Proposal                // as of the last note
+	asked    map[workload.ID]int32          // the levels in the proposal
 	amended  bool                           // a user amended the proposal
 	vague    bool                           // the latches no longer record the proposal
 	blind    map[string]error               // namespaces whose entries are lost in git and in the latches
 	proposed int                            // pushes to the proposal's branch that were counted
-	owed     int                            // pushes that the budget was not seen to pay for
-	open     int                            // ticks that began and did not end
+	owed     int                            // pushes that the budget has not paid for yet
+	open     int                            // ticks that started and did not end
 	lost     []string                       // user edits that the site's commits changed, until no tick is open
-	retired  map[workload.ID]time.Time      // when entries were removed
-	removed  map[workload.ID]time.Time      // when a tick took a user's removal of an entry as an edit
+	retired  map[workload.ID]time.Time      // the instants at which entries were removed
+	removed  map[workload.ID]time.Time      // the instants at which a tick counted a user's removal of an entry as an edit
 	ruled    bool                           // the last policy that the branch had for a tick has mode latch
 	ruledBy  string                         // the path of that policy
 	truth
@@ -78,7 +78,8 @@ type Seen struct {
 	*Witness
 	World *story.World
 	Told  story.Told
-	// Calm is true if the tick had no fault, nobody acted during it, and it ended.
+	// Calm is true if the tick had no fault, no other actor acted during it, and it
+	// ended.
 	Calm          bool
 	Before, After Held
 	// New are the commits to the base since the last tick, the oldest first. Mine are
@@ -140,7 +141,7 @@ func (w *Witness) watch() func() {
 	}
 	looks := w.begin(seen.Before)
 	return func() {
-		if w.acts > acts { // others came between
+		if w.acts > acts { // other ticks came in between
 			seen.Before = w.holds()
 		}
 		seen.Told = w.story.Last
@@ -189,7 +190,7 @@ func (w *Witness) rule(s *Seen) {
 	}
 }
 
-// rewritten reports whether the tick did not believe the branch.
+// rewritten reports whether the tick did not accept the branch.
 func (s *Seen) rewritten() bool { return s.says(tick.NoticeRewritten) }
 
 func (s *Seen) says(kind tick.NoticeKind) bool {
@@ -205,7 +206,7 @@ func (w *Witness) settle(s *Seen) {
 			t.until = until
 			w.theirs[id] = t
 		case !s.Told.At.Before(t.until):
-			delete(w.theirs, id) // by a clock that is ahead, too
+			delete(w.theirs, id) // also if the clock is ahead
 		}
 	}
 	if len(w.blind) > 0 && s.settled() {

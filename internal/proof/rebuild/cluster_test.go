@@ -16,16 +16,16 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/load"
 )
 
-// A cluster is an empty one whose load is there already.
+// A cluster is a cluster that starts empty, with its full load.
 type cluster struct {
 	form form
 	cp   *controlplane.ControlPlane
 	load *load.Load
-	from time.Time // of the first apply
+	from time.Time // the instant of the first apply
 
 	origin *gitserver.Origin // the repository of the rebuild
 	git    string            // the folder that its branch is checked out in
-	flux   *flux.Flux        // that fills it, if any
+	flux   *flux.Flux        // the Flux that fills the cluster, if any
 	argo   *argocd.ArgoCD    // the Argo CD of the rebuild
 }
 

@@ -8,21 +8,21 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	sites "github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/load"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	sites "github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// TestARebuiltOrIdleClusterNeverLowersACheckpoint ticks a site every minute while
-// its cluster is cloned, dies, comes back at one replica everywhere, and is read
-// in part. Only the clock is the test's. The subtests are one story and run in
+// TestARebuiltOrIdleClusterNeverLowersACheckpoint ticks a site every minute. In the
+// meantime its cluster is cloned, dies, comes back with one replica of each workload, and
+// is read in part. Only the clock is simulated. The subtests are one story and run in
 // order.
 func TestARebuiltOrIdleClusterNeverLowersACheckpoint(t *testing.T) {
 	t.Parallel()
 	f := quickForm()
-	f.start, f.every = time.Second, 500*time.Millisecond // how fast it grows back is not asked here
+	f.start, f.every = time.Second, 500*time.Millisecond // the test does not depend on the speed of the growth
 	s := &story{keeper: newKeeper(t, f.files(), time.Minute), form: f, faults: &faults{}}
 	s.onDisk(t)
 	s.clone = s.sampler(t, idleCluster(t, f), s.faults.wrap)
@@ -51,8 +51,8 @@ type story struct {
 	tip    string // of the branch, at the last check of its levels
 }
 
-// idleCluster starts a cluster with all of the fleet at one replica, and no work
-// to do: its autoscalers would have it so.
+// idleCluster starts a cluster with one replica of each workload and no load, so that the
+// autoscalers keep one replica.
 func idleCluster(t *testing.T, f form) *controlplane.ControlPlane {
 	t.Helper()
 	cp := controlplane.Start(t, controlplane.Options{})
@@ -82,7 +82,7 @@ func (s *story) holds(t *testing.T, of tick.Sampler) tick.Report {
 	return report
 }
 
-// beside is a cluster at full scale, and a clone of it that ticks in turn.
+// beside is a cluster at full scale and its clone, which tick in turn.
 func (s *story) beside(t *testing.T) {
 	cp := controlplane.Start(t, controlplane.Options{})
 	cp.Nodes(t, 1)
@@ -104,7 +104,7 @@ func (s *story) beside(t *testing.T) {
 	}
 }
 
-// alone has the clone tick on, for longer than a peak is remembered.
+// alone lets the clone tick for longer than the latches remember a peak.
 func (s *story) alone(t *testing.T) {
 	stopped := 0
 	for end := s.now.Add(30 * time.Hour); s.now.Before(end); {
@@ -237,7 +237,7 @@ func (s *story) adopt(t *testing.T, of tick.Sampler, faults *faults) {
 	}
 }
 
-// count returns of how many workloads a reason was given.
+// count returns the number of workloads with a reason.
 func count(r tick.Report, why policy.Reason) (n int) {
 	for _, d := range r.Decisions {
 		if d.Reason == why {

@@ -48,8 +48,8 @@ func (f *faults) next() fault {
 	return f.fault
 }
 
-// wrap has pages hold two objects while anything fails, so that there is a second
-// one to fail.
+// wrap makes pages of two objects while a fault is active, so that a second page can
+// fail.
 func (f *faults) wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		if f.fault == whole {

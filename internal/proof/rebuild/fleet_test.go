@@ -11,7 +11,7 @@ import (
 
 const (
 	capacity = 0.1 // cores that a pod can use: its request, and its limit
-	target   = 0.5 // of it, that autoscalers aim at
+	target   = 0.5 // the autoscalers' target, as a share of capacity
 )
 
 // A member is one Deployment of the fleet, with an autoscaler.
@@ -57,7 +57,7 @@ func (f form) loads() map[string]float64 {
 	return loads
 }
 
-// room is how many nodes of 1,000 pods the fleet has room on, twice over.
+// room is the number of nodes of 1,000 pods, with room for more than twice the workloads.
 func (f form) room() int { return 1 + f.pods*3/1000 }
 
 var namespaces = []string{"pay", "shop"}
@@ -98,7 +98,7 @@ func namespaceManifest(name string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", name)
 }
 
-// grown are the manifests of the fleet with the counts that it needs.
+// grown returns the manifests of the workloads with their desired replicas.
 func (f form) grown() string {
 	var all []string
 	for _, namespace := range namespaces {

@@ -19,12 +19,12 @@ var atSizes = flag.String("pods", "", "measure rebuilds of so many pods each, 40
 type form struct {
 	pods   int
 	sync   time.Duration // the interval of an autoscaler
-	start  time.Duration // of a pod, until it is ready
+	start  time.Duration // time until a pod is ready
 	window time.Duration // the interval of the samples of the pods' CPU
-	// fails and recovers are how long a pod can be overloaded, and how long it is down
-	// then.
+	// fails is the time after which an overloaded pod fails, and recovers is the time
+	// until it is back.
 	fails, recovers time.Duration
-	calm            time.Duration // for which a count has to be too high to be lowered
+	calm            time.Duration // time for which replicas must be too high before they are lowered
 	deadline        time.Duration // for all workloads to serve their full load
 	every           time.Duration // the interval of the test's samples
 	quick           bool          // not Kubernetes' own pace
@@ -87,8 +87,7 @@ func (f form) options() controlplane.Options {
 	return o
 }
 
-// behaviour is what an autoscaler states beyond its target: nothing at
-// Kubernetes' own pace.
+// behaviour returns the behavior of an autoscaler: none at Kubernetes' own pace.
 func (f form) behaviour() string {
 	if !f.quick {
 		return ""

@@ -11,8 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term/tty"
 )
 
-// print draws the load that is served over time, and prints the figures of one
-// size.
+// print draws the served load over time, and prints the figures of one size.
 func (f form) print(runs map[string]run) {
 	slow, recovered := runs[absent.name].recovered()
 	kind, kindRecovered := runs[patient.name].recovered()
@@ -63,7 +62,7 @@ func (f form) figures(of string, without way, runs map[string]run) string {
 	return text.String()
 }
 
-// lowest is the least that any workload was covered by any way with checkpoints.
+// lowest returns the lowest coverage of a workload for all methods with checkpoints.
 func (f form) lowest(runs map[string]run) float64 {
 	lowest := math.Inf(1)
 	for _, w := range ways {
@@ -75,7 +74,7 @@ func (f form) lowest(runs map[string]run) float64 {
 	return lowest
 }
 
-// marks is the distance of the marks of an axis: some five to fifteen of them.
+// marks returns the distance of an axis's marks, for five to fifteen marks.
 func marks(of time.Duration) time.Duration {
 	if of <= 2*time.Minute {
 		return 10 * time.Second
@@ -94,7 +93,7 @@ func span(d time.Duration, reached bool) string {
 	return d.Round(time.Second).String()
 }
 
-// points are the load that is served, in percent.
+// points returns the served load, in percent.
 func (r run) points() []term.Point {
 	var all []term.Point
 	for _, l := range r.looks {

@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	// settling bounds what takes a few periods of an idle machine.
+	// settling is the time limit for changes that take a few periods on an idle machine.
 	settling = 6 * time.Minute
-	// sooner is how much sooner a cluster serves its load again at Kubernetes'
-	// own pace, at the least.
+	// sooner is the minimum speedup at Kubernetes' own pace: the ratio of the times until
+	// a cluster serves its load again.
 	sooner = 5
-	// covered is the least share of the pods needed that is ever ready, once all
-	// have been.
+	// covered is the minimum share of the desired pods that are ready, after all of them
+	// were ready once.
 	covered = 0.95
 )
 
-// TestRebuild throws a cluster away, and rebuilds it from git without the
-// checkpoints and by each way with them. Without -pods it is the quick form.
+// TestRebuild deletes a cluster and rebuilds it from git, without checkpoints and by each
+// method with them. Without -pods it runs the quick form.
 func TestRebuild(t *testing.T) {
 	if testing.Short() {
 		t.Skip("no cluster is rebuilt: go test ./internal/proof/rebuild without -short does, in a minute")
 	}
 	t.Parallel()
-	lowest := math.Inf(1) // of all sizes that are measured
+	lowest := math.Inf(1) // of all measured sizes
 	for _, f := range forms(t) {
 		t.Run(fmt.Sprintf("%d pods", f.pods), func(t *testing.T) {
 			k := newKeeper(t, f.files(), 5*time.Minute)
@@ -96,9 +96,9 @@ func (f form) firstCluster(t *testing.T, k *keeper) {
 	same(t, "git", k.declares(t), f.levels())
 }
 
-// rebuild rebuilds the cluster one way, and stays with it: without checkpoints
-// until it serves its load, with them until its autoscalers have had time to
-// lower it.
+// rebuild rebuilds the cluster by one method, and observes it. Without checkpoints it
+// ends when the cluster serves its load. With checkpoints it ends when the autoscalers
+// have had time to lower the cluster.
 func (f form) rebuild(t *testing.T, w way, k *keeper, creating *sync.Mutex) run {
 	if w.name == patient.name {
 		f = f.patient()
@@ -108,7 +108,7 @@ func (f form) rebuild(t *testing.T, w way, k *keeper, creating *sync.Mutex) run 
 		w.prepare(c, t)
 	}
 	if w.without {
-		_ = c.rebuild(t, w) // run.recovered knows whether it did
+		_ = c.rebuild(t, w) // run.recovered reports whether it recovered
 		return run{way: w.name, form: f, from: c.from, looks: c.looks()}
 	}
 	func() {
@@ -227,7 +227,7 @@ func (f form) compare(t *testing.T, runs map[string]run) {
 			}
 			least := f.least()
 			if other.name == patient.name {
-				least = 1 // it is kinder than things are
+				least = 1 // pods that never fail are better than reality
 			}
 			slow, _ := o.recovered()
 			if slow.Seconds()/fast.Seconds() < least {
@@ -265,7 +265,7 @@ func (r run) hold(t *testing.T, m member) {
 	}
 }
 
-// doublings returns how often 1 has to be doubled to reach n.
+// doublings returns the number of doublings from 1 to n.
 func doublings(n int) int {
 	times := 0
 	for have := 1; have < n; have *= 2 {

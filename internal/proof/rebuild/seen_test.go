@@ -13,7 +13,7 @@ type run struct {
 	form     form
 	looks    []load.Look
 	from     time.Time
-	followed time.Duration // from a change of the load until the count was right
+	followed time.Duration // time from a change of the load until the replicas were right
 }
 
 // recovered returns the time until all workloads served their full load at the same

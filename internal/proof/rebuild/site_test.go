@@ -17,14 +17,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
-	sites "github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	sites "github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// site is the one whose clusters come and go.
+// site is the site of the rebuilt clusters.
 const site = "prod-eu"
 
 // A keeper is gitlatch as the site runs it: a git server, a state file, and a tick that
@@ -61,8 +61,8 @@ period: %s
 	return k
 }
 
-// onDisk has the ticks open the repository on disk: thousands of them ask for the
-// tip, which takes no process there.
+// onDisk makes the ticks open the repository on disk. Thousands of ticks read the tip,
+// which starts no process there.
 func (k *keeper) onDisk(t *testing.T) {
 	t.Helper()
 	k.config.Repository.URL = k.origin.Dir
@@ -72,7 +72,8 @@ func (k *keeper) onDisk(t *testing.T) {
 	k.parts.Repository = repository
 }
 
-// sampler returns one of a cluster, whose requests pass through wrap, if any.
+// sampler returns a sampler of a cluster. Its requests pass through wrap, if it is not
+// nil.
 func (k *keeper) sampler(t *testing.T, cp *controlplane.ControlPlane, wrap func(http.RoundTripper) http.RoundTripper) tick.Sampler {
 	t.Helper()
 	rest := cp.Config()

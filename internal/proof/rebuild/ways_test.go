@@ -19,10 +19,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// A way is how a cluster is rebuilt from git.
+// A way is a method of rebuilding a cluster from git.
 type way struct {
 	name    string
-	without bool // checkpoints
+	without bool // rebuilds without checkpoints
 	// prepare sets up the cluster before anything is applied; nil skips it.
 	prepare func(*cluster, *testing.T)
 	// create applies everything in git to an empty cluster. reconcile applies it again
@@ -49,7 +49,7 @@ var ways = []way{
 	{name: "argocd", prepare: (*cluster).startArgoCD, create: (*cluster).applyArgoCD, reconcile: (*cluster).reconcileArgoCD},
 }
 
-// place is the place that the manifests of the methods are made for.
+// place is the environment that the manifests of the methods are made for.
 var place = gitways.Place{Site: site, Repository: "https://git.example.com/platform/fleet.git", Branch: "main", Name: site, Path: overlay}
 
 func (c *cluster) startFlux(t *testing.T) {
@@ -95,8 +95,7 @@ func (c *cluster) applyOverlay(t *testing.T) {
 	c.cp.Apply(t, c.build(t, overlay))
 }
 
-// reapplyOverlay applies the overlay with the live count in the place of the
-// built one.
+// reapplyOverlay applies the overlay with the live replicas instead of the built ones.
 func (c *cluster) reapplyOverlay(t *testing.T) {
 	t.Helper()
 	c.applyAt(t, overlay, c.replicas)
@@ -140,8 +139,8 @@ func (c *cluster) replicas(t *testing.T, namespace, name string) (n int) {
 	return n
 }
 
-// applyAdmission applies the records and the policy that takes them as
-// parameter; once that works, the manifests, which state no count.
+// applyAdmission applies the checkpoint files, and the policy that takes them as its
+// parameter. Once the policy works, it applies the manifests, which set no replicas.
 func (c *cluster) applyAdmission(t *testing.T) {
 	t.Helper()
 	for _, namespace := range namespaces {

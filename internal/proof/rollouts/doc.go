@@ -19,9 +19,9 @@
 // # Measures
 //
 // A wrong minute is a minute in which git has the wrong side, by one of the kinds of
-// [wrongs]. Wrong minutes are per 1,000 minutes in flight. A target fails visibly when
-// its controller reports a failure, and when no pod has come for 10 minutes and none
-// will: slow pods are healthy.
+// [wrongs]. Wrong minutes are per 1,000 minutes in flight. A target fails visibly if its
+// controller reports a failure, or if no pod became available for 10 minutes and the
+// rollout is stuck. A rollout with slow pods is not stuck.
 //
 //   - new, though failed: the target visibly fails for more than a period, and git still has it
 //   - new below the cut: an entry has the new side, and the target serves less than the cut

@@ -13,10 +13,10 @@ var epoch = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 // A revision is one template of a workload and its pods.
 type revision struct {
 	hash     string
-	since    int     // the minute in which it was first asked for
+	since    int     // the minute in which it first became the target
 	ready    int32   // available pods
-	asked    int32   // pods asked for
-	starting []int   // the minutes in which those not available yet become so
+	asked    int32   // desired pods
+	starting []int   // the minutes in which its starting pods become available
 	stuck    float64 // the highest share of all pods that it reaches; 1 without a limit
 	least    int     // minutes until a pod is available, at least and
 	most     int     // at most
@@ -29,22 +29,22 @@ type life struct {
 	judged bool
 	minute int
 
-	size      int32 // the pods that it has, but while it is scaled in
+	size      int32 // its desired pods, except while it is scaled in
 	pods      int32
-	batch     int32       // the most pods that start at once
+	batch     int32       // maximum number of pods that start at once
 	revisions []*revision // by age
 	target    *revision
 	flying    bool
-	began     int // the minute in which the flight did
+	began     int // the minute in which the flight started
 	rollouts  int
 
-	rush     int // how many more rollouts overtake this one, each the one before
+	rush     int // number of further rollouts that each overtake the previous one
 	halted   string
-	creation int // until when no pod can be created
-	came     int // when a pod last came, or the target changed
+	creation int // the end of the time without pod creation
+	came     int // the minute of the last new pod, or of a new target
 	plan     []event
-	next     int // when the next rollout begins
-	blind    int // until when nothing is read
+	next     int // the minute of the next rollout
+	blind    int // the end of the time in which samples read nothing
 	gap      int // the end of a gap in the samples
 }
 
@@ -58,7 +58,7 @@ func newLife(r *rand.Rand) *life {
 
 func (l *life) between(low, high int) int { return low + l.r.IntN(high-low+1) }
 
-// step lives a minute.
+// step simulates a minute.
 func (l *life) step() {
 	l.minute++
 	if !l.flying && l.minute >= l.next {
@@ -96,7 +96,7 @@ func (l *life) pace() {
 		t.starting = append(t.starting, l.minute+l.between(t.least, t.most))
 	}
 	slices.Sort(t.starting)
-	left := l.pods - t.ready // of the others, the youngest go first
+	left := l.pods - t.ready // of the other revisions, the youngest pods go first
 	for _, r := range l.revisions {
 		if r != t {
 			r.starting, r.asked = nil, min(r.ready, left)

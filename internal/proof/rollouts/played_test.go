@@ -28,10 +28,10 @@ func (l look) committed() bool { return l.before != l.git }
 // begins reports whether the sample started a rollout entry.
 func (l look) begins() bool { return l.before == checkpoint.Rollout{} && l.committed() }
 
-// ends reports whether a record ended with it.
+// ends reports whether the sample removed a rollout entry.
 func (l look) ends() bool { return l.git == checkpoint.Rollout{} && l.committed() }
 
-// replaced reports whether a record took the place of another.
+// replaced reports whether the sample replaced a rollout entry with another.
 func (l look) replaced() bool {
 	return !l.begins() && !l.ends() && l.git.To.Hash != l.before.To.Hash
 }
@@ -44,8 +44,8 @@ type story struct {
 	looks  []look
 	// spent is the first sample with commits in the budget; 0 is the first of all.
 	spent int
-	// other is the sample at which the site commits another change; -1 if it commits
-	// none.
+	// other is the sample at which the site commits another change; -1 if it commits no
+	// other change.
 	other int
 }
 

@@ -22,16 +22,16 @@ var wrongs = []string{"new, though failed", "new below the cut", "old past the c
 type tally struct {
 	flight, rollouts, commits, days float64
 	wrong                           map[string]float64
-	undone                          float64 // minutes of failed undos that are not recorded
-	open                            float64 // minutes below the cut with nothing recorded, of any age
+	undone                          float64 // minutes of failed undos without an entry
+	open                            float64 // minutes below the cut without an entry, of any age
 }
 
 // A side is one workload of a site with its latch.
 type side struct {
 	*life
 	latch latch.Latch
-	ill   int // minutes in a row in which it was seen to fail
-	well  int // in which it was past the cut and not
+	ill   int // consecutive minutes with a visible failure
+	well  int // consecutive minutes past the cut without one
 }
 
 // lived ticks a site with some workloads for the given minutes.
@@ -46,7 +46,7 @@ func (t *tally) lived(r *rand.Rand, workloads, minutes, period int) {
 	look := policy.Look{Period: g.Period}
 	for minute := range minutes {
 		for _, s := range sides {
-			t.judge(s, p.Cut, period) // as the minute before left it
+			t.judge(s, p.Cut, period) // with the state after the minute before
 			s.step()
 		}
 		if minute%period != 0 || workloads == 1 && minute < sides[0].gap {
@@ -74,7 +74,7 @@ func (t *tally) lived(r *rand.Rand, workloads, minutes, period int) {
 	t.days += float64(minutes) / (24 * 60)
 }
 
-// judge counts a minute of a workload.
+// judge adds a minute of a workload to the tally.
 func (t *tally) judge(s *side, cut int32, period int) {
 	rec := s.latch.Declared.Rollout
 	none, old := rec == checkpoint.Rollout{}, rec.Returns == checkpoint.SideFrom
@@ -157,7 +157,7 @@ func (t *tally) add(o *tally) {
 	}
 }
 
-// per1000 are the wrong minutes of 1,000 in flight.
+// per1000 returns the wrong minutes per 1,000 minutes in flight.
 func (t *tally) per1000() (all float64) {
 	for _, minutes := range t.wrong {
 		all += 1000 * minutes / t.flight

@@ -4,20 +4,20 @@ import "fmt"
 
 // An event happens in a minute of a rollout, once its target has a share of the pods.
 type event struct {
-	after int // minutes since the one before
+	after int // minutes since the previous event
 	share float64
 	do    func()
 }
 
-// roll begins a rollout to a new template.
+// roll starts a rollout to a new template.
 func (l *life) roll() {
 	next := &revision{hash: fmt.Sprintf("v%d", len(l.revisions)+1), since: l.minute}
 	l.revisions = append(l.revisions, next)
 	l.to(next)
 }
 
-// undo goes back to the template that serves most of the others. The image of one in
-// four is gone.
+// undo rolls back to the other template with the most pods. In one of four cases its
+// image no longer exists.
 func (l *life) undo() {
 	old := l.target
 	for _, r := range l.revisions {
@@ -76,7 +76,7 @@ func (l *life) halt() { l.halted = "paused" }
 // resume restarts the controller's clock.
 func (l *life) resume() { l.halted, l.came = "", l.minute }
 
-// crash takes most of the target's pods, and no more come.
+// crash removes most of the target's pods, and no more come.
 func (l *life) crash() {
 	t := l.target
 	t.ready, t.starting = int32(float64(t.ready)*0.2*l.r.Float64()), nil

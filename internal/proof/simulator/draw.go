@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// draw draws what happens.
+// draw draws the events of a history.
 type draw struct {
 	*rand.Rand
 	files map[string]string
@@ -33,12 +33,12 @@ func (d *draw) rules() string {
 		pick(d, "1", "2", "2"), pick(d, "30m", "2h", "10m"), pick(d, "", ", surge: {review: true}"))
 }
 
-// policy is a user's edit of the rules.
+// policy returns a user's edit of the rules.
 func (d *draw) policy() string {
 	return fmt.Sprintf("person writes gitlatch.yaml %q", d.rules())
 }
 
-// marks is the file that is edited in place.
+// marks is the path of the file that is edited in place.
 const marks = "apps/values.yaml"
 
 // marked returns the content of a marked file: the replicas of some workloads.
@@ -54,7 +54,7 @@ func (d *draw) marked() string {
 	return strings.Join(append(lines, "other: 1\n"), "\n")
 }
 
-// onMarks is a line and some ticks where something is edited in place.
+// onMarks returns a line and some ticks if a file is edited in place.
 func (d *draw) onMarks(line string) []string {
 	if !d.marks {
 		return d.then(d.scale())
@@ -71,13 +71,13 @@ func (d *draw) scale() string {
 	return fmt.Sprintf("workload %s %d", d.who(), d.pods())
 }
 
-// pods draws from 1 to 5000, below 70 as often as above.
+// pods draws from 1 to 5000; half of the draws are below 70.
 func (d *draw) pods() int { return int(math.Exp(d.Float64() * math.Log(5000))) }
 
-// effect is the number of one, oftener of those about the push.
+// effect draws the number of an effect; effects near the push are more frequent.
 func (d *draw) effect() int { return pick(d, 1, 2, 3, 4, 5, 5, 6, 6, 6, 7, 8, 9, 10) }
 
-// then is a line and some ticks.
+// then returns a line and some ticks.
 func (d *draw) then(line string, args ...any) []string {
 	if len(args) > 0 {
 		line = fmt.Sprintf(line, args...)
@@ -85,17 +85,17 @@ func (d *draw) then(line string, args ...any) []string {
 	return []string{line, fmt.Sprintf("try %d", 1+d.IntN(4))}
 }
 
-// amidst lets a line happen just before an effect of a tick.
+// amidst plays a line just before an effect of a tick.
 func (d *draw) amidst(line string) []string {
 	return []string{d.scale(), fmt.Sprintf("before %d %s", 2+d.IntN(5), line), "try", "try"}
 }
 
-// falls is a tick that a fault befalls at one of its effects.
+// falls returns a tick with a fault at one of its effects.
 func (d *draw) falls(how string) []string {
 	return []string{d.scale(), "try", fmt.Sprintf("%s at %d", how, d.effect())}
 }
 
-// pushing is a tick whose push meets a fault.
+// pushing returns a tick whose push has a fault.
 func (d *draw) pushing(fault string) []string {
 	return []string{d.scale(), "try", fault, "try"}
 }
@@ -118,8 +118,8 @@ func rollout(d *draw) []string {
 	return d.then(line + pick(d, "", "", "", " failed=ProgressDeadlineExceeded", " halted=paused", " older", " unjudged"))
 }
 
-// outage halves most of the fleet at once, or worse, with a partial read in its
-// midst or not; then it recovers, or does not.
+// outage halves most of the workloads at once, or lowers them further, with or without a
+// partial sample in between. Then they recover, or do not.
 func outage(d *draw) (lines []string) {
 	for _, who := range names {
 		lines = append(lines, fmt.Sprintf("workload %s %d", who, 50+d.IntN(200)))
@@ -135,7 +135,7 @@ func outage(d *draw) (lines []string) {
 	return append(lines, fmt.Sprintf("try %d", 1+d.IntN(10)))
 }
 
-// begin is how a site begins.
+// begin returns the start of a site.
 func (d *draw) begin() (lines []string) {
 	for _, who := range names {
 		lines = append(lines, fmt.Sprintf("workload %s %d", who, d.pods()))
@@ -172,8 +172,8 @@ func (d *draw) event() event {
 	return events[0]
 }
 
-// release is a rollout from one template to another, which may fail on the way,
-// and may be undone then.
+// release is a rollout from one template to another, which may fail on the way and may be
+// undone.
 func release(d *draw) (lines []string) {
 	who, desired, from, to := d.who(), 10+d.IntN(90), fmt.Sprintf("v%d", d.IntN(3)), fmt.Sprintf("v%d", 3+d.IntN(3))
 	rolls := func(from, to string, share int, how string) {

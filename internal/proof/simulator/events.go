@@ -10,7 +10,7 @@ type event struct {
 	draw   func(*draw) []string
 }
 
-// events are all kinds.
+// events are all kinds of events.
 var events = []event{
 	// Changes to the live workloads.
 	{"scale", 25, func(d *draw) []string { return d.then(d.scale()) }},

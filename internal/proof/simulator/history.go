@@ -1,6 +1,6 @@
-// Package simulator plays random histories of a site against the laws of package
-// law. A history is a list of lines of a story, drawn from a seed: one that breaks
-// a law is shrunk, and printed as a scenario.
+// Package simulator plays random histories of a site against the laws of package law. A
+// history is a list of lines of a story, drawn from a seed. A history that breaks a law
+// is shrunk, and printed as a scenario.
 package simulator
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/proof/story"
 )
 
-// A History is what happens to a site, a line an event, from its first files on.
+// A History is the initial files of a site, and its events, one per line.
 type History struct {
 	Files map[string]string
 	Lines []string
@@ -24,7 +24,7 @@ type History struct {
 type Played struct {
 	History
 	*law.Witness
-	Events map[string]int // how often each kind of event was drawn
+	Events map[string]int // the number of draws of each kind of event
 }
 
 // Random draws a history of the given number of events from a seed, and plays it until
@@ -40,7 +40,7 @@ func Random(seed uint64, events int) Played {
 				return
 			}
 			p.Lines = append(p.Lines, line)
-			_ = s.Do(line) // what cannot be done is not
+			_ = s.Do(line) // an event that is not possible has no effect
 		}
 	}
 	do(d.begin()...)
@@ -111,7 +111,7 @@ func (h History) with(from, size int, lines ...string) History {
 	return History{h.Files, slices.Concat(h.Lines[:from], lines, h.Lines[min(from+size, len(h.Lines)):])}
 }
 
-// Scenario is a history as a file of testdata/scenarios.
+// Scenario returns a history as a file of testdata/scenarios.
 func (h History) Scenario(words string) []byte {
 	a := &txtar.Archive{Comment: []byte(words + "\n")}
 	for name, text := range h.Files {

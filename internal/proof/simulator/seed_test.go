@@ -52,7 +52,7 @@ func TestAFirstSeedIsGivenOrDrawn(t *testing.T) {
 	}
 }
 
-// The same million histories find nothing new each night.
+// The same million histories would find nothing new each night.
 func TestFaultsDrawsAFirstSeedUnlessOneIsGiven(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("make"); err != nil {

@@ -28,7 +28,7 @@ var first = seed(1)
 
 func init() { flag.Var(&first, "first", "the first `seed`, or random to draw one") }
 
-// A run is many histories, played side by side.
+// A run plays many histories concurrently.
 type run struct {
 	mu     sync.Mutex
 	ticks  int
@@ -71,7 +71,7 @@ func TestRandomHistoriesBreakNoLaw(t *testing.T) {
 	}
 }
 
-// next is the seed of the next history.
+// next returns the seed of the next history.
 func (r *run) next() (seed uint64, more bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,8 +103,8 @@ func (r *run) take(t *testing.T, seed uint64, p Played) {
 	t.Logf("seed %d, %d lines: %s: %s", seed, len(p.Lines), broken.Law, broken.What)
 }
 
-// report prints of each law the shortest history that breaks it; with -found it
-// writes one for each way in which it is broken.
+// report prints the shortest history that breaks each law. With -found it writes one
+// history for each way in which a law is broken.
 func report(t *testing.T, broken map[string][]Played) {
 	for name, all := range broken {
 		slices.SortFunc(all, func(a, b Played) int { return cmp.Compare(len(a.Lines), len(b.Lines)) })

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A period is what an alarm's metric got in one period: nothing, or values.
+// A period is the data of an alarm's metric in one period: no value, or several.
 type period []float64
 
 // An alarmCase has the series of an alarm, and drives the alarm. The alarm is evaluated
@@ -21,8 +21,8 @@ type alarmCase struct {
 
 var none period
 
-// alarmCases are of the first sample: five minutes between ticks, which time out
-// after four.
+// alarmCases are alarms of the first sample, with five minutes between ticks and a time
+// limit of four minutes.
 func alarmCases(d estate) map[string]alarmCase {
 	site := func(metric string) series {
 		return series{"gitlatch", metric, "site", d[0].parameters["Site"]}
@@ -43,7 +43,7 @@ func alarmCases(d estate) map[string]alarmCase {
 	drills := func(metric string) series {
 		return series{"AWS/Lambda", metric, "FunctionName", d.physical("DrillFunction")}
 	}
-	// Once is enough.
+	// One event is enough.
 	once := func(on series) alarmCase {
 		return alarmCase{on, [][]period{{{1}}, {{0}, {0, 1}}}, [][]period{{{0}}, {none}, {{1}, {0}}}}
 	}
@@ -161,8 +161,8 @@ func TestASwitchTakesAwayWhatItIsForAndNothingElse(t *testing.T) {
 	}
 }
 
-// rung evaluates an alarm over its periods. The given periods are the last ones; those
-// before them are missing.
+// rung evaluates an alarm over its periods. The given periods are the last ones, and the
+// periods before them have no data.
 func rung(alarm any, periods []period) (bool, error) {
 	number := func(name string) (n float64) {
 		n, err := strconv.ParseFloat(fmt.Sprint(at(alarm, name)), 64)

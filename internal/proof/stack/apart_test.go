@@ -15,9 +15,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 )
 
-// nothingInTheCoreChangesACluster is about every way from the core into a cluster: the
+// nothingInTheCoreChangesACluster checks each path from the core into a cluster: the
 // rights of its roles, the functions that its schedule starts, and the groups of its
-// access entries, whose rights in Kubernetes are to read and nothing else.
+// access entries, which may only read in Kubernetes.
 func nothingInTheCoreChangesACluster(t *testing.T, of templates) (broken []string) {
 	roles, bindings := rbac(t)
 	for _, s := range samples {
@@ -201,7 +201,7 @@ func walk(v any, visit func(name string, value any)) {
 	}
 }
 
-// CloudFormation takes a template of 51,200 bytes without a bucket.
+// CloudFormation accepts a template of up to 51,200 bytes without a bucket.
 func TestTheCoreFitsIntoARequest(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{filepath.Join(root, source), filepath.Join(packaged(t), "gitlatch.yaml")} {
@@ -240,8 +240,8 @@ func TestARestoreNeedsNoCore(t *testing.T) {
 	}
 }
 
-// The line of a core in another Region leads to the repository there, and not to its
-// topic, which CloudWatch refuses.
+// The line of a core in another Region selects the repository there. It does not select
+// the core's topic, which CloudWatch refuses in another Region.
 func TestARestoreTakesTheLineOfACoreInAnotherRegion(t *testing.T) {
 	t.Parallel()
 	core := deployed(t, repository(t), samples[1])[0]

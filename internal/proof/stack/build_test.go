@@ -48,7 +48,7 @@ func TestSAMBuildsWhatLambdaCanRun(t *testing.T) {
 	}
 }
 
-// builds builds a template by the settings of an environment.
+// builds builds a template with the settings of an environment.
 func builds(t *testing.T, file, env string) {
 	dir := t.TempDir()
 	sam(t, "build", "--config-env", env, "--build-dir", dir)

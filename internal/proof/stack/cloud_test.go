@@ -27,15 +27,15 @@ type cloud struct {
 	ended   time.Time         // when the last deployment was over
 }
 
-// A stack has the change sets that were executed, in order, and the last one that
-// was made.
+// A stack has the change sets that were executed, in order, and the last one that was
+// created.
 type stack struct {
 	executed []changeSet
 	made     changeSet
 }
 
-// A changeSet is a template with the parameters that SAM gives it. A parameter
-// without one is left to its default.
+// A changeSet is a template with SAM's parameters. A parameter without a value has its
+// default.
 type changeSet struct {
 	template string
 	given    map[string]string
@@ -49,7 +49,7 @@ func (s *stack) parameters() map[string]string {
 	return s.executed[len(s.executed)-1].given
 }
 
-// managed is the stack that SAM keeps its bucket in. It is there from the start.
+// managed is the stack with SAM's bucket. It exists from the start.
 const managed = "aws-sam-cli-managed-default"
 
 func newCloud(t *testing.T) *cloud {
@@ -94,7 +94,7 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// formation answers as CloudFormation.
+// formation answers like CloudFormation.
 func (c *cloud) formation(w http.ResponseWriter, body []byte) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
@@ -109,7 +109,7 @@ func (c *cloud) formation(w http.ResponseWriter, body []byte) {
 	}
 	var answer string
 	switch action {
-	case "GetCallerIdentity": // which is STS
+	case "GetCallerIdentity": // of STS
 		answer = element("Account", account)
 	case "DescribeStacks":
 		answer = element("Stacks", element("member", c.described(name)))
@@ -184,7 +184,7 @@ func (c *cloud) changeSet(s *stack, form url.Values) changeSet {
 func element(name, text string) string {
 	if !strings.HasPrefix(text, "<") {
 		var escaped strings.Builder
-		_ = xml.EscapeText(&escaped, []byte(text)) // a Builder takes all
+		_ = xml.EscapeText(&escaped, []byte(text)) // a Builder returns no error
 		text = escaped.String()
 	}
 	return "<" + name + ">" + text + "</" + name + ">"

@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 )
 
-// configurations are the configurations of the samples, as the handbook has them.
+// configurations are the configurations of the samples, in the form of the handbook.
 var configurations = map[string]string{
 	"github": `
 apiVersion: gitlatch.dev/v1alpha1
@@ -82,7 +82,7 @@ demand:
 `,
 }
 
-// stored are the SSM parameters that CloudFormation puts in place of a reference.
+// stored are the values of SSM parameters that CloudFormation inserts for a reference.
 var stored = strings.NewReplacer("{{resolve:ssm:/gitlatch/prod-ap/demand:3}}",
 	`[{"workload": "shop/web", "cloudwatch": {"namespace": "Shop", "metric": "users"}}]`)
 
@@ -119,7 +119,7 @@ func configurationIsAsDocumented(t *testing.T, of templates) (broken []string) {
 	for _, s := range samples {
 		for id, f := range functions(deployed(t, of, s).resources()) {
 			text := stored.Replace(fmt.Sprint(at(f, "Properties", "Environment", "Variables", "GITLATCH_CONFIG")))
-			if len(text) > 3000 { // of the 4 KB that all variables may take
+			if len(text) > 3000 { // all variables together may have 4 KB
 				broken = append(broken, fmt.Sprintf("%s: the configuration of %s takes %d bytes", s.name, id, len(text)))
 			}
 			if _, err := config.ParseConfig("GITLATCH_CONFIG", []byte(text)); err != nil {

@@ -81,12 +81,12 @@ func functions(resources map[string]any) map[string]any {
 	return found
 }
 
-// alarmed are the metrics that have an alarm, by the template that has it.
+// alarmed are the metrics with an alarm, by the template with the alarm.
 var alarmed = map[string]string{"Heartbeat": source, "MissingPods": source,
 	"PushFailures": monitoringSource, "PendingLevelChangeAgeSeconds": monitoringSource, "DrillBelowTarget": drillSource}
 
-// A series is a metric as CloudWatch keeps it: its namespace, its name, and the
-// name and value of each dimension.
+// A series is a metric in CloudWatch: its namespace, its name, and the name and value of
+// each dimension.
 type series []string
 
 func (s series) isOneOf(all []series) bool {
@@ -105,7 +105,7 @@ func emitted(t *testing.T, site string) []series {
 	return slices.Concat(seriesOf(t, ticks.Bytes()), seriesOf(t, drills.Bytes()))
 }
 
-// seriesOf reads a line of metrics as CloudWatch does.
+// seriesOf parses a line of metrics like CloudWatch.
 func seriesOf(t *testing.T, line []byte) (all []series) {
 	t.Helper()
 	var format struct {
@@ -160,7 +160,7 @@ func metricsNamedAreEmitted(t *testing.T, of templates) (broken []string) {
 			if file != monitoringSource {
 				want = (want || file == source) && s.parameters["AlarmState"] != "DISABLED"
 			}
-			// Ticks that are off on purpose are not missed.
+			// Ticks that are disabled on purpose are not missing.
 			want = want && (name != "Heartbeat" || s.parameters["ScheduleState"] != "DISABLED")
 			if rings[name] != want {
 				broken = append(broken, fmt.Sprintf("%s: an alarm is on %s: %v, want %v", s.name, name, rings[name], want))
@@ -268,7 +268,8 @@ func timesFollowFromThePeriod(t *testing.T, of templates) []string {
 	return slices.Concat(timesOf(t, of[source], of[monitoringSource]), memoryFollowsFromTheSize(of[drillSource]), memoryFollowsFromTheSize(of[restoreSource]))
 }
 
-// timesOf compares the times of a template, and those that the alarms of another have.
+// timesOf compares the durations of a template with the durations in the alarms of
+// another template.
 func timesOf(t *testing.T, of, watching template) (broken []string) {
 	t.Helper()
 	say := func(format string, args ...any) { broken = append(broken, fmt.Sprintf(format, args...)) }
@@ -321,8 +322,8 @@ func memoryFollowsFromTheSize(of template) (broken []string) {
 	return broken
 }
 
-// A brake is not to outlive its time by much, and a restore that stopped at its
-// deadline is to be noticed.
+// A brake must not outlive its time by much, and an alarm must report a restore that
+// stopped at its deadline.
 func expiredBrakesAreReleased(t *testing.T, of templates) (broken []string) {
 	resources := deployed(t, of, samples[0]).resources()
 	f := at(resources, "RestoreFunction", "Properties")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A defect is one change of a template that must not go unseen.
+// A defect is one change of a template that a check must find.
 type defect struct {
 	name     string
 	file     string // "" is the main template
@@ -210,7 +210,7 @@ var defects = []defect{
 	{"a batch is of an unknown size", fleetSource, "            BatchSize: 10\n", "            BatchSize: ten\n", "sam-translator", "InvalidResourcePropertyTypeException"},
 }
 
-// source is the template that the defect is in.
+// source is the template with the defect.
 func (d defect) source() string { return cmp.Or(d.file, source) }
 
 // readAs reads a template in place of another one.

@@ -15,14 +15,13 @@ const (
 	region  = "eu-west-1"
 )
 
-// A deployment is a template with the parameters given, resolved as
-// CloudFormation would.
+// A deployment is a template with the given parameters, resolved as CloudFormation does.
 type deployment struct {
 	t          *testing.T
 	template   template
 	stack      string
 	parameters map[string]string
-	imports    map[string]string // what other stacks export
+	imports    map[string]string // the exports of other stacks
 }
 
 func deploy(t *testing.T, of template, stack string, given map[string]string) deployment {
@@ -116,7 +115,7 @@ func (d deployment) exports() map[string]string {
 	return exported
 }
 
-// holds decides a condition.
+// holds returns the value of a condition.
 func (d deployment) holds(v any) bool {
 	name, argument := intrinsic(v)
 	arguments := list(argument)
@@ -173,8 +172,8 @@ func (d deployment) resolve(v any) any {
 
 func (d deployment) text(v any) string { return fmt.Sprint(d.resolve(v)) }
 
-// intrinsic takes apart {"Fn::If": [...]}; the name is "" where v is something
-// else.
+// intrinsic returns the name and the argument of {"Fn::If": [...]}; the name is "" if v
+// is not an intrinsic.
 func intrinsic(v any) (name string, argument any) {
 	m, _ := v.(map[string]any)
 	if len(m) != 1 {
@@ -196,7 +195,7 @@ func (d deployment) call(name string, argument any) any {
 	case "Ref":
 		return d.ref(argument.(string))
 	case "Condition":
-		return argument // of a policy's statement, which is a mapping of operators
+		return argument // in a policy's statement, Condition is a mapping of operators
 	case "Fn::GetAtt":
 		return d.attribute(arguments[0].(string), arguments[1].(string))
 	case "Fn::Sub":
@@ -293,7 +292,7 @@ func (d deployment) attribute(id, name string) any {
 	return nil
 }
 
-// physical is a name such as CloudFormation gives.
+// physical returns a name in the form of CloudFormation's names.
 func (d deployment) physical(id string) string {
 	d.typeOf(id)
 	return d.stack + "-" + id + "-1A2B3C4D5E6F"

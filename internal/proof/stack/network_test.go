@@ -31,7 +31,7 @@ func spokesEntryNamesTheGroupWithRights(t *testing.T, of template) (broken []str
 	return broken
 }
 
-// endpointsOf is how infra/vpc-endpoints.yaml is deployed for a list of
+// endpointsOf returns the parameters of infra/vpc-endpoints.yaml for a list of
 // operations.
 func endpointsOf(provider string) map[string]string {
 	given := map[string]string{
@@ -47,8 +47,8 @@ func endpointsOf(provider string) map[string]string {
 	return given
 }
 
-// A tick calls its services through endpoints, and GitHub through a NAT gateway.
-// A spoke's cluster is described by its own role, whose calls are not in the list.
+// A tick calls its services through endpoints, and GitHub through a NAT gateway. The
+// spoke's own role describes the cluster of a spoke, and its calls are not in the list.
 func endpointsAreOfWhatATickCalls(t *testing.T, of template) (broken []string) {
 	for _, provider := range []string{"codecommit", "github", "spoke"} {
 		want := []string{"eks"}
@@ -159,8 +159,7 @@ func failuresArriveInTheirQueues(t *testing.T, of templates) (broken []string) {
 	return broken
 }
 
-// passages are calls by way of an endpoint, which their callers' own policies
-// allow.
+// passages are calls through an endpoint that the policies of their callers allow.
 var passages = []struct {
 	name, provider, endpoint string
 	allowed                  bool

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// withCode are the templates that have functions.
+// withCode are the templates with functions.
 var withCode = []string{source, drillSource, restoreSource, fleetSource}
 
-// packaged makes the templates of make package, and returns the folder. Their
-// functions are of nothing.
+// packaged creates the templates of make package with placeholder functions, and returns
+// the folder.
 func packaged(t *testing.T) string {
 	t.Helper()
 	from, to := t.TempDir(), t.TempDir()

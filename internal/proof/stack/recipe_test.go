@@ -35,7 +35,7 @@ func recipe(topic string) (steps []step) {
 	return steps
 }
 
-// question is a line where SAM asks, with the answer that Enter gives in brackets.
+// question matches a question of SAM, with the answer for Enter in brackets.
 var question = regexp.MustCompile(`^\s*(\S[^\n]* \[[^\n]*\]:) ?([^\n]*)$`)
 
 // workplace returns a folder with the files of this repository that SAM reads. Its
@@ -64,8 +64,8 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// play types a step's command, and its answers where SAM asks. It agrees to the
-// changes, and else it types Enter.
+// play types a step's command, and its answers to SAM's questions. It accepts the
+// changes, and types Enter for other questions.
 func play(t *testing.T, s step, dir string, at *cloud) {
 	t.Helper()
 	venv := program.Folder(t, "SAM's command line", filepath.Join("scripts", "python", "venv.sh"))

@@ -8,22 +8,22 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 )
 
-// A request is made of IAM: may somebody do something to something?
+// A request is a question to IAM: may a principal perform an action on a resource?
 type request struct {
 	name    string
 	allowed bool
 
-	of       string // the sample that is deployed, or theSpoke
+	of       string // the deployed sample, or theSpoke
 	role     string // the role whose policies decide; "" if it is not in this account
 	as       string // the principal without a role
 	action   string
-	resource string            // an ARN, or the logical id of a resource that has one
-	policy   string            // the resource's own: a property of a resource, such as Key.KeyPolicy
+	resource string            // an ARN, or the logical id of a resource with an ARN
+	policy   string            // the resource's own policy: a property of a resource, such as Key.KeyPolicy
 	context  map[string]string // of the request
 }
 
 const (
-	// theSpoke is infra/spoke.yaml, deployed.
+	// theSpoke is the deployed infra/spoke.yaml.
 	theSpoke = "infra/spoke.yaml"
 
 	// accountDecides is the policy of a key outside the stack: the default policy,
@@ -57,7 +57,7 @@ const (
 	deny  = false
 )
 
-// owned is a request for a resource of this account.
+// owned returns a request for a resource of this account.
 var owned = map[string]string{"aws:ResourceAccount": account}
 
 // requests are the operations that each role must be allowed, and the likely next steps
@@ -230,7 +230,7 @@ func TestIAMDecidesAsTheTableSays(t *testing.T) {
 	}
 }
 
-// decide asks a simulator of IAM, and returns the differences from the table.
+// decide queries a simulator of IAM, and returns the differences from the table.
 func decide(t *testing.T, file string, of templates, requests []request) (found []finding) {
 	t.Helper()
 	deployments := map[string]estate{theSpoke: {deploy(t, of[spokeSource], "gitlatch-spoke-edge", spoke)}}
@@ -258,7 +258,7 @@ func decide(t *testing.T, file string, of templates, requests []request) (found 
 	return found
 }
 
-// simulated is the request as the simulator takes it.
+// simulated returns the request in the form of the simulator.
 func (r request) simulated(d estate, resources map[string]any) map[string]any {
 	asked := map[string]any{"name": r.name, "action": r.action, "account": account, "context": r.context, "principal": r.as, "resource": r.resource}
 	if _, made := d.has(r.resource); made {

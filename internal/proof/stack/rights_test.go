@@ -16,17 +16,17 @@ import (
 	"github.com/gitlatch/gitlatch/internal/eks"
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 	"github.com/gitlatch/gitlatch/internal/repo/codecommit"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
-// The actions of AWS itself in the function's name, which no call of ours shows.
+// The actions of AWS itself in the name of the function. Our code does not call them.
 var forAWS = []string{
 	"kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo",
 	"logs:CreateLogStream", "logs:PutLogEvents",
 	"sqs:SendMessage",
 }
 
-// forSubnets is what Lambda needs of EC2 to run in a VPC.
+// forSubnets are the EC2 actions that Lambda requires to run in a VPC.
 var forSubnets = []string{
 	"ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
 	"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses",
@@ -38,7 +38,7 @@ func operations(t *testing.T, provider string) []string {
 	return append(listed(t, "every"), listed(t, provider)...)
 }
 
-// listed reads a sorted list of operations, one service:Operation a line. Runs with
+// listed reads a sorted list of operations, one service:Operation per line. Runs with
 // stand-ins compare their calls with the same files.
 func listed(t *testing.T, name string) []string {
 	t.Helper()
@@ -49,8 +49,8 @@ func listed(t *testing.T, name string) []string {
 	return strings.Fields(string(text))
 }
 
-// clients are what our code can call of AWS: an adapter's interface has a method
-// an operation, and nothing else.
+// clients are the operations that our code can call: the interface of an adapter has one
+// method per operation.
 var clients = map[string][]struct {
 	service string
 	client  reflect.Type
@@ -60,8 +60,8 @@ var clients = map[string][]struct {
 		{"sns", reflect.TypeFor[sns.Publisher]()},
 	},
 	"codecommit": {{"codecommit", reflect.TypeFor[codecommit.API]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
-	"github":     {{"secretsmanager", reflect.TypeFor[site.Vault]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
-	"spoke":      {{"secretsmanager", reflect.TypeFor[site.Vault]()}},
+	"github":     {{"secretsmanager", reflect.TypeFor[wiring.Vault]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
+	"spoke":      {{"secretsmanager", reflect.TypeFor[wiring.Vault]()}},
 	"demand":     {{"cloudwatch", reflect.TypeFor[demand.MetricReader]()}},
 }
 
@@ -135,7 +135,8 @@ func restoreRightsAreUsed(t *testing.T, of templates) (broken []string) {
 // a read of a report that does not exist yet.
 var forReports = []string{"s3:GetObject", "s3:ListBucket", "s3:PutObject"}
 
-// drillRightsAreThoseOfATick: a drill is a tick, and keeps its reports.
+// drillRightsAreThoseOfATick compares the role of a drill with the rights for a tick and
+// for the reports of a drill.
 func drillRightsAreThoseOfATick(t *testing.T, of templates) (broken []string) {
 	for _, s := range samples {
 		resources := deployed(t, of, s).resources()
@@ -144,7 +145,7 @@ func drillRightsAreThoseOfATick(t *testing.T, of templates) (broken []string) {
 			continue
 		}
 		want := actions(resources["LatchRole"])
-		// A drill measures no demand.
+		// A drill does not measure demand.
 		want = slices.DeleteFunc(want, func(action string) bool { return strings.HasPrefix(action, "cloudwatch:") })
 		if s.beside[drillSource]["DrillBucket"] != "" {
 			want = append(want, forReports...)

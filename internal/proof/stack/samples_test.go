@@ -22,7 +22,7 @@ var sources = []string{source, monitoringSource, drillSource, restoreSource, spo
 // A sample is one way to deploy a site.
 type sample struct {
 	name       string
-	provider   string // how operations of its git host are listed
+	provider   string // name of the list with the operations of its git host
 	parameters map[string]string
 	// beside are the further stacks of the site, by their templates. The parameters are
 	// those that differ from the core's output.
@@ -31,8 +31,8 @@ type sample struct {
 
 const hub = "gitlatch-prod-eu"
 
-// samples are as unlike each other as the parameters allow: each condition of
-// the template holds in one and not in another.
+// samples vary every condition of the template: it is true in one sample and false in
+// another.
 var samples = []sample{
 	{"github", "github", map[string]string{
 		"Site":             "prod-eu",
@@ -68,7 +68,7 @@ var samples = []sample{
 		restoreSource: nil,
 	}},
 	{"spoke", "spoke", map[string]string{
-		"Site":                   "123", // a name that YAML would take for a number
+		"Site":                   "123", // a name that YAML would parse as a number
 		"ClusterName":            "edge",
 		"PeriodMinutes":          "60",
 		"GitHubRepository":       "example/fleet",
@@ -94,7 +94,7 @@ var samples = []sample{
 	}, map[string]map[string]string{drillSource: nil}},
 }
 
-// spoke is how infra/spoke.yaml is deployed for the sample of that name.
+// spoke returns the parameters of infra/spoke.yaml for the sample of that name.
 var spoke = map[string]string{
 	"ClusterName": "edge",
 	"RoleName":    "gitlatch-edge",
@@ -102,7 +102,7 @@ var spoke = map[string]string{
 	"ExternalId":  "edge-7f3a",
 }
 
-// templates are templates by their files.
+// templates are templates by their file names.
 type templates map[string]template
 
 // repository returns all templates unchanged.
@@ -115,7 +115,7 @@ func repository(t *testing.T) templates {
 	return all
 }
 
-// An estate is stacks that are deployed together. No logical id occurs in two of them.
+// An estate is a set of stacks that are deployed together. Their logical ids are unique.
 type estate []deployment
 
 // deployed deploys the stacks of a sample, the core first, together with the stack
@@ -176,7 +176,7 @@ func (e estate) resources() map[string]any {
 	return all
 }
 
-// has returns the stack that makes a resource; made is false if none does.
+// has returns the stack with a resource; made is false if no stack creates it.
 func (e estate) has(id string) (of deployment, made bool) {
 	for _, d := range e {
 		if d.makes(id) {
@@ -196,7 +196,7 @@ func (e estate) physical(id string) string {
 	return d.physical(id)
 }
 
-// byHand are further ways to deploy the templates next to the core: without its line.
+// byHand are further deployments of the templates next to the core, without its line.
 var byHand = map[string]map[string]string{
 	drillSource: {
 		"Site": "123", "ClusterName": "edge", "TableName": "latches",

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// sites are the parameters that infra/samconfig.toml shows, a block a git host.
+// sites are the parameters that infra/samconfig.toml shows, one block per git host.
 func sites(t *testing.T, text string) []string {
 	t.Helper()
 	blocks := regexp.MustCompile(`(?m)^# parameter_overrides = \[\n(?:#   .+\n)+# \]\n`).FindAllString(text, -1)

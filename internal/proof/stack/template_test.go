@@ -12,8 +12,8 @@ import (
 
 const root = "../../.."
 
-// A template is one of CloudFormation's, its short forms written out: !Ref x is
-// {"Ref": "x"}.
+// A template is a CloudFormation template with expanded short forms: !Ref x is {"Ref":
+// "x"}.
 type template struct {
 	name string
 	tree map[string]any
@@ -104,7 +104,7 @@ func function(tag string) string {
 	return "Fn::" + name
 }
 
-// section is a mapping at the top of the template, such as Resources.
+// section returns a mapping at the top of the template, such as Resources.
 func (t template) section(name string) map[string]any {
 	section, _ := t.tree[name].(map[string]any)
 	return section
@@ -128,7 +128,7 @@ func at(v any, path ...any) any {
 	return v
 }
 
-// list is a value as a list: itself, or the only item of one.
+// list returns a value as a list. A value that is not a list becomes its only item.
 func list(v any) []any {
 	switch v := v.(type) {
 	case nil:

@@ -22,7 +22,7 @@ import (
 
 // A finding is a problem that a validator finds in a template.
 type finding struct {
-	File string // the name that the validator got
+	File string // the name of the file for the validator
 	By   string // the validator
 	Rule string // the validator's name for it
 	At   string
@@ -50,7 +50,7 @@ func TestTemplatesAreCleanByEveryValidator(t *testing.T) {
 			for _, file := range sources {
 				files = append(files, absolute(t, filepath.Join(root, file)))
 			}
-			// The second sample leaves nothing out.
+			// The second sample omits no resource.
 			for _, f := range run(t, files, nothingLeftOut(t)) {
 				t.Error(f)
 			}
@@ -58,8 +58,8 @@ func TestTemplatesAreCleanByEveryValidator(t *testing.T) {
 	}
 }
 
-// nothingLeftOut returns parameters of all templates of a site, of the sample that
-// leaves out least.
+// nothingLeftOut returns parameters for all templates of a site, from the sample that
+// omits the fewest resources.
 func nothingLeftOut(t *testing.T) map[string]string {
 	t.Helper()
 	s := samples[1]

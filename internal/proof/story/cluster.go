@@ -40,16 +40,16 @@ func (s *Story) workload(w []string) error {
 			scale.Target = float64(read.number(value)) / 100
 		case "blind":
 			scale.Blind = value
-		case "load": // 140%: the highest of its metrics, of its target; unknown
+		case "load": // 140%: the highest metric, relative to its target; unknown
 			scale.Load = read.share(value)
-		case "demand": // 3000: asked of it in a unit of time; unknown
+		case "demand": // 3000: its demand; unknown
 			scale.Demand = read.figure(value)
 		case "hand": // kubectl: the user who wrote the replicas last; "nobody" for none
 			scale.Hand, scale.Handed = value, s.Now
 			if value == "nobody" {
 				scale.Hand, scale.Handed = "", time.Time{}
 			}
-		case "brake": // 4h: a restore set one just now, to end then; unreadable; released
+		case "brake": // 4h: a restore set a brake just now, which ends then; unreadable; released
 			scale.Brake = workload.Brake{On: "HPA " + who.Name}
 			if d, err := time.ParseDuration(value); err == nil {
 				scale.Brake.Until = s.Now.Add(d)
@@ -101,7 +101,7 @@ func (s *Story) rolls(w []string) error {
 				return err
 			}
 			r.Templates[0].Desired = int32(n)
-		case "alone": // no pods of the template before are left
+		case "alone": // no pods of the previous template are left
 			r.Templates[1] = template(w[1], 0)
 		case "unjudged": // no condition reports a lack of progress
 			r.Unjudged = true
@@ -130,7 +130,7 @@ func (r *numbers) number(text string) int32 {
 	return int32(n)
 }
 
-// share reads 140% as 1.4, and unknown as 0.
+// share parses 140% as 1.4, and unknown as 0.
 func (r *numbers) share(text string) float64 {
 	if n := r.figure(strings.TrimSuffix(text, "%")); n != nil {
 		return *n / 100
@@ -138,7 +138,7 @@ func (r *numbers) share(text string) float64 {
 	return 0
 }
 
-// figure reads a number; unknown is nil.
+// figure parses a number; unknown is nil.
 func (r *numbers) figure(text string) *float64 {
 	if text == "unknown" {
 		return nil

@@ -50,7 +50,7 @@ func (s *Story) expect(w []string) error {
 		return equal("none", strings.Join(w[2:], " "))
 	case "message-of-commit":
 		return contains(s.Repository.Log()[0], w[1])
-	case "latches": // how many workloads have one
+	case "latches": // the number of workloads with a latch
 		return equal(len(now.latches), w[1])
 	case "latch":
 		if n := now.latches[ID(w[1])].Declared.Replicas; n != 0 {
@@ -131,7 +131,7 @@ func (s *Story) expect(w []string) error {
 		return contains(fmt.Sprint(s.Last.Err()), w[1])
 	case "requests": // to the repository, in the last tick
 		return equal(s.Requests, w[1])
-	case "proposal": // open 3 | merged | closed | none: how many it would change, when it is open
+	case "proposal": // open 3 | merged | closed | none: the number of changes in an open proposal
 		p, err := s.Repository.Find(context.Background(), s.branch())
 		switch {
 		case err != nil:
@@ -187,7 +187,7 @@ func (s *Story) expect(w []string) error {
 			}
 		}
 		return contains("nothing", w[3])
-	case "alerts": // those that arrived since last asked: surge raised, mass-drop resolved
+	case "alerts": // the alerts that arrived since the last check: surge raised, mass-drop resolved
 		var got []string
 		for _, a := range s.Sent {
 			got = append(got, string(a.Kind)+" "+string(a.State))
@@ -204,7 +204,7 @@ func (s *Story) expect(w []string) error {
 			got = append(got, strings.TrimSpace(string(o.Kind)+" "+subject))
 		}
 		return equal(cmp.Or(strings.Join(got, ", "), "none"), strings.Join(w[1:], " "))
-	case "message": // among the messages that arrived since, one that holds the words
+	case "message": // one of the messages that arrived since contains the words
 		var got []string
 		for _, a := range s.Sent {
 			got = append(got, a.Message())

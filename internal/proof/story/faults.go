@@ -6,7 +6,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert"
 )
 
-// Faults befall the ticks of a world. The zero value is a calm one.
+// Faults are the faults of a world's ticks. The zero value has no faults.
 type Faults struct {
 	// KillBefore is the number of the effect before which the process dies; 0 disables
 	// it.
@@ -16,17 +16,17 @@ type Faults struct {
 	FailAt, UnheardAt int
 	// Half stops the next save of latches before the head, and kills the process.
 	Half bool
-	// before is what happens just before an effect of the next tick, by its number.
+	// before are the acts just before an effect of the next tick, by its number.
 	before map[int][]func()
 
-	// Throttled is how many saves from now on fail.
+	// Throttled is the number of saves that fail from now on.
 	Throttled int
-	// Room is how many bytes the head may take; 0 is any number.
+	// Room is the maximum size of the head in bytes; 0 means no limit.
 	Room int
 	// Refuse is the server's error for every push; "" accepts them.
 	Refuse string
-	// LostReply makes the next push land without the tick hearing of it, and Lands
-	// although the tick hears that it was refused.
+	// LostReply makes the next push land, and the tick gets no reply. With Lands, the
+	// push lands, and the tick gets a refusal.
 	LostReply, Lands bool
 	// Hold prevents the next push from landing, and the tick from getting an answer.
 	// With Refused the tick gets that refusal.
@@ -35,7 +35,7 @@ type Faults struct {
 	// Walks is the number of commits that the host reads to find a window; 0 means no
 	// limit.
 	Walks int
-	// Deaf is a topic that takes no alert, Unwanted the kind that it will never take.
+	// Deaf is a topic that accepts no alert. Unwanted is the kind that the topic refuses.
 	Deaf     bool
 	Unwanted alert.Kind
 }
@@ -46,7 +46,7 @@ var (
 	errFault  = errors.New("the service is unavailable")
 )
 
-// does has one effect of a tick, unless a fault comes between.
+// does performs one effect of a tick, unless a fault prevents it.
 func (w *World) does(effect func() error) error {
 	w.Effects++
 	n := w.Effects

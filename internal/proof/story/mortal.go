@@ -2,6 +2,7 @@ package story
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -15,8 +16,12 @@ import (
 
 type topic struct{ *World }
 
-func (t topic) Send(_ context.Context, a alert.Alert) error {
+func (t topic) Send(_ context.Context, n alert.Notice) error {
 	return t.does(func() error {
+		var a alert.Alert
+		if err := json.Unmarshal(n.Document, &a); err != nil {
+			return err
+		}
 		if t.Deaf {
 			return errors.New("topic does not exist")
 		}
@@ -25,6 +30,7 @@ func (t topic) Send(_ context.Context, a alert.Alert) error {
 			return &alert.RefusedError{Cause: errors.New("message too long")}
 		}
 		t.Sent = append(t.Sent, a)
+		t.Fixes[a.Kind] = append(t.Fixes[a.Kind], a.Fix)
 		t.Arrived[a.ID]++
 		return nil
 	})
@@ -49,9 +55,9 @@ func (s Sampler) Sample(_ context.Context, kinds workload.Kinds) (workload.Fleet
 	return f, nil
 }
 
-// mortalStore and mortalRepository are the working adapters, with an announcement
-// before every effect. A read of the latches counts as an effect: between the two reads
-// of the state, the tick may fail and others may act.
+// mortalStore and mortalRepository are the working adapters, and announce each effect
+// first. A read of the latches counts as an effect: between the two reads of the state,
+// the tick may fail and others may act.
 type mortalStore struct {
 	latch.Store
 	*World
@@ -92,8 +98,8 @@ func (s mortalStore) Save(ctx context.Context, l latch.Lease, h latch.Head, put 
 	})
 }
 
-// half saves the latches without the head, as a store does that writes one after the
-// other. The process then dies.
+// half saves the latches without the head, like a store that writes one after the other.
+// The process then dies.
 func (s mortalStore) half(ctx context.Context, l latch.Lease, put []latch.Latch, drop []workload.ID) error {
 	before, err := s.Head(ctx, l.Site)
 	if err != nil {
@@ -109,7 +115,7 @@ func (s mortalStore) half(ctx context.Context, l latch.Lease, put []latch.Latch,
 	return ErrKilled
 }
 
-// full returns why the store accepts no save.
+// full returns the reason why the store accepts no save.
 func (s mortalStore) full(h latch.Head) error {
 	if s.Throttled > 0 {
 		s.Throttled--

@@ -52,7 +52,7 @@ func (s *Story) person(w []string) error {
 			entries[who] = e
 		})
 		return err
-	case "deletes": // shop/web shop/api: their lines, in one commit; the record stays
+	case "deletes": // shop/web shop/api: their lines, in one commit; the checkpoint file stays
 		edit("opt out", func(entries map[workload.ID]checkpoint.Entry, _ workload.ID) {
 			for _, who := range w[1:] {
 				delete(entries, ID(who))
@@ -194,7 +194,7 @@ func (s *Story) copies(namespace string) error {
 	return err
 }
 
-// undo reverts the newest commit of some, as git revert does. It fails if a file of the
+// undo reverts the newest of some commits, like git revert. It fails if a file of the
 // commit was changed since.
 func (s *Story) undo(some func(repo.LogEntry) bool) error {
 	tip, _, err := s.Repository.Heads(context.Background())

@@ -1,6 +1,6 @@
-// Package story plays scenarios: what happens to a site, a line an event, in the
-// words of a table. All parts around a tick are working ones in memory, and a tick
-// can be killed before any of its effects. Tests alone use it.
+// Package story plays scenarios: the events of a site, one per line, in the words of a
+// table. The parts around a tick work in memory, and a tick can be killed before any of
+// its effects. Only tests use the package.
 package story
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// tellings are the names of the files that hold a story.
+// tellings are the names of the files that contain a story.
 var tellings = []string{"story", "raises", "nearly", "resolves"}
 
 // Tellings splits an archive into its stories, by name, and the files of the repository
@@ -46,7 +46,7 @@ type Story struct {
 
 	was    map[string]string // files before the last tick
 	pushed string            // the last commit that a tick reported
-	marked map[string]string // commits that the story comes back to, by name
+	marked map[string]string // commits that the story remembers, by name
 	broken map[string]string // the text of files before a user broke them, by path
 	failed error             // the error of a rival
 	turn   time.Time         // of the next ticks; may be zero
@@ -54,7 +54,7 @@ type Story struct {
 	beside *Story            // another site of the same repository; nil before the first line about it
 }
 
-// New begins a story in a world whose repository holds the files.
+// New starts a story in a world whose repository has the files.
 func New(files map[string]string) *Story {
 	return &Story{World: NewWorld(files), marked: map[string]string{}, broken: map[string]string{}}
 }
@@ -65,7 +65,7 @@ type Told struct {
 	Failed error // the tick's error; may be nil
 }
 
-// String returns the decisions and the notices, a line each.
+// String returns the decisions and the notices, one per line.
 func (r Told) String() string {
 	var b strings.Builder
 	for _, d := range r.Decisions {
@@ -88,7 +88,7 @@ func (s *Story) Play(lines string) error {
 	return nil
 }
 
-// Do plays one line. An empty one, or a comment, is nothing.
+// Do plays one line. It ignores an empty line and a comment.
 func (s *Story) Do(line string) error {
 	words, err := split(line)
 	if err != nil || len(words) == 0 {
@@ -155,7 +155,7 @@ func (s *Story) run() {
 	s.Now = s.Now.Add(Period)
 }
 
-// ID reads namespace/name as a Deployment, or namespace/kind/name. Any other text
+// ID parses namespace/name as a Deployment, or namespace/kind/name. Any other text
 // panics.
 func ID(text string) workload.ID {
 	if strings.Count(text, "/") == 1 {
@@ -168,7 +168,7 @@ func ID(text string) workload.ID {
 	return who
 }
 
-// split parts a line into words; "..." is one word, and # begins a comment.
+// split splits a line into words; "..." is one word, and # starts a comment.
 func split(line string) (words []string, err error) {
 	for line = strings.TrimSpace(line); line != "" && line[0] != '#'; line = strings.TrimSpace(line) {
 		word, rest, _ := strings.Cut(line, " ")

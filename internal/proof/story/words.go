@@ -19,7 +19,7 @@ import (
 )
 
 var events = map[string]func(*Story, []string) error{
-	// at 14:30 | at +26h | at -2h: what time it is.
+	// at 14:30 | at +26h | at -2h: sets the clock.
 	"at": func(s *Story, w []string) error {
 		if strings.ContainsAny(w[0], "+-") {
 			d, err := time.ParseDuration(w[0])
@@ -30,8 +30,8 @@ var events = map[string]func(*Story, []string) error{
 		s.Now = time.Date(s.Now.Year(), s.Now.Month(), s.Now.Day(), clock.Hour(), clock.Minute(), 0, 0, time.UTC)
 		return err
 	},
-	// workload shop/web 120 [field=value ...]: the live state from now on. Fields are
-	// those in a sample; a field that is not named keeps its value.
+	// workload shop/web 120 [field=value ...]: the live state from now on. The fields are
+	// the fields of a sample; a field that is not named keeps its value.
 	"workload": (*Story).workload,
 	// rolls shop/web v1 v2 40/100 [failed="words"] [halted=paused] [asked=50]
 	// [unjudged] [older] [alone] [v0 5]: a rollout in flight from one template to
@@ -62,13 +62,13 @@ var events = map[string]func(*Story, []string) error{
 		s.Unread = parts(w)
 		return nil
 	},
-	// unmeasured "Prometheus ...: ..." | unmeasured: what measures no demand from now on.
+	// unmeasured "Prometheus ...: ..." | unmeasured: the sources that fail from now on.
 	"unmeasured": func(s *Story, w []string) error {
 		s.Unmeasured = parts(w)
 		return nil
 	},
-	// tick [times]: one tick, or several, a period apart; the clock then is a period
-	// after the last.
+	// tick [times]: one tick, or several, one period apart. The clock is then one period
+	// after the last tick.
 	"tick": func(s *Story, w []string) error {
 		times, err := 1, error(nil)
 		if len(w) > 0 {
@@ -93,12 +93,12 @@ var events = map[string]func(*Story, []string) error{
 		}
 		return err
 	},
-	// turns: each tick from now on is given the turn that it is due in.
+	// turns: each tick from now on gets the turn in which it is due.
 	"turns": func(s *Story, _ []string) error {
 		s.turns = true
 		return nil
 	},
-	// twice: one turn, given twice; each tick may end with an error.
+	// twice: delivers one turn twice; each tick may end with an error.
 	"twice": func(s *Story, _ []string) error {
 		turn := s.Now
 		s.turn = turn
@@ -130,20 +130,20 @@ var events = map[string]func(*Story, []string) error{
 		s.run()
 		return s.Last.Failed
 	},
-	// fails with "words": a tick that ends with an error which holds the words.
+	// fails with "words": a tick that ends with an error that contains the words.
 	"fails": func(s *Story, w []string) error {
 		s.run()
 		return contains(fmt.Sprint(s.Last.Failed), w[1])
 	},
-	// dies before acquire|load|extend|push|settle|release: a tick whose process is
-	// killed just before that effect. A tick that pushes twice, after a lost race or to
-	// propose, has again-extend|again-push|again-ensure after the first push. A tick
-	// that closes a proposal has mark|close in the place of extend|push. dies at 3:
-	// just before its third effect, if it has three. dies amid settle: after it saved
-	// its latches, and before it saved its head.
+	// dies before acquire|load|extend|push|settle|release: a tick whose process is killed
+	// just before that effect. If a tick pushes twice, after a lost race or to propose,
+	// its effects after the first push are again-extend|again-push|again-ensure. If a
+	// tick closes a proposal, it has mark|close instead of extend|push. dies at 3: just
+	// before its third effect, if it has three. dies amid settle: after it saved its
+	// latches, and before it saved its head.
 	"dies": (*Story).dies,
-	// errs at 3 | unheard at 3: a tick whose third effect fails, or takes place but is
-	// reported as failed.
+	// errs at 3 | unheard at 3: a tick whose third effect fails, or takes place and
+	// returns an error.
 	"errs": func(s *Story, w []string) (err error) {
 		s.FailAt, err = strconv.Atoi(w[1])
 		s.run()
@@ -156,8 +156,8 @@ var events = map[string]func(*Story, []string) error{
 		s.UnheardAt = 0
 		return err
 	},
-	// throttle 2: the next two saves fail. room 4000 | room: how many bytes the head
-	// may take.
+	// throttle 2: the next two saves fail. room 4000 | room: the maximum size of the head
+	// in bytes.
 	"throttle": func(s *Story, w []string) (err error) {
 		s.Throttled, err = strconv.Atoi(w[0])
 		return err
@@ -168,8 +168,8 @@ var events = map[string]func(*Story, []string) error{
 		}
 		return err
 	},
-	// reply lost: the next push lands without the tick hearing of it; reply refused:
-	// it lands, and the tick hears that it was refused.
+	// reply lost: the next push lands, and the tick gets no reply. reply refused: it
+	// lands, and the tick gets a refusal.
 	"reply": func(s *Story, w []string) error {
 		s.LostReply, s.Lands = w[0] == "lost", w[0] == "refused"
 		return nil
@@ -199,8 +199,8 @@ var events = map[string]func(*Story, []string) error{
 		s.Hold = true
 		return nil
 	},
-	// rival sets ...: the same, between the next tick's read and its push; rival
-	// lands is the push that waited.
+	// rival sets ...: the same, between the next tick's read and its push. rival lands:
+	// the push that waited lands.
 	"rival": func(s *Story, w []string) error {
 		acts := s.person
 		if w[0] == "lands" {

@@ -26,18 +26,17 @@ const Period = 5 * time.Minute
 // Site is the site of a new world.
 const Site = "prod"
 
-// Morning is when a new world begins.
+// Morning is the start of a new world.
 var Morning = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 
-// A World is a cluster, a repository and a state that a test plays with: the
-// parts around a tick, all of them working, and a process that can be killed
-// before any of its effects. Use NewWorld.
+// A World is a cluster, a repository and a state for tests: working parts around a tick,
+// and a process that can be killed before any of its effects. Use NewWorld.
 type World struct {
 	Site    string
 	Now     time.Time
 	Cluster string
 	Unread  []workload.Unread
-	// Unmeasured is what cannot be measured of demand.
+	// Unmeasured are the sources that cannot measure demand.
 	Unmeasured []workload.Unread
 	Fleet      map[workload.ID]workload.Sample
 
@@ -49,7 +48,7 @@ type World struct {
 	// Effects counts the effects of the running tick.
 	Effects int
 	Faults
-	// Unfenced is true once a save took although another had the lease since.
+	// Unfenced is true after a save by a tick that no longer had the lease.
 	Unfenced bool
 	fence    int64
 	// Pushes counts the pushes of all ticks, Proposed the pushes to the proposal's
@@ -63,14 +62,14 @@ type World struct {
 	Settled map[time.Time]bool
 	// Merged are the commits that merged a proposal for a user.
 	Merged map[string]bool
-	// policies are the policies that were read, by their text.
+	// policies are the parsed policies, by their text.
 	policies map[string]policy.Set
 	// Disturbed is true if the last tick had a fault, or if someone else acted during
 	// it.
 	Disturbed bool
 	// Rival acts between a tick's read and its push, once.
 	Rival func()
-	// OnDisk is a repository without a server, which itself refuses pushes.
+	// OnDisk is true for a repository without a server, which itself refuses pushes.
 	OnDisk bool
 	// Held is a push that has not landed yet; nil if there is no such push.
 	Held     *repo.Commit
@@ -89,9 +88,11 @@ type World struct {
 	// counts, by id, how often each alert arrived or was permanently refused.
 	Sent    []alert.Alert
 	Arrived map[string]int
+	// Fixes has the fixes of all alerts that arrived, by kind.
+	Fixes map[alert.Kind][]string
 }
 
-// NewWorld returns a world whose repository holds the files.
+// NewWorld returns a world whose repository has the files.
 func NewWorld(files map[string]string) *World {
 	return &World{
 		Site:       Site,
@@ -104,6 +105,7 @@ func NewWorld(files map[string]string) *World {
 		Merged:     map[string]bool{},
 		policies:   map[string]policy.Set{},
 		Arrived:    map[string]int{},
+		Fixes:      map[alert.Kind][]string{},
 	}
 }
 
@@ -135,8 +137,9 @@ func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 	return t.Run(context.Background())
 }
 
-// parsePolicy reads a policy, once while it is the same. It also names the world's files, or
-// is what names them.
+// parsePolicy parses a policy, and caches the result. If the policy names files that are
+// edited in place, the world takes them. Otherwise the policy gets the files of the
+// world.
 func (w *World) parsePolicy(file string, data []byte) (set policy.Set, err error) {
 	defer func() {
 		if set.InPlace != nil {
@@ -156,7 +159,7 @@ func (w *World) parsePolicy(file string, data []byte) (set policy.Set, err error
 	return set, err
 }
 
-// land lands the push that waits.
+// land lands the waiting push.
 func (w *World) land() error {
 	if w.Held == nil {
 		return errors.New("no push waits")
@@ -182,7 +185,7 @@ func (w *World) State() (latch.Head, map[workload.ID]latch.Latch, error) {
 	return latch.Load(context.Background(), w.Store, w.Site)
 }
 
-// Kept is State without reading back what ticks saved. It is not to be changed.
+// Kept is like State, without decoding the saved values. The caller must not change it.
 func (w *World) Kept() (latch.Head, map[workload.ID]latch.Latch, error) {
 	if k := w.kept; k != nil && k.store == w.Store {
 		return k.head, k.latches, nil
@@ -199,7 +202,7 @@ type kept struct {
 	latches map[workload.ID]latch.Latch
 }
 
-// saved keeps what was saved, so that nobody need read it back.
+// saved stores the saved values, so that they need not be decoded.
 func (w *World) saved(h latch.Head, put []latch.Latch, drop []workload.ID) error {
 	w.Settled[h.At] = true
 	if w.kept == nil || w.kept.store != w.Store {
@@ -238,5 +241,5 @@ func (w *World) Person(message string, edit func(map[workload.ID]checkpoint.Entr
 	w.Repository.Edit(message, w.Now, map[string][]byte{checkpoint.RecordPath(w.Site, namespace): r.Format()})
 }
 
-// branch returns the name of the branch that the site proposes from.
+// branch returns the name of the site's proposal branch.
 func (w *World) branch() string { return ledger.ProposalBranch(w.Site) }

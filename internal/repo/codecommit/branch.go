@@ -14,8 +14,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// onTop is how many commits a proposal's branch gets, one on top of the other,
-// before it is made anew.
+// onTop is how many commits a proposal's branch gets on top of its base before gitlatch
+// makes the branch again.
 const onTop = 50
 
 // propose moves a branch other than the base.
@@ -41,7 +41,7 @@ func (r *Repository) propose(ctx context.Context, c repo.Commit) (string, error)
 	return r.renew(ctx, c)
 }
 
-// build puts on top of a branch what makes its files those of the parent with
+// build adds a commit to a branch. With it, the branch has the files of the parent with
 // the change.
 func (r *Repository) build(ctx context.Context, c repo.Commit) (string, error) {
 	roots := [2]plumbing.Hash{plumbing.NewHash(c.Parent), plumbing.NewHash(c.Expect)}
@@ -65,15 +65,15 @@ func (r *Repository) build(ctx context.Context, c repo.Commit) (string, error) {
 	return r.create(ctx, c, e)
 }
 
-// renew makes a branch anew. The commit is made beforehand on a branch beside,
-// so that the branch itself never holds anything but proposals; and what another
-// pushed until the last moment is put back.
+// renew removes a branch and makes it again. It first makes the commit on a temporary
+// branch, so the branch itself never has other commits than proposals. If someone else
+// pushes just before the removal, renew restores that push.
 func (r *Repository) renew(ctx context.Context, c repo.Commit) (string, error) {
 	beside := c.Branch + ".next"
 	defer func() {
 		ctx, cancel := grace(ctx)
 		defer cancel()
-		_, _ = r.remove(ctx, beside) // the next one removes it otherwise
+		_, _ = r.remove(ctx, beside) // if it fails, the next renew removes it
 	}()
 	id, err := r.beside(ctx, beside, c)
 	if err != nil {
@@ -87,11 +87,11 @@ func (r *Repository) renew(ctx context.Context, c repo.Commit) (string, error) {
 		if err != nil {
 			return "", r.refused("", err)
 		}
-		// From here on the branch is gone: it is put in place whatever the deadline.
+		// The branch is now removed. From here on, renew continues even after the deadline.
 		var cancel func()
 		ctx, cancel = grace(ctx)
 		defer cancel()
-		// Nothing removed is an answer that was lost: the branch was there just now.
+		// If nothing was removed, an answer was lost: the branch existed just before.
 		if removed != "" && removed != c.Expect {
 			return "", errors.Join(repo.ErrMoved, r.point(ctx, c.Branch, removed))
 		}
@@ -106,8 +106,8 @@ func (r *Repository) renew(ctx context.Context, c repo.Commit) (string, error) {
 	return id, nil
 }
 
-// beside makes the commit on a branch of its own, which is left from another
-// try where it exists.
+// beside makes the commit on a temporary branch. If an earlier try left that branch,
+// beside removes it first.
 func (r *Repository) beside(ctx context.Context, branch string, c repo.Commit) (string, error) {
 	err := r.point(ctx, branch, c.Parent)
 	if is(err, branchExists) {
@@ -128,8 +128,7 @@ func (r *Repository) point(ctx context.Context, branch, commit string) error {
 	return err
 }
 
-// remove removes a branch and returns the commit that it held; "" where it was
-// not there.
+// remove removes a branch and returns its last commit; "" if it did not exist.
 func (r *Repository) remove(ctx context.Context, branch string) (string, error) {
 	out, err := r.Client.DeleteBranch(ctx, &codecommit.DeleteBranchInput{RepositoryName: &r.Repository, BranchName: &branch})
 	switch {
@@ -143,11 +142,11 @@ func (r *Repository) remove(ctx context.Context, branch string) (string, error) 
 	return aws.ToString(out.DeletedBranch.CommitId), nil
 }
 
-// graceFor is taken twice at most, out of what a program leaves itself between the
-// end of a tick and its own.
+// graceFor is the timeout of a call to grace. One operation calls it at most twice, in
+// the time that a program reserves between the end of a tick and its own end.
 const graceFor = 3 * time.Second
 
-// grace is a little time, also where there is none left.
+// grace returns a context with a short timeout, even if the deadline of ctx has passed.
 func grace(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), graceFor)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
 
-// API is what is called of CodeCommit, and so what the role must be allowed:
-// the first five to read and commit, all of them for proposals.
+// API is the part of CodeCommit's API that the adapter calls, and that the role must
+// allow. The first five calls read and commit. Proposals need all of them.
 type API interface {
 	GetBranch(context.Context, *codecommit.GetBranchInput, ...func(*codecommit.Options)) (*codecommit.GetBranchOutput, error)
 	GetCommit(context.Context, *codecommit.GetCommitInput, ...func(*codecommit.Options)) (*codecommit.GetCommitOutput, error)
@@ -41,21 +41,21 @@ type API interface {
 
 var _ API = (*codecommit.Client)(nil)
 
-// Options say which repository to open.
+// Options are the settings to open a repository.
 type Options struct {
-	Repository string // its name
+	Repository string // name
 	Branch     string // the base, "main"
-	Client     API    // it retries what is throttled, or what the server failed at
+	Client     API    // must retry throttled requests and server errors
 
-	// Region is where people find a pull request in the console.
+	// Region is the region in the console URLs of pull requests.
 	Region string
 	// Author is the author and committer of commits; the zero value is
 	// repo.DefaultAuthor.
 	Author repo.Author
 }
 
-// A Repository is a repo.Repository and a repo.Proposals. It may be used by many
-// goroutines, which take turns. What it read serves the calls that follow.
+// A Repository is a repo.Repository and a repo.Proposals. Goroutines may share it: it
+// serializes their calls. Later calls use the objects that earlier calls read.
 type Repository struct {
 	Options
 
@@ -69,7 +69,7 @@ var (
 	_ repo.Proposals  = (*Repository)(nil)
 )
 
-// Open checks the options and returns the repository; it sends nothing yet.
+// Open checks the options and returns the repository. It sends no request.
 func Open(o Options) (*Repository, error) {
 	problems := []error{repo.CheckBranch(o.Branch)}
 	if o.Repository == "" {
@@ -88,7 +88,7 @@ func Open(o Options) (*Repository, error) {
 // String names the repository.
 func (r *Repository) String() string { return "codecommit repository " + r.Repository }
 
-// Heads is a request for each branch. See repo.Repository.
+// Heads sends one request for each branch. See repo.Repository.
 func (r *Repository) Heads(ctx context.Context, also ...string) (_ string, _ []string, err error) {
 	defer r.turns.Take(&err, "read the branch of %s", r)()
 	heads := make([]string, 1+len(also))
@@ -109,7 +109,7 @@ func (r *Repository) Heads(ctx context.Context, also ...string) (_ string, _ []s
 	return heads[0], heads[1:], nil
 }
 
-// head returns the commit at a branch, "" where there is no such branch.
+// head returns the commit of a branch, or "" if the branch does not exist.
 func (r *Repository) head(ctx context.Context, branch string) (string, error) {
 	if err := repo.CheckBranch(branch); err != nil {
 		return "", err

@@ -72,7 +72,7 @@ func open(t *testing.T, s *standin.Server) *codecommit.Repository {
 	return r
 }
 
-// client is the AWS client, with almost no delay before a retry.
+// client returns the AWS client, with almost no delay before a retry.
 func client(s *standin.Server) *api.Client {
 	return api.New(api.Options{
 		BaseEndpoint: aws.String(s.Endpoint()),

@@ -14,12 +14,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
-// recent is how many commits below a moved head are searched for ours.
+// recent is how many commits of a moved branch landed searches for the commit.
 const recent = 20
 
-// Commit makes a commit at the server's time, which is about that of c. Whether
-// one landed whose answer was lost, it finds on the branch. See repo.Repository;
-// before anything was sent, an error may be any.
+// Commit makes a commit. CodeCommit sets its time, which is close to c.When. If an answer
+// is lost, Commit searches the branch for the commit. See repo.Repository. An error
+// before the request can be any error.
 func (r *Repository) Commit(ctx context.Context, c repo.Commit) (_ string, err error) {
 	defer r.turns.Take(&err, "commit to %s", r)()
 	if err := errors.Join(ctx.Err(), c.Check(r.Branch)); err != nil {
@@ -32,7 +32,7 @@ func (r *Repository) Commit(ctx context.Context, c repo.Commit) (_ string, err e
 	return r.advance(ctx, c)
 }
 
-// advance makes a commit on the head that is expected of a branch.
+// advance makes a commit on the expected head of a branch.
 func (r *Repository) advance(ctx context.Context, c repo.Commit) (string, error) {
 	e, err := r.edit(ctx, c.Expect, c.Files)
 	if err != nil {
@@ -41,7 +41,7 @@ func (r *Repository) advance(ctx context.Context, c repo.Commit) (string, error)
 	return r.create(ctx, c, e)
 }
 
-var errNothing = errors.New("the files hold this already, there is nothing to commit")
+var errNothing = errors.New("the files already have this content, so there is nothing to commit")
 
 func (r *Repository) create(ctx context.Context, c repo.Commit, e edit) (string, error) {
 	if e.empty() {
@@ -80,9 +80,9 @@ func (r *Repository) create(ctx context.Context, c repo.Commit, e edit) (string,
 	return "", failed
 }
 
-// landed returns the id that a commit has on its branch, "" where the branch is
-// still as expected. Where it is not, and does not hold the commit, that is
-// repo.ErrMoved.
+// landed returns the id of a commit on its branch, or "" if the branch is still at the
+// expected head. It returns repo.ErrMoved if the branch has moved and does not have the
+// commit.
 func (r *Repository) landed(ctx context.Context, c repo.Commit) (string, error) {
 	head, err := r.head(ctx, c.Branch)
 	switch {
@@ -103,8 +103,8 @@ func (r *Repository) landed(ctx context.Context, c repo.Commit) (string, error) 
 	return id, nil
 }
 
-// search looks for a commit in the recent history of a head, down to where the
-// branch was expected.
+// search searches the recent history of a head for a commit, down to the expected head of
+// the branch.
 func (r *Repository) search(ctx context.Context, head string, c repo.Commit) (string, error) {
 	log, _, err := r.history(ctx, head, c.Expect, recent)
 	if err != nil {
@@ -127,7 +127,7 @@ func (r *Repository) search(ctx context.Context, head string, c repo.Commit) (st
 	return "", nil
 }
 
-// sameCommit reports whether a commit is the one to make, but for its files.
+// sameCommit reports whether made has the parent and the message of c.
 func sameCommit(made repo.LogEntry, c repo.Commit) bool {
 	return len(made.Parents) == 1 &&
 		slices.Contains([]string{c.Parent, c.Expect}, made.Parents[0]) &&

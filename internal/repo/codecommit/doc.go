@@ -1,13 +1,11 @@
-// Package codecommit is the adapter of [repo.Repository] and [repo.Proposals]
-// for AWS CodeCommit, by its API alone: a commit is one CreateCommit, which
-// CodeCommit takes only on the branch's tip, and what a tick reads is folders
-// and blobs by their ids.
+// Package codecommit is the adapter of [repo.Repository] and [repo.Proposals] for AWS
+// CodeCommit. It uses only the API. One CreateCommit makes a commit, and CodeCommit
+// accepts it only on the tip of the branch. A tick reads folders and blobs by their ids.
 //
-// Three things differ from git. The server makes the commits, so their ids and
-// times are its own, and a commit that is made again is known by its message,
-// its parent and its content. A branch cannot be moved but forward: a proposal
-// that is changed gets its next commit on top, as long as the base stands where
-// the branch parted from it. Where the base moved, the branch is removed and made
-// anew, upon which CodeCommit closes its pull request, and the next one is
-// opened in its place.
+// CodeCommit differs from git in three ways. First, the server makes the commits, and
+// sets their ids and times. The adapter recognizes its own commit by message, parent and
+// content. Second, a branch can only move forward. A changed proposal gets another commit
+// on top as long as the base has not moved. Third, if the base moved, the adapter removes
+// the branch and makes it again. CodeCommit then closes its pull request, and the adapter
+// opens another.
 package codecommit

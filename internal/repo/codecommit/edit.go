@@ -14,7 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/sight"
 )
 
-// An edit is what CreateCommit is told to do to a commit's files.
+// An edit is the part of a CreateCommit request that changes files.
 type edit struct {
 	put    []types.PutFileEntry
 	remove []types.DeleteFileEntry
@@ -22,8 +22,8 @@ type edit struct {
 
 func (e edit) empty() bool { return len(e.put)+len(e.remove) == 0 }
 
-// edit returns what makes files of a commit hold what they should; nil removes a
-// file. What is so already is not in it, and a file keeps its mode.
+// edit returns the changes that give files of a commit the wanted content; nil removes a
+// file. It omits unchanged files, and a file keeps its mode.
 func (r *Repository) edit(ctx context.Context, commit string, files map[string][]byte) (e edit, err error) {
 	err = r.look(ctx, commit, func(s *sight.Sight, root plumbing.Hash) (err error) {
 		e, err = editOf(s, root, files)
@@ -49,8 +49,8 @@ func editOf(s *sight.Sight, root plumbing.Hash, files map[string][]byte) (e edit
 	return e, nil
 }
 
-// oldFile returns the file that a change of a path replaces, zero where there is
-// none, and refuses what must not be replaced.
+// oldFile returns the file that a change of a path replaces, or zero if there is no such
+// file. It returns an error if the path must not be replaced.
 func oldFile(s *sight.Sight, root plumbing.Hash, path string, files map[string][]byte) (pack.Entry, error) {
 	old, at, there, err := s.Find(root, path)
 	content, named := files[at]
@@ -62,7 +62,7 @@ func oldFile(s *sight.Sight, root plumbing.Hash, path string, files map[string][
 	case there:
 		return old, nil
 	case at != "" && files[path] != nil && !(named && content == nil):
-		return pack.Entry{}, &repo.UnsafeError{Path: at, Why: "is a file where a directory is needed"}
+		return pack.Entry{}, &repo.UnsafeError{Path: at, Why: "is a file, but must be a directory"}
 	}
 	return pack.Entry{}, nil
 }
@@ -74,27 +74,27 @@ func modeOf(old pack.Entry) types.FileModeTypeEnum {
 	return types.FileModeTypeEnumNormal
 }
 
-// What CreateCommit takes at most, in bytes.
+// The limits of CreateCommit, in bytes.
 const (
 	mostMessage = 256 << 10
 	mostFile    = 6 << 20
 	mostFiles   = 7 << 20
 )
 
-// fits refuses what CodeCommit would.
+// fits returns an error if CodeCommit would refuse the size of the edit or the message.
 func (e edit) fits(message string) error {
 	if len(message) > mostMessage {
-		return &repo.RefusedError{Why: fmt.Sprintf("the message is %d KiB, CodeCommit takes 256 at most", len(message)>>10), TooLarge: true}
+		return &repo.RefusedError{Why: fmt.Sprintf("the message has %d KiB, and CodeCommit accepts at most 256", len(message)>>10), TooLarge: true}
 	}
 	all := 0
 	for _, file := range e.put {
 		all += len(file.FileContent)
 		if len(file.FileContent) > mostFile {
-			return &repo.RefusedError{Why: fmt.Sprintf("%s is %d MiB, CodeCommit takes 6 at most", *file.FilePath, len(file.FileContent)>>20)}
+			return &repo.RefusedError{Why: fmt.Sprintf("%s has %d MiB, and CodeCommit accepts at most 6", *file.FilePath, len(file.FileContent)>>20)}
 		}
 	}
 	if all > mostFiles {
-		return &repo.RefusedError{Why: fmt.Sprintf("the files that change are %d MiB together, CodeCommit takes 7 at most", all>>20), TooLarge: true}
+		return &repo.RefusedError{Why: fmt.Sprintf("the changed files have %d MiB together, and CodeCommit accepts at most 7", all>>20), TooLarge: true}
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
-// The names that CodeCommit gives to errors, by what they mean here.
+// Names of CodeCommit errors, grouped by meaning.
 var (
 	noRepository = []string{"RepositoryDoesNotExistException"}
 	noBranch     = []string{"BranchDoesNotExistException", "ReferenceDoesNotExistException"}
@@ -25,7 +25,7 @@ var (
 	notAllowed   = []string{"AccessDeniedException", "AccessDenied", "UnauthorizedException", "UnrecognizedClientException", "InvalidSignatureException", "ExpiredTokenException", "MissingAuthenticationTokenException"}
 )
 
-// errNoCommit says that the repository does not hold a commit.
+// errNoCommit means that the repository does not have a commit.
 var errNoCommit = errors.New("commit does not exist")
 
 // is reports whether an error has one of the names.
@@ -34,7 +34,7 @@ func is(err error, names []string) bool {
 	return errors.As(err, &api) && slices.Contains(names, api.ErrorCode())
 }
 
-// explain says what to do about an error, where that is known.
+// explain adds advice to an error, if it has advice for it.
 func (r *Repository) explain(err error) error {
 	var api smithy.APIError
 	if !errors.As(err, &api) {
@@ -43,7 +43,7 @@ func (r *Repository) explain(err error) error {
 	words := sanitize.Line(api.ErrorMessage())
 	switch {
 	case is(err, noRepository):
-		return fmt.Errorf("there is no repository %q in this account and region", r.Repository)
+		return fmt.Errorf("repository %q does not exist in this account and Region", r.Repository)
 	case is(err, noBranch):
 		return fmt.Errorf("%w: %s", repo.ErrNoBranch, words)
 	case is(err, noCommit):
@@ -51,13 +51,13 @@ func (r *Repository) explain(err error) error {
 	case is(err, notAllowed):
 		return fmt.Errorf("the role is not allowed to: %s", words)
 	case is(err, throttled):
-		return fmt.Errorf("%s: %s: each try was throttled; the next tick tries again. If it lasts, see who else calls CodeCommit in this account and region, or tick less often", api.ErrorCode(), words)
+		return fmt.Errorf("%s: %s: each try was throttled. The next tick tries again. If this continues, check which other clients call CodeCommit in this account and Region, or set a longer period", api.ErrorCode(), words)
 	}
 	return fmt.Errorf("%s: %s", api.ErrorCode(), words)
 }
 
-// refused is an error of what was sent to be written: the server's answer that
-// it will not, or else what became of the request. It is nil for nil.
+// refused returns a RefusedError if the server refused a write, and other errors
+// unchanged or explained. It is nil for nil.
 func (r *Repository) refused(what string, err error) error {
 	var api smithy.APIError
 	if !errors.As(err, &api) || api.ErrorFault() == smithy.FaultServer {
@@ -68,7 +68,7 @@ func (r *Repository) refused(what string, err error) error {
 	case is(err, noRepository), is(err, noBranch):
 		return r.explain(err)
 	case is(err, tooMany):
-		why = "it changes more files than CodeCommit takes in one commit: " + why
+		why = "it changes more files than CodeCommit accepts in one commit: " + why
 	}
 	return &repo.RefusedError{What: what, Why: sanitize.Line(why), TooLarge: is(err, tooMany)}
 }

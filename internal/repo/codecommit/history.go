@@ -13,11 +13,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// mostHistory bounds a history, in which each commit that was not seen yet is a
-// request of its own, one after the other.
+// mostHistory is the maximum number of commits of a history. Each commit that is not in
+// memory costs one request, and these run one after the other.
 const mostHistory = 500
 
-// History returns 500 commits at most. The time of an entry is its author's. See
+// History returns at most 500 commits. The time of an entry is its author's time. See
 // repo.Repository.
 func (r *Repository) History(ctx context.Context, commit, until string, limit int) (log []repo.LogEntry, whole bool, err error) {
 	defer r.turns.Take(&err, "read the history of %s", r)()
@@ -27,10 +27,9 @@ func (r *Repository) History(ctx context.Context, commit, until string, limit in
 	return r.history(ctx, commit, until, min(limit, mostHistory))
 }
 
-// Between looks up 500 commits at most, one after the other. See
-// repo.Repository.
+// Between looks up at most 500 commits, one after the other. See repo.Repository.
 func (r *Repository) Between(ctx context.Context, base, tip string) (_ repo.Window, err error) {
-	defer r.turns.Take(&err, "read what is new in %s", r)()
+	defer r.turns.Take(&err, "read the new commits of %s", r)()
 	if err := errors.Join(ctx.Err(), repo.CheckCommit(base), repo.CheckCommit(tip)); err != nil {
 		return repo.Window{}, err
 	}
@@ -51,7 +50,7 @@ func (r *Repository) history(ctx context.Context, from, until string, limit int)
 	return log, end == repo.AtRoots, err
 }
 
-// keepCommits is how many commits are kept from one call to the next, some 16 MB.
+// keepCommits is how many commits stay in memory from one call to the next, about 16 MB.
 const keepCommits = 16_000
 
 func (r *Repository) commit(ctx context.Context, id string) (repo.LogEntry, error) {

@@ -18,22 +18,22 @@ import (
 
 const pullRequest = "pull request"
 
-// What a pull request says at most, in characters.
+// The maximum lengths of a pull request's texts, in characters.
 const (
 	mostTitle = 150
 	mostBody  = 10240
 )
 
-// replacedBy begins the title of a pull request that CodeCommit closed because
-// its branch was made anew: nobody's decision.
+// replacedBy is the start of the title of a pull request that CodeCommit closed because
+// its branch was made again. No user declined it.
 const replacedBy = "Replaced: "
 
-// mostClosed bounds how many closed pull requests are looked at, the newest
-// first: each is a request of its own.
+// mostClosed is the maximum number of closed pull requests that newest checks, the newest
+// first. Each costs one request.
 const mostClosed = 100
 
-// Find looks at all pull requests that are open, then at the 100 newest that are
-// closed. See repo.Proposals.
+// Find checks all open pull requests, then the 100 newest closed ones. See
+// repo.Proposals.
 func (r *Repository) Find(ctx context.Context, branch string) (_ *repo.Proposal, err error) {
 	defer r.turns.Take(&err, "find the pull request of %q in %s", branch, r)()
 	for _, status := range []types.PullRequestStatusEnum{types.PullRequestStatusEnumOpen, types.PullRequestStatusEnumClosed} {
@@ -49,8 +49,7 @@ func (r *Repository) Find(ctx context.Context, branch string) (_ *repo.Proposal,
 	return nil, nil
 }
 
-// newest returns the newest pull request of a branch to the base that has the
-// status; nil where there is none.
+// newest returns the newest pull request of a branch to the base with the status, or nil.
 func (r *Repository) newest(ctx context.Context, branch string, status types.PullRequestStatusEnum) (*types.PullRequest, error) {
 	ids, err := r.ids(ctx, status)
 	if err != nil {
@@ -79,7 +78,7 @@ func (r *Repository) newest(ctx context.Context, branch string, status types.Pul
 	return nil, nil
 }
 
-// ids are those of all pull requests with a status, the newest first.
+// ids returns the ids of all pull requests with a status, the newest first.
 func (r *Repository) ids(ctx context.Context, status types.PullRequestStatusEnum) (ids []string, err error) {
 	in := &codecommit.ListPullRequestsInput{RepositoryName: &r.Repository, PullRequestStatus: status}
 	for {
@@ -113,8 +112,7 @@ func (r *Repository) pull(ctx context.Context, id string) (*types.PullRequest, e
 	return out.PullRequest, nil
 }
 
-// Ensure gives a pull request the first 150 characters of a title and the first
-// 10240 of a body. See repo.Proposals.
+// Ensure shortens the title to 150 characters and the body to 10,240. See repo.Proposals.
 func (r *Repository) Ensure(ctx context.Context, d repo.Draft) (_ repo.Proposal, err error) {
 	defer r.turns.Take(&err, "propose %q in %s", d.Branch, r)()
 	d = d.Fit(mostTitle, mostBody)
@@ -163,8 +161,7 @@ func (r *Repository) entitle(ctx context.Context, p *types.PullRequest, title st
 	return r.refused(pullRequest, err)
 }
 
-// replaced says on the open pull request of a branch, where there is one, that
-// another takes its place.
+// replaced marks the open pull request of a branch as replaced, in its title.
 func (r *Repository) replaced(ctx context.Context, branch string) error {
 	p, err := r.newest(ctx, branch, types.PullRequestStatusEnumOpen)
 	if err != nil || p == nil || strings.HasPrefix(aws.ToString(p.Title), replacedBy) {
@@ -173,8 +170,7 @@ func (r *Repository) replaced(ctx context.Context, branch string) error {
 	return r.entitle(ctx, p, repo.Draft{Title: replacedBy + aws.ToString(p.Title)}.Fit(mostTitle, mostBody).Title)
 }
 
-// Close comments, closes, and removes the branch, in this order. See
-// repo.Proposals.
+// Close comments, closes, and removes the branch, in this order. See repo.Proposals.
 func (r *Repository) Close(ctx context.Context, closing repo.Proposal, why string) (err error) {
 	defer r.turns.Take(&err, "close pull request %s of %s", closing.ID, r)()
 	p, err := r.pull(ctx, closing.ID)
@@ -208,12 +204,12 @@ func (r *Repository) Close(ctx context.Context, closing repo.Proposal, why strin
 	case err != nil:
 		return r.refused("removing the branch", err)
 	case removed != "" && removed != closing.Head:
-		return r.point(ctx, branch, removed) // another pushed in the meantime
+		return r.point(ctx, branch, removed) // someone else pushed in the meantime
 	}
 	return nil
 }
 
-// proposal is a pull request as the port has it.
+// proposal converts a pull request to a repo.Proposal.
 func (r *Repository) proposal(p types.PullRequest) repo.Proposal {
 	t := target(p)
 	id := aws.ToString(p.PullRequestId)
@@ -232,7 +228,7 @@ func (r *Repository) proposal(p types.PullRequest) repo.Proposal {
 	return repo.Proposal{ID: id, URL: console.String(), Branch: short(t.SourceReference), State: state, Head: aws.ToString(t.SourceCommit)}
 }
 
-// target is the one of a pull request that has any.
+// target returns the first target of a pull request, or the zero value.
 func target(p types.PullRequest) types.PullRequestTarget {
 	return append(p.PullRequestTargets, types.PullRequestTarget{})[0]
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/sight"
 )
 
-// look runs read until it misses no folder and no file of a commit, and fetches in between
-// those that it missed. The root of a commit has the id of the commit.
+// look runs read until no folder and no file of a commit is missing, and fetches the
+// missing ones in between. The root of a commit has the id of the commit.
 func (r *Repository) look(ctx context.Context, commit string, read func(s *sight.Sight, root plumbing.Hash) error) error {
 	root := plumbing.NewHash(commit)
 	var held sync.Mutex
@@ -44,7 +44,7 @@ func (r *Repository) look(ctx context.Context, commit string, read func(s *sight
 	})
 }
 
-// object asks for a folder or a file.
+// object requests a folder or a file.
 func (r *Repository) object(ctx context.Context, commit string, id plumbing.Hash, at sight.Place) (pack.Object, error) {
 	if at.Kind == plumbing.TreeObject {
 		return r.folder(ctx, commit, at.Path)
@@ -52,7 +52,7 @@ func (r *Repository) object(ctx context.Context, commit string, id plumbing.Hash
 	return r.file(ctx, id)
 }
 
-// folder returns a folder as the tree that git stores.
+// folder returns a folder in the form of a git tree.
 func (r *Repository) folder(ctx context.Context, commit, at string) (pack.Object, error) {
 	out, err := r.Client.GetFolder(ctx, &codecommit.GetFolderInput{
 		RepositoryName: &r.Repository, CommitSpecifier: &commit, FolderPath: aws.String("/" + at),
@@ -83,10 +83,10 @@ func (r *Repository) folder(ctx context.Context, commit, at string) (pack.Object
 	return pack.TreeObject(entries), nil
 }
 
-// executable is git's mode of a file that may be run.
+// executable is git's mode of an executable file.
 const executable = "100755"
 
-// file returns the content of a file. CodeCommit does not hand out one larger than 6 MB.
+// file returns the content of a file. CodeCommit does not return files larger than 6 MB.
 func (r *Repository) file(ctx context.Context, id plumbing.Hash) (pack.Object, error) {
 	out, err := r.Client.GetBlob(ctx, &codecommit.GetBlobInput{RepositoryName: &r.Repository, BlobId: aws.String(id.String())})
 	switch {
@@ -95,7 +95,7 @@ func (r *Repository) file(ctx context.Context, id plumbing.Hash) (pack.Object, e
 	case err != nil:
 		return pack.Object{}, r.explain(err)
 	}
-	return pack.Object{Kind: plumbing.BlobObject, Data: append([]byte{}, out.Content...)}, nil // nil removes a file
+	return pack.Object{Kind: plumbing.BlobObject, Data: append([]byte{}, out.Content...)}, nil // never nil: nil content removes a file
 }
 
 // atOnce is the maximum number of requests at a time.

@@ -9,36 +9,36 @@ import (
 	"strings"
 )
 
-// Credentials are one of the two.
+// Credentials are either an App or a Token.
 type Credentials struct {
 	App   App
 	Token string // fine-grained, with contents: write, and pull requests: write for proposals
 }
 
-// App is a GitHub App, installed where the repository is.
+// App is a GitHub App that is installed for the repository.
 type App struct {
 	ID             int64
 	InstallationID int64
-	PrivateKey     []byte // PEM, as GitHub hands it out
+	PrivateKey     []byte // PEM, as downloaded from GitHub
 }
 
-// ParseSecret reads credentials as they are kept as a secret: a token, or for an
-// App a JSON object with appId, installationId and privateKey. An error names the
-// fields that are wrong, and nothing of what they hold.
+// ParseSecret parses the credentials in a secret: a token, or for an App a JSON object
+// with appId, installationId and privateKey. The error names the invalid fields and does
+// not show their values.
 func ParseSecret(secret string) (Credentials, error) {
 	secret = strings.TrimSpace(secret)
 	if !strings.HasPrefix(secret, "{") {
 		return Credentials{Token: secret}, checkToken(secret)
 	}
 	var held struct {
-		AppID          json.Number `json:"appId"` // or a string of one
+		AppID          json.Number `json:"appId"` // a number, or a string with a number
 		InstallationID json.Number `json:"installationId"`
 		PrivateKey     string      `json:"privateKey"`
 	}
 	if json.Unmarshal([]byte(secret), &held) != nil {
 		return Credentials{}, errors.New("want a token, or JSON with appId and installationId, which are numbers, and privateKey, a string")
 	}
-	app, _ := held.AppID.Int64() // 0 is refused below
+	app, _ := held.AppID.Int64() // if it fails, check refuses 0
 	installation, _ := held.InstallationID.Int64()
 	c := Credentials{App: App{app, installation, []byte(held.PrivateKey)}}
 	return c, c.App.check()
@@ -49,7 +49,7 @@ func checkToken(token string) error {
 	case token == "":
 		return errors.New("credentials: want an App's or a token")
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return errors.New("token: holds blanks or what no token holds")
+		return errors.New("token: contains spaces or characters that no token has")
 	}
 	return nil
 }

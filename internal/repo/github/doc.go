@@ -1,3 +1,3 @@
-// Package github is repositories on GitHub: git by package gitwire, with the
-// credentials that GitHub gives out, and [repo.Proposals] by its REST API.
+// Package github adapts repositories on GitHub: package gitwire with the credentials of
+// GitHub, and [repo.Proposals] with the REST API.
 package github

@@ -16,30 +16,30 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 )
 
-// Options say which repository to open, and as whom.
+// Options are the address and the credentials of a repository.
 type Options struct {
 	Repository string // "owner/name"
 	// APIURL is the REST API of a GitHub Enterprise: https://HOST/api/v3, or
-	// https://api.SUBDOMAIN.ghe.com. "" is GitHub's own.
+	// https://api.SUBDOMAIN.ghe.com. "" is https://api.github.com.
 	APIURL string
-	// Secret reads the credentials with the first request. It is asked again where
-	// it fails.
+	// Secret reads the credentials before the first request. If it fails, the next
+	// request calls it again.
 	Secret func(context.Context) (Credentials, error)
 
-	// ReadOnly asks for a token of an App that may read, and nothing else.
+	// ReadOnly limits an App's token to read access.
 	ReadOnly bool
 
-	// Login is used in place of Secret: repositories that are opened with one share
-	// its token. Nil is a login of its own.
+	// Login replaces Secret. Repositories that share a Login share its token. Nil makes a
+	// separate Login.
 	Login *Login
 
-	// Git is how git is spoken, with the base and the author. Its URL and its
-	// credentials come from the fields above.
+	// Git has the options of package gitwire, with the base and the author. Open sets the
+	// URL and the credentials.
 	Git gitwire.Options
 }
 
-// Open checks the options and returns the repository, and its pull requests; it
-// sends nothing yet. All that is wrong with the options is in one error.
+// Open checks the options and returns the repository and its pull requests. It sends no
+// request. The error lists all problems of the options.
 func Open(o Options) (*gitwire.Repository, *Proposals, error) {
 	owner, name, ok := strings.Cut(o.Repository, "/")
 	var problems []error
@@ -74,7 +74,7 @@ func Open(o Options) (*gitwire.Repository, *Proposals, error) {
 	return git, &Proposals{owner: owner, name: name, base: o.Git.Branch, api: client, git: git}, nil
 }
 
-// transport is what requests with credentials in them go through.
+// transport returns the transport for requests with credentials.
 func (o Options) transport() http.RoundTripper {
 	if o.Git.Transport == nil {
 		return redact.Transport(wire.Patient())
@@ -82,8 +82,8 @@ func (o Options) transport() http.RoundTripper {
 	return redact.Transport(o.Git.Transport)
 }
 
-// NewLogin returns the login that Open would make by the options, which sends
-// nothing yet, for several branches of the repository to share.
+// NewLogin returns a Login for several branches of a repository to share. It sends no
+// request.
 func NewLogin(o Options) (*Login, error) {
 	at, err := addressOf(o.APIURL)
 	if err != nil {
@@ -92,7 +92,7 @@ func NewLogin(o Options) (*Login, error) {
 	return newLogin(o, at.api), nil
 }
 
-// An address is where a GitHub is.
+// An address has the URLs of a GitHub: the REST API and the web.
 type address struct{ api, web string }
 
 func addressOf(apiURL string) (address, error) {

@@ -58,7 +58,7 @@ func base(branch string) string {
 	return branch
 }
 
-// key is one for all tests: making one takes a while.
+// key is shared by all tests, because generating a key takes a while.
 var key = sync.OnceValue(func() *rsa.PrivateKey {
 	k, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -81,12 +81,12 @@ func token(s *standin.Server) github.Credentials {
 	return github.Credentials{Token: "github_pat_1"}
 }
 
-// known is a secret that is read already.
+// known returns a function that returns the credentials.
 func known(c github.Credentials) func(context.Context) (github.Credentials, error) {
 	return func(context.Context) (github.Credentials, error) { return c, nil }
 }
 
-// atOnce is git on the base main, which tries a push again at once.
+// atOnce returns git options for the base main, without a delay between pushes.
 func atOnce(t *testing.T) gitwire.Options {
 	return gitwire.Options{Branch: "main", TempDir: t.TempDir(), Pause: func(ctx context.Context, _ int) error { return ctx.Err() }}
 }

@@ -17,15 +17,15 @@ import (
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
-// A Login has the token that requests to one repository show. An App's is minted with
-// the first request, and again a minute before its hour is over. It is safe for
-// concurrent use.
+// A Login provides the token for the requests to one repository. It requests an App's
+// token with the first request, and a new one a minute before the token's hour ends. It
+// is safe for concurrent use.
 type Login struct {
-	secret func(context.Context) (Credentials, error) // nil once the credentials are known
+	secret func(context.Context) (Credentials, error) // nil after the credentials were read
 	mint   func(App) (*ghinstallation.Transport, error)
 
 	mu     sync.Mutex
-	fixed  string // "" with an App
+	fixed  string // the token; "" with an App
 	app    App
 	source *ghinstallation.Transport // nil with a token
 }
@@ -48,7 +48,7 @@ func newLogin(o Options, apiURL string) *Login {
 	}}
 }
 
-// use makes credentials those that tokens come from.
+// use sets the credentials.
 func (t *Login) use(c Credentials) (err error) {
 	if c.Token == "" {
 		if t.source, err = t.mint(c.App); err != nil {
@@ -83,15 +83,16 @@ func (t *Login) get(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-// minted is the App's token, which is asked for where there is none that lasts.
+// minted returns the App's token. It requests a new one if the present one is about to
+// expire.
 func (t *Login) minted(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, wire.AnswerWithin)
 	defer cancel()
 	return t.source.Token(ctx)
 }
 
-// renew forgets a token that the server does not know any more. It is false
-// where there is no other.
+// renew drops a token that the server refused. It returns false if it cannot get another
+// token: only an App can.
 func (t *Login) renew(ctx context.Context, refused string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -106,7 +107,7 @@ func (t *Login) renew(ctx context.Context, refused string) bool {
 	return true
 }
 
-// explain says what to do where an App gets no token.
+// explain adds advice to the error of a token request for an App.
 func (t *Login) explain(err error) error {
 	var failed *ghinstallation.HTTPError
 	if !errors.As(err, &failed) || failed.Response == nil {
@@ -117,7 +118,7 @@ func (t *Login) explain(err error) error {
 	}
 	defer failed.Response.Body.Close()
 	var said struct{ Message string }
-	_ = json.NewDecoder(io.LimitReader(failed.Response.Body, 10_000)).Decode(&said) // its status says enough
+	_ = json.NewDecoder(io.LimitReader(failed.Response.Body, 10_000)).Decode(&said) // the status is enough if it fails
 	advice := map[int]string{
 		http.StatusUnauthorized:        "appId and privateKey do not belong together, or the key was revoked",
 		http.StatusForbidden:           "the installation may not be used",
@@ -133,15 +134,15 @@ func (t *Login) explain(err error) error {
 	return &loginError{fmt.Errorf("get a token for App %d: GitHub answers %d%s: %s", t.app.ID, failed.Response.StatusCode, advice, sanitize.Line(said.Message))}
 }
 
-// A loginError is that no token was handed out: nothing was sent.
+// A loginError means that gitlatch got no token and sent no request.
 type loginError struct{ cause error }
 
 func (e *loginError) Error() string { return e.cause.Error() }
 
 func (e *loginError) Unwrap() error { return e.cause }
 
-// A shown puts a token on each request. Where it is refused as one that is not
-// known, it is renewed, and the request sent again, once.
+// A shown adds the token to each request. If the server answers 401, it renews the token
+// and repeats the request once.
 type shown struct {
 	*Login
 	transport http.RoundTripper
@@ -162,7 +163,7 @@ func (l *shown) RoundTrip(r *http.Request) (*http.Response, error) {
 	if failed != nil {
 		return because(answer, failed), nil
 	}
-	_, _ = io.CopyN(io.Discard, answer.Body, 64<<10) // so that the connection can be used again
+	_, _ = io.CopyN(io.Discard, answer.Body, 64<<10) // then the connection can be used again
 	answer.Body.Close()
 	if r.GetBody != nil {
 		again, err := r.GetBody()
@@ -175,8 +176,8 @@ func (l *shown) RoundTrip(r *http.Request) (*http.Response, error) {
 	return l.send(r, fresh)
 }
 
-// because is a refusal, which is of the request that was made, in the words of
-// why there is no other token to show.
+// because returns the refused answer with another body: the reason why renew got no new
+// token.
 func because(answer *http.Response, why error) *http.Response {
 	words := why.Error()
 	if strings.HasPrefix(answer.Header.Get("Content-Type"), "application/json") {

@@ -12,7 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 )
 
-// stalls answers with the beginning of some JSON, and never ends.
+// stalls answers with the start of a JSON text, and never ends.
 type stalls struct{}
 
 func (stalls) RoundTrip(r *http.Request) (*http.Response, error) {

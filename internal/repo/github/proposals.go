@@ -11,13 +11,14 @@ import (
 
 	api "github.com/google/go-github/v88/github"
 
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
-// Proposals is the pull requests of a repository, between branches of its own. It
-// may be used by many goroutines.
+// Proposals are the pull requests between branches of one repository. Goroutines may
+// share it.
 type Proposals struct {
 	owner, name, base string
 
@@ -29,13 +30,13 @@ var _ repo.Proposals = (*Proposals)(nil)
 
 const pullRequest = "pull request"
 
-// What a pull request says at most, in characters.
+// The maximum lengths of a pull request's texts, in characters.
 const (
 	mostTitle = 256
 	mostBody  = 65536
 )
 
-// Find is one request. See repo.Proposals.
+// Find sends one request. See repo.Proposals.
 func (p *Proposals) Find(ctx context.Context, branch string) (*repo.Proposal, error) {
 	found, err := p.newest(ctx, branch, "all")
 	if err != nil {
@@ -59,12 +60,10 @@ func (p *Proposals) newest(ctx context.Context, branch, state string) (*api.Pull
 	if err != nil {
 		return nil, err
 	}
-	for _, pull := range found {
-		if pull.GetHead().GetRef() == branch && pull.GetBase().GetRef() == p.base {
-			return pull, nil
-		}
-	}
-	return nil, nil
+	pull, _ := lists.First(found, func(pull *api.PullRequest) bool {
+		return pull.GetHead().GetRef() == branch && pull.GetBase().GetRef() == p.base
+	})
+	return pull, nil
 }
 
 // Ensure opens a pull request, or edits the open one. See repo.Proposals.
@@ -93,9 +92,9 @@ func (p *Proposals) ensure(ctx context.Context, d repo.Draft) (*api.PullRequest,
 	return pull, err
 }
 
-// Close comments, closes, and removes the branch, in this order. GitHub removes
-// it whatever it holds: what another pushes between the look at the branch and
-// the removal stays in the pull request alone. See repo.Proposals.
+// Close comments, closes, and removes the branch, in this order. GitHub removes the
+// branch even if it has moved: a push between the check and the removal is then only in
+// the pull request. See repo.Proposals.
 func (p *Proposals) Close(ctx context.Context, closing repo.Proposal, why string) error {
 	number, err := strconv.Atoi(closing.ID)
 	if err != nil {
@@ -150,7 +149,7 @@ func proposalOf(pull *api.PullRequest) repo.Proposal {
 	}
 }
 
-// answerOf is GitHub's answer that it will not; nil where an error is another.
+// answerOf returns GitHub's error response, or nil if the error is another.
 func answerOf(err error) *api.ErrorResponse {
 	var answer *api.ErrorResponse
 	if errors.As(err, &answer) && answer.Response != nil {
@@ -159,7 +158,8 @@ func answerOf(err error) *api.ErrorResponse {
 	return nil
 }
 
-// refused is an error of what was sent to be done.
+// refused returns a RefusedError or ErrNoBranch if GitHub refused a write, and otherwise
+// the explained error.
 func (p *Proposals) refused(what string, err error) error {
 	answer := answerOf(err)
 	if answer == nil {
@@ -183,7 +183,7 @@ var advice = map[int]string{
 	http.StatusForbidden:    ", the credentials do not allow it (pull requests need pull requests: write, and contents: write)",
 }
 
-// explain says what to do about an error, where that is known.
+// explain adds advice to an error, if it has advice for it.
 func (p *Proposals) explain(err error) error {
 	var login *loginError
 	if errors.As(err, &login) {
@@ -191,7 +191,7 @@ func (p *Proposals) explain(err error) error {
 	}
 	var moved *api.RedirectionError
 	if errors.As(err, &moved) {
-		return fmt.Errorf("GitHub answers %d, the repository %s/%s has moved: configure its new name", moved.StatusCode, p.owner, p.name)
+		return fmt.Errorf("GitHub answers %d, the repository %s/%s has moved. Set its new name in the configuration", moved.StatusCode, p.owner, p.name)
 	}
 	answer := answerOf(err)
 	if answer == nil {
@@ -200,12 +200,12 @@ func (p *Proposals) explain(err error) error {
 	status := answer.Response.StatusCode
 	what := advice[status]
 	if status == http.StatusNotFound {
-		what = fmt.Sprintf(", there is no repository %s/%s or the credentials may not see it", p.owner, p.name)
+		what = fmt.Sprintf(", the repository %s/%s does not exist, or the credentials have no access to it", p.owner, p.name)
 	}
 	return fmt.Errorf("GitHub answers %d%s: %s", status, what, words(answer))
 }
 
-// words is what GitHub says, on one line.
+// words returns GitHub's message on one line.
 func words(answer *api.ErrorResponse) string {
 	said := []string{answer.Message}
 	for _, e := range answer.Errors {

@@ -9,7 +9,7 @@ import (
 	standin "github.com/gitlatch/gitlatch/internal/testenv/github"
 )
 
-// The token of a reader gives no write access to anyone who obtains it.
+// A reader's token gives no write access to anyone who obtains it.
 func TestAReadersTokenOnlyReads(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, map[string]string{"a": "1"})

@@ -17,8 +17,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 )
 
-// A fixed wire leads to a server that sends the wanted objects that it has. before may
-// write an answer ahead of them.
+// fixed is a transport to a server that sends the requested objects that it has. before
+// may write to the answer first.
 type fixed struct {
 	has    map[plumbing.Hash]pack.Object
 	before func(*wire.Request)
@@ -53,7 +53,8 @@ func (f *fixed) Post(_ context.Context, _ string, body *wire.Request, _ bool) (i
 	return io.NopCloser(&answer), nil
 }
 
-// shop is a repository of two namespaces, whose records are returned as well.
+// shop returns a repository with two namespaces, and the commit and the two checkpoint
+// files in it.
 func shop() (f *fixed, commit pack.Object, good, bad pack.Object) {
 	f = &fixed{has: map[plumbing.Hash]pack.Object{}, wants: map[string]int{}}
 	put := func(obj pack.Object) pack.Object {
@@ -108,7 +109,7 @@ func TestAnObjectThatNeverComesCostsItsPath(t *testing.T) {
 	}
 }
 
-// A server may send much text next to the pack. None of it is kept.
+// A server may send much text next to the pack. The client does not store it.
 func TestWordsWithoutEndAreNotKept(t *testing.T) {
 	t.Parallel()
 	f, commit, _, _ := shop()

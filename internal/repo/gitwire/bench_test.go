@@ -49,7 +49,7 @@ func BenchmarkTreeWalk(b *testing.B) {
 	b.ReportMetric(float64(cloned)/walked, "clone/op")
 }
 
-// largeRepository is a stream for fast-import: 100 files of 1 KiB a directory.
+// largeRepository returns a stream for fast-import: directories of 100 files of 1 KiB.
 func largeRepository(files int) string {
 	var stream strings.Builder
 	fmt.Fprintf(&stream, "commit refs/heads/main\ncommitter A Person <person@example.com> %d +0000\ndata 5\nbegin\n", gitserver.Epoch.Unix())
@@ -67,7 +67,7 @@ func traffic(s *gitserver.Server) (bytes int64) {
 	return bytes
 }
 
-// BenchmarkDisk is a tick on a repository on disk, as a demo makes hundreds of.
+// BenchmarkDisk measures a tick on a repository on disk. A demo runs hundreds of them.
 func BenchmarkDisk(b *testing.B) {
 	o := gitserver.NewOrigin(b, b.TempDir(), site(20))
 	r := open(b, gitwire.Options{URL: o.Dir})

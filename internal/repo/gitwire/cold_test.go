@@ -140,7 +140,7 @@ func TestADirectoryWithMoreThanFitsIsWalked(t *testing.T) {
 	}
 }
 
-// A server may hand out a commit alone, and refuse it with its root.
+// A server may send a commit alone, and refuse to send it with its root tree.
 func TestAWindowIsReadWithoutTreesWhereTheServerWantsSo(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, site(1))

@@ -28,8 +28,8 @@ func openBig(t *testing.T) (*gitserver.Origin, *Repository) {
 	return origin, r
 }
 
-// A process that makes one commit after the other, and sees no commits of others,
-// caches the content of the last commit, both its changed and its unchanged files.
+// A process that makes one commit after the other, and sees no other commits, caches the
+// content of the last commit: its changed and its unchanged files.
 func TestCommitsOfOnesOwnAreForgotten(t *testing.T) {
 	t.Parallel()
 	origin, r := openBig(t)
@@ -50,8 +50,8 @@ func TestCommitsOfOnesOwnAreForgotten(t *testing.T) {
 	}
 }
 
-// The objects of a proposal are kept for the next one, and the commits of others are
-// read. Both are dropped once they are large.
+// The objects of a proposal stay in memory for the next one, like the objects of other
+// users' commits. They are dropped when they are large.
 func TestCommitsBesideTheBaseAndOthersAreForgotten(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(*gitserver.Origin, *Repository, int, string) (string, error){

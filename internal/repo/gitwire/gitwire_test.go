@@ -45,8 +45,8 @@ func TestContractOverSSH(t *testing.T) {
 	repotest.Run(t, overSSH(func(*gitserver.SSH, *testing.T, *gitserver.Origin) {}))
 }
 
-// Version 0 over SSH serves only the tips of branches, unless the server's
-// configuration allows more, like the configuration of most hosts.
+// Version 0 over SSH serves only the tips of branches, unless the configuration of the
+// server allows more. Most hosts allow more.
 func TestContractOverSSHVersion0(t *testing.T) {
 	quick(t)
 	t.Parallel()
@@ -83,7 +83,8 @@ func TestContractOnDisk(t *testing.T) {
 	})
 }
 
-// quick skips, under -short, the server that combines two servers that still run.
+// quick skips, under -short, a server that lacks one feature. Other tests cover servers
+// that lack several features.
 func quick(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the contract of servers that lack one thing only is left out: run without -short")
@@ -104,7 +105,7 @@ func served(prepare func(*gitserver.Server, *testing.T, *gitserver.Origin)) repo
 	}
 }
 
-// overSSH is the same behind a server of SSH.
+// overSSH is like served, with an SSH server.
 func overSSH(prepare func(*gitserver.SSH, *testing.T, *gitserver.Origin)) repotest.Setup {
 	return func(t *testing.T, files map[string]string) repotest.Fixture {
 		s := gitserver.StartSSH(t)
@@ -118,12 +119,12 @@ func overSSH(prepare func(*gitserver.SSH, *testing.T, *gitserver.Origin)) repote
 	}
 }
 
-// known are the options for a server's repository shop.
+// known returns the options for a server's repository shop.
 func known(s *gitserver.SSH) gitwire.Options {
 	return gitwire.Options{URL: s.URL("shop"), SSH: wire.SSH{Key: s.Key, HostKeys: s.HostKeys()}}
 }
 
-// open opens the branch main, without waiting between tries.
+// open opens the branch main, with no wait between tries.
 func open(t testing.TB, o gitwire.Options) *gitwire.Repository {
 	t.Helper()
 	o.Branch = "main"

@@ -16,7 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// shop is a server with one repository.
+// shop starts a server with one repository.
 func shop(t testing.TB, files map[string]string) (*gitserver.Server, *gitserver.Origin) {
 	s := gitserver.Start(t)
 	return s, s.Create(t, "shop", files)
@@ -120,7 +120,7 @@ func TestAReadIsARequestALevel(t *testing.T) {
 		t.Errorf("the commit and a read of it took %v, want one push", got)
 	}
 
-	// A read fetches only the new objects of a rival's change.
+	// A read fetches only the new objects of another writer's change.
 	s.Reset()
 	rival := o.Push(t, "main", map[string]string{"checkpoints/prod/ns007/checkpoint.yaml": "rival\n"}, "rival")
 	if _, err := r.Read(t.Context(), rival, nil, "checkpoints/prod"); err != nil {
@@ -135,7 +135,7 @@ func TestAReadIsARequestALevel(t *testing.T) {
 	}
 }
 
-// Some servers speak of partial clone and then refuse single objects.
+// Some servers offer partial clone and then refuse single objects.
 func TestAServerThatRefusesSingleObjectsSendsTheWholeCommit(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, site(3))
@@ -208,7 +208,7 @@ func TestAFileTooLargeForMemoryIsRefused(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, map[string]string{"checkpoints/prod/site.yaml": "site\n", "large": noise(33 << 20)})
 	r := open(t, gitwire.Options{URL: s.URL("shop")})
-	if _, err := r.Read(t.Context(), o.Tip("main"), nil, "checkpoints", "large"); err == nil || !strings.Contains(err.Error(), "large is larger than the 4 MiB") {
+	if _, err := r.Read(t.Context(), o.Tip("main"), nil, "checkpoints", "large"); err == nil || !strings.Contains(err.Error(), "large is larger than 4 MiB") {
 		t.Errorf("read of 33 MiB: %v", err)
 	}
 	if _, err := r.Read(t.Context(), o.Tip("main"), nil, "checkpoints"); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// A repository with files in it is written like a bare one, but for the branch
-// that is checked out, whose files would seem changed.
+// A repository with a working tree is written like a bare one. Only its checked-out
+// branch is refused, because its files would seem changed.
 func TestACheckedOutBranchIsRefused(t *testing.T) {
 	t.Parallel()
 	origin := gitserver.NewOrigin(t, filepath.Join(t.TempDir(), "bare"), site(1))

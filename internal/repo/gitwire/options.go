@@ -28,7 +28,7 @@ type Options struct {
 
 	// Auth is sent with each request over HTTP; the zero value sends none.
 	Auth wire.Auth
-	// SSH are the keys for a repository over SSH. Other repositories ignore it.
+	// SSH has the keys for a repository over SSH. Other repositories ignore it.
 	SSH wire.SSH
 	// CABundle is a list of PEM certificates to trust instead of the system's.
 	CABundle []byte

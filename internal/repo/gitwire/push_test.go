@@ -161,7 +161,7 @@ func TestAPushWhoseEndCannotBeSeenIsUnknown(t *testing.T) {
 		t.Errorf("commit: %v, want ErrUnknown", err)
 	}
 
-	// The deadline passing while the push is under way is the same.
+	// The error is the same if the deadline passes during the push.
 	ctx, cancel := context.WithCancel(t.Context())
 	s.Intercept(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		cancel()

@@ -44,7 +44,7 @@ func between(t *testing.T, setup Setup) {
 		}
 	}
 	r := f.Open(t)
-	for range 2 { // the second time with the first one's cache
+	for range 2 { // the second run uses the cache of the first
 		mustRead(t, r, ids[4], nil, "a")
 		mustRead(t, r, ids[0], nil, "a")
 		got, err := r.Between(within(t), ids[3], ids[4])
@@ -63,8 +63,8 @@ func between(t *testing.T, setup Setup) {
 	}
 }
 
-// A branch that was merged is new as far as the base does not lead to it, and a
-// base that was merged into a branch is still the base.
+// The commits of a merged branch are new if the base does not descend from them. If the
+// base was merged into a branch, the branch descends from the base.
 func betweenMerges(t *testing.T, setup Setup) {
 	f := setup(t, map[string]string{"a": "0"})
 	first := f.Origin.Tip("main")
@@ -79,7 +79,7 @@ func betweenMerges(t *testing.T, setup Setup) {
 		base, tip string
 		want      []string
 	}{
-		{"a merge of what was begun before the base", main, merge, []string{merge, side}},
+		{"a merge of a branch that started before the base", main, merge, []string{merge, side}},
 		{"a merge into the side, pushed as the base", merge, ahead, []string{ahead, more}},
 		{"two merges", first, ahead, []string{ahead, more, merge, main, side}},
 	} {

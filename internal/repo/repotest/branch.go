@@ -12,7 +12,7 @@ import (
 
 const proposed = "gitlatch/site"
 
-// on is a change of the proposed branch.
+// on makes a change for the proposed branch.
 func on(expect string, c repo.Commit) repo.Commit {
 	c.Branch, c.Expect = proposed, expect
 	return c
@@ -40,7 +40,7 @@ func branchMade(t *testing.T, setup Setup) {
 	f.Origin.Check(t)
 }
 
-// A proposal is rebuilt on a moved base: no fast-forward.
+// A proposal is rebuilt on a moved base, which is not a fast-forward.
 func branchRebuilt(t *testing.T, setup Setup) {
 	f := setup(t, map[string]string{"a": "1", "b": "1"})
 	r := f.Open(t)
@@ -113,7 +113,7 @@ func branchTwice(t *testing.T, setup Setup) {
 	c = on(first, change(moved, map[string]string{"a": "2"}))
 	second := mustCommit(t, f.Open(t), c)
 	if again := mustCommit(t, f.Open(t), c); again != second || f.Origin.Tip(proposed) != second {
-		t.Errorf("made anew again it is %s, was %s", again, second)
+		t.Errorf("rebuilt again it is %s, was %s", again, second)
 	}
 	if log := f.Origin.Log(t, proposed); len(log) != 3 {
 		t.Errorf("log is %q", log)

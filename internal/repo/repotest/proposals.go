@@ -31,8 +31,8 @@ type Host struct {
 	Words func(t testing.TB, id string) (title, body string, comments []string)
 }
 
-// RunProposals runs the contract of repo.Proposals, and of the branches that
-// proposals are made of. setup makes a host whose base has the files.
+// RunProposals tests the contract of repo.Proposals and of the branches of proposals.
+// setup returns a host whose base has the files.
 func RunProposals(t *testing.T, setup func(t *testing.T, files map[string]string) Host) {
 	for name, test := range map[string]func(*testing.T, Host){
 		"opened and found again":           opened,
@@ -81,8 +81,7 @@ func (h Host) ensure(t *testing.T, title, body string) repo.Proposal {
 	return p
 }
 
-// finds fails the test where the branch's proposal is not in a state, with a
-// head.
+// finds fails the test if the branch's proposal does not have the state and the head.
 func (h Host) finds(t *testing.T, state repo.ProposalState, head string) repo.Proposal {
 	t.Helper()
 	p, err := h.Proposals.Find(within(t), proposed)
@@ -134,7 +133,7 @@ func rebuilt(t *testing.T, h Host) {
 	}
 	found := h.finds(t, repo.ProposalOpen, head)
 	if a, b := h.Show(t, proposed, "a"), h.Show(t, proposed, "b"); a != "3" || b != "moved" {
-		t.Errorf("the branch holds a %q and b %q, want 3 and what the base has", a, b)
+		t.Errorf("the branch holds a %q and b %q, want 3 and the value of the base", a, b)
 	}
 	h.Merge(t, found.ID, true)
 	if a, b := h.Show(t, "", "a"), h.Show(t, "", "b"); a != "3" || b != "moved" {
@@ -150,7 +149,7 @@ func merged(t *testing.T, h Host, squash bool) {
 	if a := h.Show(t, "", "a"); a != "2" {
 		t.Errorf("merged, the base holds %q", a)
 	}
-	// A merged proposal is over: the next one is new.
+	// After a merge, the next proposal is a new one.
 	h.push(t, "3", "propose three")
 	if next := h.ensure(t, "three", "body"); next.ID == p.ID || next.State != repo.ProposalOpen {
 		t.Errorf("after a merge it is %+v, was %+v", next, p)
@@ -165,10 +164,10 @@ func declined(t *testing.T, h Host) {
 		t.Errorf("found %+v, want %s", found, p.ID)
 	}
 	if err := h.Proposals.Close(within(t), p, "not needed"); err != nil {
-		t.Errorf("close what is closed: %v", err)
+		t.Errorf("close a closed proposal: %v", err)
 	}
 	if _, _, comments := h.Words(t, p.ID); len(comments) != 0 || h.Show(t, proposed, "a") != "2" {
-		t.Errorf("what a person closed was not left alone: it says %q", comments)
+		t.Errorf("a proposal that a user closed has the comments %q", comments)
 	}
 }
 
@@ -215,10 +214,10 @@ func notWithdrawn(t *testing.T, h Host) {
 	p := h.finds(t, repo.ProposalOpen, head)
 	h.Push(t, proposed, map[string]string{"a": "a person's"})
 	if err := h.Proposals.Close(within(t), p, "the need is gone"); !errors.Is(err, repo.ErrMoved) {
-		t.Errorf("close what a person took over: %v, want ErrMoved", err)
+		t.Errorf("close a proposal that a user took over: %v, want ErrMoved", err)
 	}
 	if _, _, comments := h.Words(t, p.ID); len(comments) != 0 || h.Show(t, proposed, "a") != "a person's" {
-		t.Errorf("what a person took over was not left alone: it says %q", comments)
+		t.Errorf("a proposal that a user took over has the comments %q", comments)
 	}
 }
 

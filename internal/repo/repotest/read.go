@@ -50,7 +50,7 @@ func otherHeads(t *testing.T, setup Setup) {
 	r := f.Open(t)
 	got, others, err := r.Heads(within(t), "gitlatch/two", "absent", "gitlatch/one", "gitlatch")
 	if err != nil || got != base || !slices.Equal(others, []string{two, "", one, ""}) {
-		t.Errorf("heads are %s, %q, %v; want %s, then two, none, one, none", got, others, err, base)
+		t.Errorf("heads are %s, %q, %v; want %s, then two, \"\", one, \"\"", got, others, err, base)
 	}
 	f.Origin.Git(t, "pack-refs", "--all")
 	f.Origin.ForcePush(t, "gitlatch/two", "")
@@ -144,7 +144,7 @@ func readOlder(t *testing.T, setup Setup) {
 
 const lfs = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
 
-// odd is a repository with one of each thing that must not be followed.
+// odd returns a repository with one entry of each kind that must not be followed.
 func odd(t *testing.T, setup Setup) Fixture {
 	f := setup(t, map[string]string{"plain/file": "1", "lfs/pointer": lfs, "lfs/file": "2", "nested/file": "3"})
 	f.Origin.Commit(t, gitserver.Change{Branch: "main", Message: "odd", Entries: []gitserver.Entry{
@@ -232,7 +232,7 @@ func history(t *testing.T, setup Setup) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		if got := logIDs(log); !slices.Equal(got, ids[:c.want]) || whole != c.whole {
-			t.Errorf("%s: got %d entries, whole %v; want %d, %v", c.name, len(got), whole, c.want, c.whole)
+			t.Errorf("%s: got %d entries, complete %v; want %d, %v", c.name, len(got), whole, c.want, c.whole)
 		}
 	}
 	log, _, err := f.Open(t).History(within(t), ids[0], "", 1)
@@ -248,7 +248,7 @@ func history(t *testing.T, setup Setup) {
 	}
 }
 
-// A commit on a branch that was merged is history too.
+// The history includes the commits of merged branches.
 func historyThroughMerges(t *testing.T, setup Setup) {
 	f := setup(t, map[string]string{"a": "0"})
 	base := f.Origin.Tip("main")
@@ -262,7 +262,7 @@ func historyThroughMerges(t *testing.T, setup Setup) {
 		t.Fatal(err)
 	}
 	if got := logIDs(log); !whole || !slices.Equal(got, []string{merge, main, side, base}) {
-		t.Errorf("history of a merge is %v, whole %v; want merge, main, side, base", got, whole)
+		t.Errorf("history of a merge is %v, complete %v; want merge, main, side, base", got, whole)
 	}
 	for i, want := range [][]string{{main, side}, {base}, {base}, nil} {
 		if i < len(log) && !slices.Equal(log[i].Parents, want) {
@@ -299,7 +299,7 @@ func historyLong(t *testing.T, setup Setup) {
 	} {
 		log, whole, err := r.History(within(t), tip, c.until, c.limit)
 		if err != nil || len(log) != c.want || whole != c.whole {
-			t.Errorf("limit %d: %d entries, whole %v, %v; want %d, %v", c.limit, len(log), whole, err, c.want, c.whole)
+			t.Errorf("limit %d: %d entries, complete %v, %v; want %d, %v", c.limit, len(log), whole, err, c.want, c.whole)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package repotest is the contract of [repo.Repository] as one suite of tests,
-// which every adapter runs against a real git repository.
+// Package repotest tests the contract of [repo.Repository]. Every adapter runs the tests
+// on a real git repository.
 package repotest
 
 import (
@@ -11,45 +11,44 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// A Fixture is one repository, seen through an adapter and from behind.
+// A Fixture is one repository, and an adapter for it.
 type Fixture struct {
-	// Origin is the bare repository that the adapter reads and writes, through any
-	// parts between them.
+	// Origin is the bare repository that the adapter reads and writes, directly or
+	// through a server.
 	Origin *gitserver.Origin
-	// Open returns the adapter at the branch main, each time one that shares
-	// nothing with the others.
+	// Open returns an adapter for the branch main. Adapters share no state.
 	Open func(t *testing.T) repo.Repository
-	// Refuse makes every push refused from now on, with these words.
+	// Refuse makes the repository refuse every further push, with this message.
 	Refuse func(t *testing.T, words string)
-	// ServerCommits is set where the server makes the commits: their times, and
-	// how it writes trees from old programs, are its own.
+	// ServerCommits is true if the server makes the commits. It then sets their times,
+	// and writes its own form of trees.
 	ServerCommits bool
 }
 
-// Setup makes a fixture whose branch main has one commit of files. Nil files
-// are a repository without the branch.
+// Setup makes a fixture. Its branch main has one commit with the files. With nil files,
+// the branch does not exist.
 type Setup func(t *testing.T, files map[string]string) Fixture
 
-// Run runs the suite.
+// Run runs the tests.
 func Run(t *testing.T, setup Setup) {
 	for name, test := range map[string]func(*testing.T, Setup){
 		"tip":                               tip,
 		"tip of no branch":                  tipOfNoBranch,
 		"heads of other branches":           otherHeads,
 		"read files and directories":        readPaths,
-		"read what is known":                readKnown,
+		"read known objects":                readKnown,
 		"read an older commit":              readOlder,
 		"read refuses links and pointers":   readUnsafe,
 		"read refuses bad arguments":        readBadArguments,
 		"read of some files of a directory": readWithin,
-		"read notes what is too much":       readHostile,
+		"read notes oversized content":      readHostile,
 		"history":                           history,
 		"history through merges":            historyThroughMerges,
 		"history of a long branch":          historyLong,
-		"what is new":                       between,
-		"what is new through merges":        betweenMerges,
-		"what is new on a long branch":      betweenLong,
-		"commit changes what it names":      commitChanges,
+		"new commits":                       between,
+		"new commits through merges":        betweenMerges,
+		"new commits on a long branch":      betweenLong,
+		"commit changes the named files":    commitChanges,
 		"commit keeps a file's mode":        commitKeepsModes,
 		"commit keeps odd trees as is":      commitKeepsOddTrees,
 		"commit refuses links":              commitUnsafe,
@@ -59,7 +58,7 @@ func Run(t *testing.T, setup Setup) {
 		"commit on a branch that is gone":   commitGone,
 		"commit is refused":                 commitRefused,
 		"a branch is made for a proposal":   branchMade,
-		"a proposal is made anew":           branchRebuilt,
+		"a proposal is rebuilt":             branchRebuilt,
 		"a branch that is not as expected":  branchMoved,
 		"a proposal's commit made twice":    branchTwice,
 		"a branch without a proper name":    branchUnnamed,
@@ -74,7 +73,7 @@ func Run(t *testing.T, setup Setup) {
 	}
 }
 
-// within is a context for one test, so that none hangs.
+// within returns a context with a timeout of one minute.
 func within(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
@@ -102,8 +101,8 @@ func mustRead(t *testing.T, r repo.Repository, commit string, known map[string]s
 	return found
 }
 
-// change is a commit on a parent at a fixed time. A file with the content
-// gitserver.Removed is removed.
+// change returns a commit on a parent at a fixed time. It removes files with the content
+// gitserver.Removed.
 func change(parent string, files map[string]string) repo.Commit {
 	c := repo.Commit{
 		Parent:  parent,

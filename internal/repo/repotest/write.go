@@ -37,7 +37,7 @@ func commitChanges(t *testing.T, setup Setup) {
 		{"a deep directory emptied", map[string]string{"a/b/c/one": gone}},
 		{"removed beside added", map[string]string{"a/b/c/one": gone, "a/b/c/two": "2", "z/last": gone}},
 		{"a file in place of a directory's name", map[string]string{"a/b/two": gone, "a/b/two/x": "1"}},
-		{"what is not there, removed", map[string]string{"absent": gone, "a/absent": gone, "no/such/dir": gone, "README.md/x": gone, "a/new": "1"}},
+		{"missing files removed", map[string]string{"absent": gone, "a/absent": gone, "no/such/dir": gone, "README.md/x": gone, "a/new": "1"}},
 		{"everything removed", map[string]string{"README.md": gone, "a/b/c/one": gone, "a/b/two": gone, "a.txt": gone, "a0": gone, "z/last": gone}},
 	} {
 		f.Origin.ForcePush(t, "main", base)
@@ -52,7 +52,7 @@ func commitChanges(t *testing.T, setup Setup) {
 		if got := f.Origin.Git(t, "rev-parse", "main^@"); got != base {
 			t.Errorf("%s: parents are %q, want %s", c.name, got, base)
 		}
-		// Git itself, given the same files, makes the same tree.
+		// git makes the same tree from the same files.
 		want := maps.Clone(before)
 		maps.Copy(want, c.files)
 		maps.DeleteFunc(want, func(_, content string) bool { return content == gone })
@@ -79,10 +79,10 @@ func commitKeepsModes(t *testing.T, setup Setup) {
 	}
 }
 
-// Trees from old programs have modes that git no longer writes. The parts of the tree
-// that a commit does not change must keep their hash, so these trees may not be
-// rewritten. A server that creates commits itself writes trees in its own way, so this
-// promise does not apply to it.
+// Trees from old programs have modes that git no longer writes. Parts of a tree that a
+// commit does not change must keep their hash, so these modes must not be rewritten. A
+// server that makes the commits writes trees in its own form, so this does not apply to
+// it.
 func commitKeepsOddTrees(t *testing.T, setup Setup) {
 	f := odd(t, setup)
 	if f.ServerCommits {
@@ -122,7 +122,7 @@ func commitKeepsOddTrees(t *testing.T, setup Setup) {
 		}
 	}
 	if raw := string(f.Origin.Raw(t, "tree", "main:ancient")); !strings.HasPrefix(raw, line("100664", "old", blob)) {
-		t.Errorf("the tree beside a changed file was written anew: %q", raw)
+		t.Errorf("the tree next to a changed file was rewritten: %q", raw)
 	}
 }
 
@@ -137,7 +137,7 @@ func commitUnsafe(t *testing.T, setup Setup) {
 		"module":         {Path: "module", Why: "is a submodule"},
 		"module/file":    {Path: "module", Why: "is a submodule"},
 		"plain":          {Path: "plain", Why: "is a directory"},
-		"plain/file/sub": {Path: "plain/file", Why: "is a file where a directory is needed"},
+		"plain/file/sub": {Path: "plain/file", Why: "is a file, but must be a directory"},
 	} {
 		var unsafe *repo.UnsafeError
 		if id, err := r.Commit(within(t), change(tip, map[string]string{path: "x", "beside": "y"})); !errors.As(err, &unsafe) || *unsafe != want {
@@ -173,7 +173,7 @@ func commitHeader(t *testing.T, setup Setup) {
 	}
 }
 
-// A process that does not know whether its commit landed makes the commit again.
+// A process that does not know whether its commit reached the branch makes it again.
 func commitTwice(t *testing.T, setup Setup) {
 	f := setup(t, map[string]string{"a": "1"})
 	c := change(f.Origin.Tip("main"), map[string]string{"a": "2", "b/c": "3"})

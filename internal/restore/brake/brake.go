@@ -60,13 +60,13 @@ type Outcome string
 
 // The outcomes.
 const (
-	Set      Outcome = "set"      // there was no brake before
+	Set      Outcome = "set"      // the brake is new
 	Extended Outcome = "extended" // the brake was there and expires later now
 	Kept     Outcome = "kept"     // the brake was there and expires late enough
 	Foreign  Outcome = "foreign"  // something else stops scaling down: there is nothing to set, and nothing to release
 	Released Outcome = "released" // the replaced setting is back
 	Changed  Outcome = "changed"  // someone changed the setting; the change stays, and only the annotation is removed
-	None     Outcome = "none"     // there is no brake
+	None     Outcome = "none"     // the autoscaler has no brake
 )
 
 // A Patch is a JSON merge patch. Nil means that there is nothing to change.
@@ -169,7 +169,7 @@ type Found struct {
 	Err    error     // the note cannot be read
 }
 
-// Find returns the brake of an autoscaler. ok is false if there is none.
+// Find returns the brake of an autoscaler. ok is false if the autoscaler has no brake.
 func Find(s plan.Scaler, o Object) (f Found, ok bool) {
 	n, ok, err := o.note()
 	return Found{Scaler: s, Until: n.Until, Holds: o.Stops() && err == nil, Err: err}, ok

@@ -95,7 +95,7 @@ func (c *Client) scaled() []workload.Kind {
 }
 
 // Look reads everything that a restore depends on. It returns an error if a part cannot
-// be read, because the restore would miss a brake.
+// be read, because the restore could miss an autoscaler and set no brake on it.
 func (c *Client) Look(ctx context.Context) (map[workload.ID]plan.Workload, error) {
 	priorities, err := list[priorityClass](ctx, c, priorityClasses, false, kube.Selection{})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/cluster"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -33,7 +33,7 @@ const (
 type Site struct {
 	Server string // URL of the cluster's API server
 
-	opener *site.Opener
+	opener *wiring.Opener
 	client *cluster.Client
 	eks    *eks.Cluster // nil for a cluster of a kubeconfig
 	policy error        // error of the policy that defines custom kinds; may be nil
@@ -41,7 +41,7 @@ type Site struct {
 
 // Open opens the cluster of a site. For EKS, it asks AWS for the address of the cluster.
 // It sends no request to the cluster.
-func Open(ctx context.Context, o *site.Opener) (*Site, error) {
+func Open(ctx context.Context, o *wiring.Opener) (*Site, error) {
 	o.Group = Group
 	o.Rights = Rights
 	found, of, err := o.Client(ctx)
@@ -55,8 +55,8 @@ func Open(ctx context.Context, o *site.Opener) (*Site, error) {
 	return &Site{Server: client.Server(), opener: o, client: client, eks: of}, nil
 }
 
-// Restore returns a run over the site, at the default pace. Call Declared first, since it
-// reads the kinds of the site.
+// Restore returns a run over the site, at the default pace. Before a run that raises,
+// call Declared, which also reads the kinds of the site.
 func (s *Site) Restore() *restore.Restore {
 	return &restore.Restore{
 		Site: s.opener.Config.Site, Kinds: s.client.Kinds, Policy: s.policy, Cluster: s.client, Clock: s.opener.Clock,
@@ -91,7 +91,7 @@ func (s *Site) Declared(ctx context.Context) (tree checkpoint.Tree, err error) {
 }
 
 // kinds returns the kinds that the policy at a commit defines. If the policy file is
-// gone, it reads the last version of the file, and returns an error besides the kinds.
+// gone, it returns the kinds in the last version of the file, and an error.
 func (s *Site) kinds(ctx context.Context, r repo.Repository, commit string) (workload.Kinds, error) {
 	file := s.opener.Config.Repository.PolicyFile
 	objects, err := r.Read(ctx, commit, nil, file)
@@ -106,7 +106,7 @@ func (s *Site) kinds(ctx context.Context, r repo.Repository, commit string) (wor
 	if err != nil {
 		return nil, unnamed(err)
 	}
-	set, err := site.ParsePolicy(s.opener.Config, file, found.Files[file])
+	set, err := wiring.ParsePolicy(s.opener.Config, file, found.Files[file])
 	if err != nil {
 		return nil, unnamed(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -81,7 +81,7 @@ func (c *Course) Add(p Plan) []Wave {
 		}
 	}
 	for _, late := range p.Waves {
-		late.Raises = each.Where(late.Raises, func(r Raise) bool { return !ahead[r.ID] && !c.dropped[r.ID] })
+		late.Raises = lists.Filter(late.Raises, func(r Raise) bool { return !ahead[r.ID] && !c.dropped[r.ID] })
 		if len(late.Raises) == 0 {
 			continue
 		}
@@ -184,7 +184,7 @@ func (c *Course) gives(r Raise, s *Step) bool {
 	return c.dropped[r.ID]
 }
 
-// ask requests as many pods as the pace allows.
+// ask requests pods, up to the limits of the pace.
 func (c *Course) ask(raises []Raise, live map[workload.ID]Workload, now time.Time, s *Step) {
 	waiting := int64(0)
 	for _, r := range raises {

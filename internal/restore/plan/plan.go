@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -19,19 +19,19 @@ type Workload struct {
 	ID       workload.ID
 	Replicas int32 // desired pods
 	Ready    int32 // ready pods
-	// Priority is the value of the PriorityClass of its pods; 0 if they have no class.
+	// Priority is the value of the PriorityClass of its pods; 0 if no class applies.
 	Priority    int32
 	Terminating bool
 	OptOut      bool
-	// Unknown is a phrase that explains why its replicas are unknown; "" if they are
-	// known.
+	// Unknown is a phrase that explains why its replicas are unknown; "" for a workload
+	// with known replicas.
 	Unknown string
 	Scalers []Scaler // its autoscalers; each gets a brake
 	// Version changes with each write to the object that Runs returns. A workload with
 	// Version "" cannot be written.
 	Version string
-	// Primary is the workload that Flagger runs in place of this one; zero if there is
-	// none. Replicas, Ready and Scalers are then the primary's.
+	// Primary is the workload that Flagger runs in place of this one; zero if Flagger
+	// does not promote it. Replicas, Ready and Scalers are then the primary's.
 	Primary workload.ID
 }
 
@@ -53,12 +53,12 @@ type Scaler struct {
 	Kind      Kind
 	Namespace string
 	Name      string
-	Max       int32 // in pods; 0 is no maximum
+	Max       int32 // in pods; 0 means no maximum
 	// Fixed is a phrase that explains why the autoscaler undoes any raise, such as
 	// "paused at 3 replicas"; "" if it does not.
 	Fixed string
 	// Owner is another field manager of the field that a brake sets, such as a GitOps
-	// tool. It may undo the brake. "" if there is none.
+	// tool. It may undo the brake. "" if no other manager sets the field.
 	Owner string
 }
 
@@ -247,10 +247,8 @@ func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
 	case w.Replicas == 0 && !o.FromZero:
 		return Left{id, Suspended, "has 0 replicas, as if suspended. Use --from-zero to raise it"}, true
 	}
-	for _, s := range w.Scalers {
-		if s.Fixed != "" {
-			return Left{id, Fixed, s.String() + " is " + s.Fixed}, true
-		}
+	if s, fixed := lists.First(w.Scalers, func(s Scaler) bool { return s.Fixed != "" }); fixed {
+		return Left{id, Fixed, s.String() + " is " + s.Fixed}, true
 	}
 	return Left{}, false
 }
@@ -260,11 +258,7 @@ func raise(e checkpoint.Entry, w Workload, o Options) Raise {
 	r := Raise{ID: w.ID, From: w.Replicas, Declared: e.Replicas, Scalers: w.Scalers}
 	need := math.Ceil(float64(e.Replicas)*cmp.Or(o.Factor, 1) - 1e-9) // 0.07 of 100 is 7
 	r.To = int32(min(max(need, 1), math.MaxInt32))
-	bounds := []int32{e.Max}
-	for _, s := range w.Scalers {
-		bounds = append(bounds, s.Max)
-	}
-	for _, most := range bounds {
+	for _, most := range append(lists.Map(w.Scalers, func(s Scaler) int32 { return s.Max }), e.Max) {
 		if most > 0 && most < r.To {
 			r.To, r.Capped = most, true
 		}
@@ -290,7 +284,7 @@ func (o Options) place(w Workload) place {
 
 func sorted(waves map[place]*Wave) []Wave {
 	places := slices.SortedFunc(maps.Keys(waves), func(a, b place) int { return cmp.Compare(a.rank, b.rank) })
-	return each.Of(places, func(at place) Wave {
+	return lists.Map(places, func(at place) Wave {
 		slices.SortFunc(waves[at].Raises, byID)
 		return *waves[at]
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/splice"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -40,7 +41,7 @@ func (m Mark) Where() string {
 func (m Mark) Describe() string {
 	var texts []string
 	if len(m.Counts) > 0 {
-		texts = append(texts, "says "+numbers(m.Counts))
+		texts = append(texts, "has "+numbers(m.Counts))
 	}
 	if m.Text != "" {
 		texts = append(texts, m.Text)
@@ -131,12 +132,8 @@ func (r Rule) follows(file string, id workload.ID, counts []int32) bool {
 
 // marksIn returns the numbers of a workload in one of the files.
 func marksIn(files []File, path string, id workload.ID) []int32 {
-	for _, f := range files {
-		if f.Path == path {
-			return f.Marks[id]
-		}
-	}
-	return nil
+	f, _ := lists.First(files, func(f File) bool { return f.Path == path })
+	return f.Marks[id]
 }
 
 // Settled reports whether every number in the files is a level that its entry had.
@@ -152,8 +149,9 @@ func (r Rule) Settled(files []File) bool {
 	return true
 }
 
-// Judge compares the markers in the files with the levels of the entries. Of each file it
-// returns first the refused markers, then the others in the order of workload.Compare.
+// Judge compares the markers in the files with the levels of the entries. The results for
+// each file start with the refused markers. The others are in the order of
+// workload.Compare.
 func (r Rule) Judge(files []File, entries map[workload.ID]checkpoint.Entry) (all []Mark) {
 	for _, f := range files {
 		for _, p := range f.Refused {

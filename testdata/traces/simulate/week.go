@@ -24,7 +24,7 @@ type Life struct {
 // A Look is the state of a workload at a tick.
 type Look struct {
 	traces.State
-	Load   float64 // load of the autoscaler's metrics, relative to their target; 0 if there is no autoscaler
+	Load   float64 // load of the autoscaler's metrics, relative to their target; 0 without an autoscaler
 	Demand float64 // requests a second; 0 if they are not measured
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// A small pack that unpacks to a large size is given up, and so is one whose context
-// has ended.
+// index gives up a small pack that unpacks to a large size, and a pack whose context has
+// ended.
 func TestUnpackingIsBounded(t *testing.T) {
 	t.Parallel()
 	large := Object{plumbing.BlobObject, make([]byte, repo.MostBytes+1)}
@@ -70,8 +70,8 @@ func number(n int) (text []byte) {
 	return append(text, byte(n))
 }
 
-// FuzzPack reads any bytes as a pack: it ends, and holds no object that is too
-// large.
+// FuzzPack reads any bytes as a pack. Reading ends, and never returns an object that is
+// too large.
 func FuzzPack(f *testing.F) {
 	good, bad := Object{plumbing.BlobObject, []byte("good")}, Object{plumbing.BlobObject, []byte("bad")}
 	root := TreeObject([]Entry{NewEntry("100644", "bad", bad.ID()), NewEntry("100644", "good", good.ID())})

@@ -71,7 +71,7 @@ func FuzzObjects(f *testing.F) {
 	f.Add([]byte("40000 apps\x00aaaaaaaaaaaaaaaaaaaa"))
 	f.Add([]byte("tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\nauthor A <a@example.com> 1 +0000\n\nbegin\n"))
 	f.Fuzz(func(_ *testing.T, data []byte) {
-		_, _ = ParseTree(data)   // it must not panic
-		_, _ = ParseCommit(data) // it must not panic
+		_, _ = ParseTree(data)   // must not panic
+		_, _ = ParseCommit(data) // must not panic
 	})
 }

@@ -131,7 +131,7 @@ func (o *Objects) Take(from *Objects, commit plumbing.Hash) {
 	}
 }
 
-// Has reports whether an object is at hand, or is known to be too large.
+// Has reports whether an object is at hand, or is in Large.
 func (o *Objects) Has(id plumbing.Hash) bool {
 	if _, ok := o.Held[id]; ok || o.Large[id] {
 		return true

@@ -48,7 +48,7 @@ func TestAHostThatNeverAnswersIsNotWaitedForForEver(t *testing.T) {
 func TestAServerThatStallsIsAnErrorWithinAMinute(t *testing.T) {
 	t.Parallel()
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-result\r\nContent-Length: 1000000\r\n\r\n"
-	ref := "003d" + strings.Repeat("a", 40) + " refs/heads/main\n" // and one of another name
+	ref := "003d" + strings.Repeat("a", 40) + " refs/heads/main\n" // twenty of them are more than slowest
 	for _, c := range []struct {
 		name   string
 		begin  string // sent at once
@@ -90,7 +90,7 @@ func TestAServerThatStallsIsAnErrorWithinAMinute(t *testing.T) {
 				if err == nil || (took <= time.Minute) != c.stalls {
 					t.Errorf("after %s: %v", took, err)
 				}
-				time.Sleep(2 * time.Hour) // until the server's end
+				time.Sleep(2 * time.Hour) // until the server ends
 			})
 		})
 	}

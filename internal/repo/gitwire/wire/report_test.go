@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Only a report that names the branch as moved is a push that landed.
+// A push succeeded only if the report names the branch as moved.
 func TestReportsOfAPush(t *testing.T) {
 	t.Parallel()
 	line := func(text string) string {
@@ -68,7 +68,8 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// A server may send any amount of text next to the pack. Its start is kept.
+// A server may send any amount of text next to the pack. The client stores only its
+// start.
 func TestTheWordsBesideAPackAreBounded(t *testing.T) {
 	t.Parallel()
 	var answer Request

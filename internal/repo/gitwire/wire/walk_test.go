@@ -15,7 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
 
-// A vast wire leads to a repository whose trees do not fit into memory.
+// vast is a transport to a repository whose trees do not fit into memory.
 type vast struct {
 	commit  pack.Object
 	filters []string
@@ -32,7 +32,7 @@ func (v *vast) Post(_ context.Context, _ string, body *Request, _ bool) (io.Read
 	sent := v.commit
 	if filter == "blob:none" {
 		noise := make([]byte, pack.MemoryBytes+1)
-		_, _ = rand.NewChaCha8([32]byte{}).Read(noise) // it never fails
+		_, _ = rand.NewChaCha8([32]byte{}).Read(noise) // never fails
 		sent = pack.Object{Kind: plumbing.TreeObject, Data: noise}
 	}
 	var content bytes.Buffer
@@ -49,8 +49,8 @@ func (v *vast) Post(_ context.Context, _ string, body *Request, _ bool) (io.Read
 	return io.NopCloser(&answer), nil
 }
 
-// The client fetches trees that do not fit into memory step by step, as over HTTP, from
-// then on.
+// If the trees do not fit into memory, the client fetches them level by level, now and in
+// later calls.
 func TestACommitOfTooManyTreesIsWalked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("33 MiB of trees are left out: run without -short")
