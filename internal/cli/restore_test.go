@@ -59,11 +59,11 @@ func TestARestoreRaisesWithYes(t *testing.T) {
 	if n := w.api.workloads["shop/deployment/web"].desired; n != 100 || got.status != 0 {
 		t.Errorf("web asks for %d: %+v", n, got)
 	}
-	if !strings.Contains(got.err, "shop/deployment/web: 2 -> 100") || !strings.HasSuffix(got.out, "raised 1 of 1 workload, set 0 brakes\n") {
+	if !strings.Contains(got.err, "shop/deployment/web: 2 -> 100") || !strings.HasSuffix(got.out, "raised 1 of 1 workload, and set 0 brakes\n") {
 		t.Errorf("said %s and %s", got.err, got.out)
 	}
 	again := w.run("restore", "shop/web", "--yes")
-	if again.status != 0 || !strings.HasSuffix(again.out, "  no autoscaler\nnothing to raise, set 0 brakes; 1 at their level or above\n") {
+	if again.status != 0 || !strings.HasSuffix(again.out, "  no autoscaler\nraised no workload, and set 0 brakes; 1 at their level or above\n") {
 		t.Errorf("again: %+v", again)
 	}
 }
