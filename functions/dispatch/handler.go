@@ -16,7 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/dispatch"
 	"github.com/gitlatch/gitlatch/internal/dispatch/queue"
 	"github.com/gitlatch/gitlatch/internal/report"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // queueVariable is the environment variable with the URL of the queue of turns.
@@ -43,7 +43,7 @@ type answer struct {
 // handler is the state that warm invocations share.
 type handler struct {
 	config config.Config
-	roster site.Roster
+	roster wiring.Roster
 	queue  queue.Queue
 	clock  func() time.Time
 	log    zerolog.Logger
@@ -60,9 +60,9 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 	case c.Fleet == "":
 		return nil, fmt.Errorf("%s: fleet: is required: the file on the branch that lists the sites", config.Variable)
 	case url == "":
-		return nil, fmt.Errorf("environment variable %s must hold the URL of the queue", queueVariable)
+		return nil, fmt.Errorf("environment variable %s must contain the URL of the queue", queueVariable)
 	}
-	h := &handler{config: c, roster: site.Roster{Opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock, ReadOnly: true}},
+	h := &handler{config: c, roster: wiring.Roster{Opener: &wiring.Opener{Config: c, Getenv: getenv, Clock: clock, ReadOnly: true}},
 		clock: clock, log: log, metrics: metrics}
 	ctx, cancel := context.WithTimeout(context.Background(), openDeadline)
 	defer cancel()

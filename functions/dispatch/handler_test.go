@@ -42,8 +42,8 @@ func TestADispatcherThatCannotStartSaysWhy(t *testing.T) {
 	t.Setenv("AWS_REGION", "eu-west-1")
 	good := strings.Replace(document, "REPOSITORY", "/srv/fleet.git", 1)
 	for want, getenv := range map[string]func(string) string{
-		"GITLATCH_CONFIG must hold":      environment("", "https://queue"),
-		"GITLATCH_QUEUE must hold":       environment(good, ""),
+		"GITLATCH_CONFIG must contain":   environment("", "https://queue"),
+		"GITLATCH_QUEUE must contain":    environment(good, ""),
 		"fleet: is required":             environment(strings.Replace(good, "fleet: fleet.yaml\n", "", 1), "https://queue"),
 		"fleet: must not be below check": environment(strings.Replace(good, "fleet: fleet.yaml", "fleet: checkpoints/a.yaml", 1), "https://queue"),
 	} {
@@ -93,7 +93,7 @@ func TestTheListIsReadFromTheBranch(t *testing.T) {
 		}
 		return sites
 	}
-	if got := dispatches("fleet.yaml: is not on branch main"); got != "" {
+	if got := dispatches("fleet.yaml is not on branch main"); got != "" {
 		t.Errorf("without a list: %s", got)
 	}
 	origin.Push(t, "main", map[string]string{"fleet.yaml": three}, "begin")
@@ -103,7 +103,7 @@ func TestTheListIsReadFromTheBranch(t *testing.T) {
 		}
 	}
 	origin.Push(t, "main", map[string]string{"fleet.yaml": three + "- {site: a, eks: {name: d}}\n"}, "twice")
-	if got := dispatches("fleet.yaml:7: sites[3].site: must stand once"); got != "a b c " {
+	if got := dispatches("fleet.yaml:7: sites[3].site: must be unique"); got != "a b c " {
 		t.Errorf("after a bad merge: %s", got)
 	}
 	origin.Push(t, "main", map[string]string{"fleet.yaml": strings.Replace(three, "site: a", "site: z", 1)}, "repair")

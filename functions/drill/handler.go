@@ -15,7 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
 	"github.com/gitlatch/gitlatch/internal/report"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // event is the input of the function, from a user or a pipeline.
@@ -26,8 +26,6 @@ type event struct {
 	MinCoverage *float64 `json:"minCoverage"`
 	// Exact also lowers levels to the present need.
 	Exact bool `json:"exact"`
-	// Tag tags the scored commit as drill/<date>. The API of CodeCommit has no tags.
-	Tag bool `json:"tag"`
 	// Flush writes the present need before the score; the default is true. With false,
 	// the drill scores git unchanged. DryRun also does that, and writes no metrics.
 	Flush  *bool `json:"flush"`
@@ -43,12 +41,12 @@ const leasePart = 3
 // answerMost is the highest number of workloads in an answer. Lambda limits it to 6 MB.
 const answerMost = 1000
 
-var errTime = errors.New("the drill was ended before Lambda would end the function: see who did not answer in time")
+var errTime = errors.New("the drill stopped before the timeout of the function: check the system that did not answer")
 
 // handler is the state that warm invocations share.
 type handler struct {
 	config  config.Config
-	opener  *site.Opener
+	opener  *wiring.Opener
 	clock   func() time.Time
 	log     zerolog.Logger
 	metrics io.Writer // receives a line for each scored drill
@@ -59,7 +57,7 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 	if err != nil {
 		return nil, err
 	}
-	o := &site.Opener{Config: c, Getenv: getenv, Clock: clock, Group: open.Group, Rights: open.Rights}
+	o := &wiring.Opener{Config: c, Getenv: getenv, Clock: clock, Group: open.Group, Rights: open.Rights}
 	return &handler{config: c, opener: o, clock: clock, log: log.With().Str("site", c.Site).Logger(), metrics: metrics}, nil
 }
 
@@ -112,7 +110,6 @@ func (h *handler) drill(ctx context.Context, e event) (d drill.Document, err err
 	}
 	r.Tick.DryRun = !e.flushes()
 	r.Exact = e.Exact
-	r.Tag = e.Tag
 	if end, ok := ctx.Deadline(); ok {
 		r.LeaseWithin = time.Until(end) / leasePart
 	}

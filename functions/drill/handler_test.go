@@ -29,7 +29,7 @@ func handlerOf(document string) (*handler, error) {
 func TestAFunctionThatCannotStartSaysWhy(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ document, want string }{
-		"no configuration": {"", "GITLATCH_CONFIG must hold a document of kind Config"},
+		"no configuration": {"", "GITLATCH_CONFIG must contain a document of kind Config"},
 		"a misspelt field": {document + "perriod: 5m\n", "perriod"},
 	} {
 		if _, err := handlerOf(c.document); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -48,7 +48,7 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 		// Valid events, which fail later because the cluster does not exist.
 		``:   "kubeconfig /nowhere/kubeconfig",
 		`{}`: "kubeconfig /nowhere/kubeconfig",
-		`{"site": "prod-eu", "minCoverage": 0, "exact": true, "tag": true, "dryRun": true}`: "kubeconfig /nowhere/kubeconfig",
+		`{"site": "prod-eu", "minCoverage": 0, "exact": true, "dryRun": true}`: "kubeconfig /nowhere/kubeconfig",
 		`{"flush": false}`: "kubeconfig /nowhere/kubeconfig",
 		// Invalid events.
 		`{"site": "prod-us"}`:   `site is "prod-us", and this function is configured for "prod-eu"`,

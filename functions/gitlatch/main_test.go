@@ -30,7 +30,7 @@ func TestCommand(t *testing.T) {
 		{"", 0, "gitlatch writes the replica counts of live workloads to git", ""},
 		{"tick --help", 0, "tick samples the cluster once", ""},
 		{"schema Config", 0, "{\n", ""},
-		{"tick", 2, "", "gitlatch: which site? give --config FILE"},
+		{"tick", 2, "", "gitlatch: no site given. Use --config FILE"},
 		{"tick --config /nowhere/config.yaml", 2, "", "gitlatch: --config: open /nowhere/config.yaml: "},
 		{"frob", 2, "", `gitlatch: unknown command "frob"`},
 	} {

@@ -111,7 +111,7 @@ func (s *stack) surges(t *testing.T) {
 	s.declares(t, 50)
 	subject := s.name + "/deployment/web"
 	got := s.expect(t, alert.Surge, alert.Raised)
-	if got.Subject != subject || got.Severity != alert.Warning || got.ID == "" || got.Did == "" || !strings.Contains(got.Text, "rose from 2 to 50 in one change") {
+	if got.Subject != subject || got.Severity != alert.Warning || got.ID == "" || got.Effect == "" || !strings.Contains(got.Text, "rose from 2 to 50 in one change") {
 		t.Errorf("alert %+v", got.Alert)
 	}
 	for name, want := range map[string]string{"site": s.name, "kind": "surge", "severity": "warning", "state": "raised", "id": got.ID} {
@@ -120,7 +120,7 @@ func (s *stack) surges(t *testing.T) {
 		}
 	}
 	text := s.texts(t)
-	if !strings.HasPrefix(text, "[warning] gitlatch "+s.name+": surge "+subject+"\n") || !strings.Contains(text, "\nEffect: gitlatch committed it: ") || !strings.Contains(text, "Action: if the need is real, none.") {
+	if !strings.HasPrefix(text, "[warning] gitlatch "+s.name+": surge "+subject+": ") || !strings.Contains(text, "\nEffect: a rebuild starts the workload with ") || !strings.Contains(text, "Fix:    none, if the load is real.") {
 		t.Errorf("text %q", text)
 	}
 }
@@ -138,7 +138,7 @@ func (s *stack) refused(t *testing.T) {
 		s.declares(t, before)
 	}
 	raised := s.expect(t, alert.Blocked, alert.Raised)
-	if raised.Severity != alert.Critical || raised.Do == "" {
+	if raised.Severity != alert.Critical || raised.Fix == "" {
 		t.Errorf("alert %+v", raised.Alert)
 	}
 	s.refuse(t, false)
@@ -149,7 +149,7 @@ func (s *stack) refused(t *testing.T) {
 	}
 	s.declares(t, 100)
 	over := s.expect(t, alert.Blocked, alert.Resolved)
-	if over.Since != raised.At || over.ID == raised.ID || !strings.Contains(s.texts(t), "This is over; it began at ") {
+	if over.Since != raised.At || over.ID == raised.ID || !strings.Contains(s.texts(t), "The condition is over. It started at ") {
 		t.Errorf("raised %+v, resolved %+v, text %q", raised.Alert, over.Alert, s.texts(t))
 	}
 	s.silent(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/build"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/report"
-	"github.com/gitlatch/gitlatch/internal/site"
 	ticks "github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // event is the input of the function, from a schedule or a user.
@@ -34,13 +34,13 @@ type event struct {
 // ten seconds.
 const openDeadline = 9 * time.Second
 
-var errTime = errors.New("the tick was ended before Lambda would end the function: see who did not answer in time")
+var errTime = errors.New("the tick stopped before the timeout of the function: check the system that did not answer")
 
 // handler is the state that warm invocations share: connections, and the open parts.
 type handler struct {
 	config config.Config
-	opener *site.Opener
-	parts  site.Parts
+	opener *wiring.Opener
+	parts  wiring.Parts
 	stale  bool // the parts must be opened again, because the last tick failed
 	log    zerolog.Logger
 	// metrics receives a line for each completed tick.
@@ -50,7 +50,7 @@ type handler struct {
 func newHandler(
 	c config.Config, getenv func(string) string, clock func() time.Time, log zerolog.Logger, metrics io.Writer,
 ) (_ *handler, err error) {
-	h := &handler{config: c, opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock}, log: log, metrics: metrics}
+	h := &handler{config: c, opener: &wiring.Opener{Config: c, Getenv: getenv, Clock: clock}, log: log, metrics: metrics}
 	// Before the first event, a function has a full CPU. An event would have to wait for
 	// the parts.
 	ctx, cancel := context.WithTimeout(context.Background(), openDeadline)
@@ -83,7 +83,7 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.D
 	}
 	parts := h.parts
 	parts.Owner = awslambda.Owner(ctx, "latch")
-	t := site.Tick(h.config, parts)
+	t := wiring.Tick(h.config, parts)
 	t.DryRun = e.DryRun
 	t.Turn = e.Time
 	r, err := run(ctx, t, h.log)

@@ -80,7 +80,7 @@ func TestAFunctionThatCannotStartSaysWhy(t *testing.T) {
 			[]string{"GITLATCH_CONFIG:4: period: must", "GITLATCH_CONFIG:5: site: must be a DNS label"}},
 		{"a misspelt field", good + "perriod: 5m\n", "x", []string{"perriod", "period"}},
 		{"a state that would not last", strings.Replace(good, "{memory: {}}", "{bolt: {path: /var/lib/latch.db}}", 1), "x",
-			[]string{"state.bolt", "no file that outlives it", "state.memory"}},
+			[]string{"state.bolt", "a function keeps no files between runs", "state.memory"}},
 		{"a kubeconfig that is not there", fmt.Sprintf(document, "/nowhere/kubeconfig", "https://git.example.com/site.git"), "x",
 			[]string{"cluster: kubeconfig /nowhere/kubeconfig", "no such file"}},
 		{"a context that is not there", strings.Replace(good, "cluster: {", "cluster: {context: green, ", 1), "x",

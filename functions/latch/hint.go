@@ -12,10 +12,10 @@ import (
 func hinted(err error) error {
 	var unread *workload.UnreadError
 	if errors.As(err, &unread) {
-		err = fmt.Errorf("%w; what to do: nothing is lowered until all is read; where that is forbidden: kubectl apply -k infra/rbac", err)
+		err = fmt.Errorf("%w. gitlatch lowers no level until then. If the API server forbids it, run \"kubectl apply -k infra/rbac\"", err)
 	}
 	if errors.Is(err, repo.ErrNoBranch) {
-		err = fmt.Errorf("%w; what to do: create the branch, or deploy the stack with another Branch", err)
+		err = fmt.Errorf("%w. Create the branch, or deploy the stack with another Branch", err)
 	}
 	return err
 }

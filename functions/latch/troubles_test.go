@@ -82,7 +82,7 @@ func troubles() []trouble {
 	return []trouble{
 		{name: "cluster-missing", provider: "codecommit",
 			breaks: as(`name: "`+cluster+`", region`, `name: "gone", region`), repairs: again,
-			says: []string{"sample: describe EKS cluster gone in eu-west-1: ResourceNotFoundException: ", "check cluster.eks.name and cluster.eks.region"}},
+			says: []string{"sample: describe EKS cluster gone in eu-west-1: ResourceNotFoundException: ", "Check cluster.eks.name and cluster.eks.region"}},
 		{name: "cluster-not-active", provider: "codecommit",
 			breaks: instead("eks:DescribeCluster", creating), repairs: instead("eks:DescribeCluster", nil),
 			says: []string{"EKS cluster prod-eu in eu-west-1: its status is CREATING: it can be sampled once it is ACTIVE"}},
@@ -92,12 +92,12 @@ func troubles() []trouble {
 		{name: "role-not-assumable", provider: "spoke",
 			breaks:  func(t *testing.T, s *stack) { s.eks.Role(s.spokeRole(), "another"); s.start(t) },
 			repairs: func(_ *testing.T, s *stack) { s.eks.Role(s.spokeRole(), "external-"+s.name) },
-			says:    []string{"assume arn:aws:iam::444455556666:role/role-not-assumable for EKS cluster prod-eu", "AccessDenied", "trust policy with the external id that is configured"}},
+			says:    []string{"assume arn:aws:iam::444455556666:role/role-not-assumable for EKS cluster prod-eu", "AccessDenied", "trust policy of this role with the external id that is configured"}},
 		{name: "no-access-entry", provider: "codecommit", breaks: enters(),
 			repairs: func(t *testing.T, s *stack) { s.enter(t, s.role, group) },
 			says:    []string{": unauthorized: ", "aws eks create-access-entry --region eu-west-1 --cluster-name prod-eu --principal-arn arn:aws:iam::123456789012:role/no-access-entry --kubernetes-groups gitlatch:samplers"}},
 		{name: "no-rights", provider: "codecommit", breaks: enters("gitlatch:nobody"), repairs: enters(group),
-			says: []string{"forbidden", "cannot get", "give group gitlatch:samplers its rights", "kubectl apply -k infra/rbac"}},
+			says: []string{"forbidden", "cannot get", "Give group gitlatch:samplers its rights", "kubectl apply -k infra/rbac"}},
 		{name: "kind-forbidden", provider: "codecommit", lowers: true, alert: alert.Unread,
 			breaks: func(t *testing.T, s *stack) {
 				less := strings.NewReplacer("statefulsets, ", "", "name: gitlatch-sampler", "name: partial").Replace(read(t, role))
@@ -106,7 +106,7 @@ func troubles() []trouble {
 				s.renew(t)
 			},
 			repairs: enters(group),
-			says:    []string{"not read: statefulsets: forbidden: ", "what to do: nothing is lowered until all is read; where that is forbidden: kubectl apply -k infra/rbac"}},
+			says:    []string{"not read: statefulsets: forbidden: ", "gitlatch lowers no level until then. If the API server forbids it, run \"kubectl apply -k infra/rbac\""}},
 		{name: "wrong-cluster-id", provider: "codecommit",
 			breaks: func(t *testing.T, s *stack) {
 				admin := s.cp.Config()
@@ -114,14 +114,14 @@ func troubles() []trouble {
 				s.start(t, `name: "`+cluster+`", region`, `name: "prod-us", region`)
 			},
 			repairs: again,
-			says:    []string{": unauthorized: ", "--cluster-name prod-us ", "check that prod-us in cluster.eks.name is the cluster's own name"}},
+			says:    []string{": unauthorized: ", "--cluster-name prod-us ", "check that prod-us in cluster.eks.name is the name of the cluster"}},
 		{name: "wrong-secret", provider: "codecommit",
 			breaks: func(t *testing.T, s *stack) {
 				s.eks.Rotate(s.key)
 				s.start(t)
 			},
 			repairs: func(t *testing.T, s *stack) { s.renew(t) },
-			says:    []string{"sample: describe EKS cluster prod-eu in eu-west-1: SignatureDoesNotMatch: ", "AWS does not take the credentials: see whether they were replaced"}},
+			says:    []string{"sample: describe EKS cluster prod-eu in eu-west-1: SignatureDoesNotMatch: ", "AWS rejects the credentials. Check whether they expired or were replaced"}},
 
 		{name: "table-missing", provider: "codecommit",
 			breaks: as(`table: "gitlatch"`, `table: "gitlatch-gone"`), repairs: again,
@@ -131,17 +131,17 @@ func troubles() []trouble {
 			says: []string{"table gitlatch-misshapen has another key schema: its key must be pk (partition) and sk (sort), both strings"}},
 		{name: "table-denied", provider: "codecommit",
 			breaks: instead("dynamodb:Query", denied("dynamodb:Query")), repairs: instead("dynamodb:Query", nil),
-			says: []string{"table gitlatch may not be used: allow GetItem, Query, UpdateItem and DeleteItem on it"}},
+			says: []string{"table gitlatch denies access: allow the role GetItem, Query, UpdateItem and DeleteItem on the table"}},
 		{name: "table-throttled", provider: "codecommit", slow: true,
 			breaks:  instead("dynamodb:UpdateItem", gateway.Fault(http.StatusBadRequest, "ThrottlingException", "Rate exceeded")),
 			repairs: instead("dynamodb:UpdateItem", nil),
-			says:    []string{"table gitlatch is throttled, and stayed so: use on-demand capacity"}},
+			says:    []string{"table gitlatch is throttled: use on-demand capacity"}},
 
 		{name: "codecommit-missing", provider: "codecommit",
 			breaks: as(`codecommit: {name: "codecommit-missing"}`, `codecommit: {name: "gone"}`), repairs: again,
-			says: []string{"reconcile with git: ", `there is no repository "gone" in this account and region`}},
+			says: []string{"reconcile with git: ", `repository "gone" does not exist in this account and Region`}},
 		{name: "codecommit-branch-missing", provider: "codecommit",
-			breaks: as(`branch: "main"`, `branch: "release"`), repairs: again, says: []string{"reconcile with git: ", `branch "release"`, "create the branch, or deploy the stack with another Branch"}},
+			breaks: as(`branch: "main"`, `branch: "release"`), repairs: again, says: []string{"reconcile with git: ", `branch "release"`, "Create the branch, or deploy the stack with another Branch"}},
 		{name: "codecommit-not-read", provider: "codecommit",
 			breaks: func(_ *testing.T, s *stack) {
 				s.codecommit.Deny("GetBranch", "because no identity-based policy allows the action")
@@ -154,7 +154,7 @@ func troubles() []trouble {
 			breaks: func(_ *testing.T, s *stack) {
 				s.codecommit.Fail("GetBranch", slowly(6)...)
 			},
-			says: []string{"reconcile with git: ", "ThrottlingException: Rate exceeded", "see who else calls CodeCommit"}},
+			says: []string{"reconcile with git: ", "ThrottlingException: Rate exceeded", "check which other clients call CodeCommit"}},
 
 		{name: "github-missing", provider: "github",
 			breaks: as(`repository: "octo/github-missing"`, `repository: "octo/gone"`), repairs: again,
@@ -163,7 +163,7 @@ func troubles() []trouble {
 			breaks: as(`repository: "octo/github-unseen"`, `repository: "octo/gone"`), repairs: again,
 			says: []string{"reconcile with git: ", "octo/gone", "credentials"}},
 		{name: "github-branch-missing", provider: "github",
-			breaks: as(`branch: "main"`, `branch: "release"`), repairs: again, says: []string{"reconcile with git: ", `branch "release"`, "create the branch, or deploy the stack with another Branch"}},
+			breaks: as(`branch: "main"`, `branch: "release"`), repairs: again, says: []string{"reconcile with git: ", `branch "release"`, "Create the branch, or deploy the stack with another Branch"}},
 		{name: "github-protected", provider: "github", alert: alert.Blocked, breaks: refuse(true), repairs: refuse(false),
 			says: []string{"publish: ", "GH006: Protected branch update failed for refs/heads/main", "the levels in git do not change"}},
 		{name: "github-read-only", provider: "spoke", alert: alert.Blocked,
@@ -177,7 +177,7 @@ func troubles() []trouble {
 			says: []string{"repository.github.appSecret: secret gitlatch/gone: create the secret, or correct its name and region"}},
 		{name: "app-secret-denied", provider: "github",
 			breaks: instead("secretsmanager:GetSecretValue", denied("secretsmanager:GetSecretValue")), repairs: instead("secretsmanager:GetSecretValue", nil),
-			says: []string{"secret gitlatch/app-secret-denied: allow the role secretsmanager:GetSecretValue on it"}},
+			says: []string{"secret gitlatch/app-secret-denied: allow the role secretsmanager:GetSecretValue on the secret"}},
 		{name: "app-suspended", provider: "github",
 			breaks:  func(_ *testing.T, s *stack) { s.github.Suspend() },
 			repairs: func(_ *testing.T, s *stack) { s.github.Resume() },

@@ -15,23 +15,23 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/dispatch"
 	"github.com/gitlatch/gitlatch/internal/report"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // worker ticks the sites of a fleet in their turns. Its fields are the same for every
 // site, and warm invocations share them.
 type worker struct {
 	config  config.Config
-	opener  *site.Opener
-	roster  site.Roster
+	opener  *wiring.Opener
+	roster  wiring.Roster
 	clock   func() time.Time
 	log     zerolog.Logger
 	metrics io.Writer
 }
 
 func newWorker(c config.Config, getenv func(string) string, clock func() time.Time, log zerolog.Logger, metrics io.Writer) *worker {
-	opener := &site.Opener{Config: c, Getenv: getenv, Clock: clock}
-	return &worker{config: c, opener: opener, roster: site.Roster{Opener: opener}, clock: clock, log: log, metrics: metrics}
+	opener := &wiring.Opener{Config: c, Getenv: getenv, Clock: clock}
+	return &worker{config: c, opener: opener, roster: wiring.Roster{Opener: opener}, clock: clock, log: log, metrics: metrics}
 }
 
 // handle ticks one site after the other. It divides the remaining time among the sites,
@@ -41,7 +41,7 @@ func newWorker(c config.Config, getenv func(string) string, clock func() time.Ti
 // a second tick would find the turn used.
 func (w *worker) handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
 	if len(batch.Records) == 0 {
-		return events.SQSEventResponse{}, errors.New("event: has no Records: this function is configured for a fleet, and takes messages of its queue alone")
+		return events.SQSEventResponse{}, errors.New("event: has no Records. This function is configured for a fleet, and accepts only messages of its queue")
 	}
 	ctx, cancel := awslambda.Ended(ctx, time.Now(), errTime)
 	defer cancel()
@@ -68,12 +68,12 @@ func (w *worker) take(ctx context.Context, m events.SQSMessage, members []config
 		return err
 	}
 	if turn.Over(w.clock(), w.config.Period) {
-		w.log.Warn().Str("site", turn.Site).Time("turn", turn.At).Msg("turn is over: the next one is due")
+		w.log.Warn().Str("site", turn.Site).Time("turn", turn.At).Msg("the turn is over, because the next one is due")
 		return nil
 	}
 	at := slices.IndexFunc(members, func(of config.Member) bool { return of.Site == turn.Site })
 	if at < 0 {
-		return fmt.Errorf("site %q: is not on the list %s of the branch", turn.Site, w.config.Fleet)
+		return fmt.Errorf("site %q is not in %s on the branch", turn.Site, w.config.Fleet)
 	}
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -96,7 +96,7 @@ func (w *worker) tick(ctx context.Context, of config.Member, turn time.Time) (er
 	}
 	defer func() { err = errors.Join(err, parts.Close()) }()
 	parts.Owner = awslambda.Owner(ctx, "latch")
-	t := site.Tick(opener.Config, parts)
+	t := wiring.Tick(opener.Config, parts)
 	t.Turn = turn
 	r, err := run(ctx, t, w.log)
 	if r.NotRun != "" {

@@ -82,14 +82,14 @@ func TestAMessageFailsByItself(t *testing.T) {
 		failed []string
 		says   []string
 	}{
-		"over":              {[]string{good(noon.Add(-5 * time.Minute)), good(noon.Add(-time.Hour))}, nil, []string{"turn is over: the next one is due", `"site":"prod-eu"`}},
+		"over":              {[]string{good(noon.Add(-5 * time.Minute)), good(noon.Add(-time.Hour))}, nil, []string{"the turn is over, because the next one is due", `"site":"prod-eu"`}},
 		"not JSON":          {[]string{"prod-eu"}, []string{"m0"}, []string{"message: invalid character"}},
 		"no site":           {[]string{strings.Replace(good(noon), "prod-eu", "", 1)}, []string{"m0"}, []string{"message: site: is required"}},
-		"a site of its own": {[]string{turnOf("prod-ap", noon)}, []string{"m0"}, []string{`site \"prod-ap\": is not on the list fleet.yaml`}},
+		"a site of its own": {[]string{turnOf("prod-ap", noon)}, []string{"m0"}, []string{`site \"prod-ap\" is not in fleet.yaml on the branch`}},
 		"a cluster of its own": {[]string{strings.Replace(good(noon), `"prod-eu"`, `{"site": "prod-eu", "eks": {"name": "other", "roleArn": "arn:aws:iam::210987654321:role/other"}, "branch": "other"}`, 1)},
 			[]string{"m0"}, []string{"message: json: cannot unmarshal object"}},
 		"no turn":            {[]string{strings.Replace(good(noon), "turn", "when", 1)}, []string{"m0"}, []string{`unknown field \"when\"`}},
-		"cannot be opened":   {[]string{good(noon)}, []string{"m0"}, []string{"site prod-eu: cluster: cluster.eks.region: no region is configured"}},
+		"cannot be opened":   {[]string{good(noon)}, []string{"m0"}, []string{"site prod-eu: cluster: cluster.eks.region: no Region is configured"}},
 		"some of a batch":    {[]string{"{}", good(noon.Add(-time.Hour)), good(noon), "", good(noon.Add(-time.Hour))}, []string{"m0", "m2", "m3"}, []string{`"messageId":"m0"`, `"messageId":"m3"`}},
 		"all that AWS shows": {nil, []string{}, nil},
 	} {

@@ -45,10 +45,10 @@ func TestOnAWS(t *testing.T) {
 type answer struct {
 	Cluster         string
 	DryRun, Stopped bool
-	Reached         int
 	Waves           []struct{ Raises []struct{} }
 	Left            []struct{ Reason string }
-	Raised, Brakes  []struct{}
+	Raised          []struct{}
+	Brakes          []struct{ Outcome string }
 	Released        []struct{ Autoscaler, Outcome string }
 	Lacking         []struct {
 		Workload string
@@ -137,7 +137,7 @@ func (s *stack) raises(t *testing.T) {
 }
 
 func (s *stack) twice(t *testing.T) {
-	if d := s.send(t, `{"site": %q, "action": "restore"}`); len(d.Raised)+len(d.Brakes)+len(d.Released) != 0 || d.Reached != 1 {
+	if d := s.send(t, `{"site": %q, "action": "restore"}`); len(d.Raised)+len(d.Released) != 0 || len(d.Brakes) != 1 || d.Brakes[0].Outcome != "kept" {
 		t.Errorf("answer %+v", d)
 	}
 }
@@ -184,7 +184,7 @@ func (c *cloud) stranger(t *testing.T) {
 	s := c.stack(t, "codecommit", "stranger")
 	s.start(t)
 	r := s.function.Invoke(t.Context(), []byte(`{"site": "stranger", "action": "release"}`))
-	if r.Error == nil || !strings.Contains(r.Error.Message, "give the role an access entry with the group gitlatch:restorers") {
+	if r.Error == nil || !strings.Contains(r.Error.Message, "Give the role an access entry with the group gitlatch:restorers") {
 		t.Errorf("error %v", r.Error)
 	}
 	if !strings.Contains(r.Logs, `"message":"restore"`) {

@@ -14,7 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/open"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // event is the input of the function, from a schedule or a user.
@@ -46,7 +46,7 @@ const margin = 20 * time.Second
 // handler is the state that warm invocations share.
 type handler struct {
 	config config.Config
-	opener *site.Opener
+	opener *wiring.Opener
 	clock  func() time.Time
 	log    zerolog.Logger
 }
@@ -56,7 +56,7 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 	if err != nil {
 		return nil, err
 	}
-	return &handler{config: c, opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock, ReadOnly: true}, clock: clock, log: log.With().Str("site", c.Site).Logger()}, nil
+	return &handler{config: c, opener: &wiring.Opener{Config: c, Getenv: getenv, Clock: clock, ReadOnly: true}, clock: clock, log: log.With().Str("site", c.Site).Logger()}, nil
 }
 
 // parse reads an event for the configured site.
@@ -70,20 +70,20 @@ func (h *handler) parse(payload json.RawMessage) (event, error) {
 	case e.Action != restores && e.Action != releases:
 		return e, fmt.Errorf("event: action must be %q or %q, got %q", restores, releases, e.Action)
 	case e.Factor != nil && !plan.ValidFactor(*e.Factor):
-		return e, fmt.Errorf("event: factor must be above 0 and at most 1, got %v: it is for a smaller site; for more pods edit the record", *e.Factor)
+		return e, fmt.Errorf("event: factor must be above 0 and at most 1, got %v. For more pods, raise the level in the checkpoint file", *e.Factor)
 	case plan.CheckNamespaces(e.Namespaces) != nil:
 		return e, fmt.Errorf("event: namespaces: %w", plan.CheckNamespaces(e.Namespaces))
 	case e.Action == restores && e.Expired:
-		return e, errors.New("event: expired is about a release; a restore releases what expired anyway")
+		return e, errors.New("event: expired requires the action release. Each restore also releases expired brakes")
 	case e.Action == releases && (e.Factor != nil || len(e.Namespaces) > 0):
-		return e, errors.New("event: a release is of the whole site: leave factor and namespaces out")
+		return e, errors.New("event: a release covers all workloads of the site. Remove factor and namespaces")
 	}
 	return e, nil
 }
 
 // handle restores or releases. If the deadline comes before every workload is at its
 // level, this is not an error. The answer lists the rest, and another invocation
-// continues.
+// continues. A lost brake is an error.
 func (h *handler) handle(ctx context.Context, payload json.RawMessage) (restore.Report, error) {
 	e, err := h.parse(payload)
 	if err != nil {
@@ -147,6 +147,6 @@ func (h *handler) note(e event, r restore.Report, took time.Duration, err error)
 		line = h.log.Error().Err(err)
 	}
 	line.Str("action", string(e.Action)).Bool("dryRun", e.DryRun).Str("cluster", r.Cluster).
-		Int("raised", len(r.Raised)).Int("braked", len(r.Braked)).Int("released", len(r.Released)).Int("holding", r.Holding).
+		Int("raised", len(r.Raised)).Int("braked", len(r.Brakes)).Int("released", len(r.Released)).Int("holding", r.Holding).
 		Int("lacking", len(r.Unfinished)).Bool("stopped", r.Stopped).Dur("took_ms", took).Msg("restore")
 }

@@ -28,7 +28,7 @@ func handlerOf(document string) (*handler, error) {
 func TestAFunctionThatCannotStartSaysWhy(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ document, want string }{
-		"no configuration": {"", "GITLATCH_CONFIG must hold a document of kind Config"},
+		"no configuration": {"", "GITLATCH_CONFIG must contain a document of kind Config"},
 		"a misspelt field": {document + "perriod: 5m\n", "perriod"},
 	} {
 		if _, err := handlerOf(c.document); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -58,9 +58,9 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 		`{"action": "restore", "factor": 0}`:   "factor must be above 0 and at most 1, got 0",
 		`{"action": "restore", "factor": 1.5}`: "factor must be above 0 and at most 1, got 1.5",
 		`{"action": "restore", "expired": 1}`:  "expired",
-		`{"action":"restore","expired":true}`:  "expired is about a release",
+		`{"action":"restore","expired":true}`:  "expired requires the action release",
 		`{"action": "restore", "namespaces": ["shop/web"]}`: `namespaces: "shop/web" is not a namespace name`,
-		`{"action": "release", "factor": 0.5}`:              "leave factor and namespaces out",
+		`{"action": "release", "factor": 0.5}`:              "Remove factor and namespaces",
 	} {
 		if _, err := h.handle(t.Context(), json.RawMessage(payload)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", payload, err, want)

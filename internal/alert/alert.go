@@ -25,10 +25,10 @@ type Condition struct {
 	// and the subject.
 	Title string `json:"title,omitempty"`
 	Text  string `json:"text"` // a sentence with the numbers, shortened by Brief
-	// Did is the effect, as in "gitlatch lowers no level" or "its checkpoint is 200:
+	// Effect is the effect, as in "gitlatch lowers no level" or "its checkpoint is 200:
 	// ..."; "" if there is no effect.
-	Did string `json:"did,omitempty"`
-	Do  string `json:"do"` // the action for a user
+	Effect string `json:"effect,omitempty"`
+	Fix    string `json:"fix"` // the remedy, if possible a command or a field to paste
 }
 
 // longest is the limit of a text in a message, in bytes. Users read messages on a phone,
@@ -218,19 +218,29 @@ func (a Alert) Headline() string {
 	return fmt.Sprintf("[%s] gitlatch %s: %s", severity, a.Site, about)
 }
 
-// Message returns the text of the alert for users.
+// Message returns the text of the alert for users. Its first line has the severity, the
+// object and the numbers.
 func (a Alert) Message() string {
-	text := a.Headline() + "\n\n" + a.Text + "\n"
+	text := a.Headline()
+	rest, repeated := strings.CutPrefix(a.Text, a.Subject+":") // as the text about a file does
+	switch {
+	case a.Title != "": // it has the numbers
+		text += "\n\n" + a.Text + "\n"
+	case repeated:
+		text += ":" + rest + "\n"
+	default:
+		text += ": " + a.Text + "\n"
+	}
 	began := a.Since.UTC().Format(time.RFC3339)
 	if a.State == Resolved {
-		return text + "This is over; it began at " + began + ".\n"
+		return text + "The condition is over. It started at " + began + ".\n"
 	}
 	if !a.Since.Equal(a.At) {
-		text += "It began at " + began + ".\n"
+		text += "It started at " + began + ".\n"
 	}
 	text += "\n"
-	if a.Did != "" {
-		text += "Effect: " + a.Did + "\n"
+	if a.Effect != "" {
+		text += "Effect: " + a.Effect + "\n"
 	}
-	return text + "Action: " + a.Do + "\nHelp:   gitlatch help alerts\n"
+	return text + "Fix:    " + a.Fix + "\nHelp:   gitlatch help alerts\n"
 }

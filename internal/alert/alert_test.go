@@ -11,7 +11,7 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
 func TestAdvance(t *testing.T) {
 	t.Parallel()
-	unread := Condition{Kind: Unread, Subject: "deployments", Text: "a", Do: "b"}
+	unread := Condition{Kind: Unread, Subject: "deployments", Text: "a", Fix: "b"}
 	later := unread
 	later.Text = "in other words"
 	surge := Condition{Kind: Surge, Subject: "shop/deployment/web"}
@@ -80,10 +80,10 @@ func TestEveryKindHasASeverity(t *testing.T) {
 
 func TestMessagesTellWhatToDoUntilItIsOver(t *testing.T) {
 	t.Parallel()
-	c := Condition{Kind: Blocked, Text: "push was refused: protected branch", Did: "gitlatch tries again", Do: "let it push"}
+	c := Condition{Kind: Blocked, Text: "push was refused: protected branch", Effect: "gitlatch tries again", Fix: "let it push"}
 	for state, want := range map[State]bool{Raised: true, Lasting: true, Resolved: false} {
 		text := newAlert("prod", c, state, noon.Add(-time.Hour), noon).Message()
-		if got := strings.Contains(text, "Action: let it push"); got != want {
+		if got := strings.Contains(text, "Fix:    let it push"); got != want {
 			t.Errorf("%s: says what to do: %v\n%s", state, got, text)
 		}
 		if got := strings.Contains(text, "Help:   gitlatch help alerts"); got != want {

@@ -15,7 +15,7 @@ type Notice struct {
 	Subject  string // one line
 	Thread   string // the same for all messages about one condition
 	Text     string // for users
-	Do       string // the action for a user, which Text also contains; "" for no action
+	Fix      string // the remedy, which Text also contains; "" for no remedy
 	Document []byte // for programs, as JSON
 }
 
@@ -31,7 +31,7 @@ func (a Alert) Notice() (Notice, error) {
 	}
 	n.Thread = "gitlatch " + a.Site + ": " + strings.TrimSpace(string(a.Kind)+" "+a.Condition.Subject)
 	if a.State != Resolved {
-		n.Do = a.Do
+		n.Fix = a.Fix
 	}
 	return n, err
 }

@@ -5,7 +5,7 @@ package alert
 type RefusedError struct{ Cause error }
 
 // Error describes the cause.
-func (e *RefusedError) Error() string { return "refused for good: " + e.Cause.Error() }
+func (e *RefusedError) Error() string { return "rejected permanently: " + e.Cause.Error() }
 
 // Unwrap returns the cause.
 func (e *RefusedError) Unwrap() error { return e.Cause }

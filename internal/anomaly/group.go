@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -48,12 +48,12 @@ func group(found []alert.Condition, open []alert.Open) []alert.Condition {
 
 // together returns one condition for several workloads.
 func together(of []alert.Condition) alert.Condition {
-	names := each.Of(of, func(c alert.Condition) string { return c.Subject })
+	names := lists.Map(of, func(c alert.Condition) string { return c.Subject })
 	first := of[0]
 	return alert.Condition{
-		Kind: first.Kind,
-		Text: fmt.Sprintf("%d workloads: %s. Of the first: %s", len(of), term.Among(names), first.Text),
-		Did:  first.Did,
-		Do:   first.Do,
+		Kind:   first.Kind,
+		Text:   fmt.Sprintf("%d workloads: %s. For the first one: %s", len(of), term.Among(names), first.Text),
+		Effect: first.Effect,
+		Fix:    first.Fix,
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -81,9 +82,10 @@ func (l *Look) lasting(of latch.Latch) (all []alert.Condition) {
 // again returns a raised condition if the sample does not show whether it continues. The
 // condition has the text of the last sample that showed it.
 func (l *Look) again(id workload.ID, e latch.Episode, effect string) alert.Condition {
+	r, _ := lists.First(rules, func(r rule) bool { return r.kind == e.Kind })
 	c := alert.Condition{
-		Kind: e.Kind, Subject: id.String(), Did: effect, Do: ruleOf(e.Kind).do,
-		Text: "it was so since " + instant(e.Since) + ", and cannot be told just now",
+		Kind: e.Kind, Subject: id.String(), Effect: effect, Fix: r.fix,
+		Text: "it started at " + instant(e.Since) + ", and this tick could not check it",
 	}
 	for _, o := range l.Open {
 		if o.Kind == c.Kind && o.Subject == c.Subject {
@@ -162,7 +164,7 @@ func (c *candidate) judge() (found []alert.Condition) {
 		case !now.known:
 			found = append(found, c.again(c.sample.ID, *next, c.effect()))
 		default:
-			found = append(found, alert.Condition{Kind: r.kind, Subject: c.sample.ID.String(), Text: now.text, Did: c.effect(), Do: r.do})
+			found = append(found, alert.Condition{Kind: r.kind, Subject: c.sample.ID.String(), Text: now.text, Effect: c.effect(), Fix: r.fix})
 		}
 	}
 	c.watch.Episodes = episodes

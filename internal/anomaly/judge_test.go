@@ -144,7 +144,7 @@ func TestLaws(t *testing.T) {
 				t.Fatalf("seed %d: remembers %+v", seed, w)
 			}
 			for _, c := range conditions {
-				if c.Text == "" || c.Do == "" || strings.Contains(c.Text+c.Did, "%!") {
+				if c.Text == "" || c.Fix == "" || strings.Contains(c.Text+c.Effect, "%!") {
 					t.Fatalf("seed %d: %+v", seed, c)
 				}
 			}
@@ -276,8 +276,8 @@ func TestWhoIsJudged(t *testing.T) {
 			t.Errorf("%s, unknown: %v", name, kindsOf(got))
 		}
 		for _, g := range got {
-			if g.Did != "its checkpoint is 200: its scale is unknown: generation 7 is not observed yet" {
-				t.Errorf("%s, unknown: does %q", name, g.Did)
+			if g.Effect != "its level in git is 200: its scale is unknown: generation 7 is not observed yet" {
+				t.Errorf("%s, unknown: does %q", name, g.Effect)
 			}
 		}
 		s.look.Whole = false

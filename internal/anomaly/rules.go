@@ -17,7 +17,7 @@ type rule struct {
 	hold time.Duration
 	// see applies the rule to a workload. The episode is the running one, or nil.
 	see func(*candidate, *latch.Episode) sight
-	do  string
+	fix string // see alert.Condition
 }
 
 // A sight is the result of a rule at one sample. The zero value means that the sample
@@ -57,28 +57,19 @@ const (
 // rules are all rules, in the order of their kinds.
 var rules = []rule{
 	{alert.Mismatch, deployed, (*candidate).mismatch,
-		"accept the live bounds by editing the record, or give the autoscaler back those that git accepted"},
+		"set _min and _max of the workload in its checkpoint file to the live values, or restore the values of git in the autoscaler"},
 	{alert.BrakeLeft, unreleased, (*candidate).brakeLeft,
-		"gitlatch restore release --expired --yes. If it says that the annotation cannot be read, set how the autoscaler scales down by hand, and remove the annotation"},
+		"run \"gitlatch restore release --expired --yes\", which removes the brakes that have ended. If the annotation cannot be read, restore spec.behavior of the autoscaler, and remove the annotation"},
 	{alert.Capped, momentary, (*candidate).capped,
-		"accept the live bounds by editing the record: a rebuild now would start with too few pods"},
+		"set _max of the workload in its checkpoint file to the live maximum before the next rebuild"},
 	{alert.Override, momentary, (*candidate).override,
-		"nothing, if that was meant: the autoscaler takes over by itself, unless it was paused. Else write back the count"},
+		"none, if the autoscaler may change the replica count back: it does so unless it is paused. To keep a higher count, raise the minimum of the autoscaler"},
 	{alert.NotLoad, longestWindow, (*candidate).notLoad,
-		"see what raised it: a higher minReplicas, a schedule, a person, another autoscaler"},
+		"find the cause, for example a higher minReplicas, a schedule, a user or another autoscaler"},
 	{alert.Zero, overshoot, (*candidate).zero,
-		"scale it up; an autoscaler with a min above 0 does not by itself. If it is to stay so, delete its entry on the branch"},
+		"scale it up: an autoscaler with a minimum above 0 does not start it. If it should stay at 0, delete its entry on the branch"},
 	{alert.WorkPerRequest, overshoot, (*candidate).workPerRequest,
-		"see what its pods do: a new version, a retry storm, a metric that counts something else"},
-}
-
-func ruleOf(kind alert.Kind) rule {
-	for _, r := range rules {
-		if r.kind == kind {
-			return r
-		}
-	}
-	return rule{}
+		"check its pods, for example for a new version, a retry storm or a metric that counts something else"},
 }
 
 const (
@@ -108,9 +99,9 @@ func (c *candidate) zero(was *latch.Episode) sight {
 		return no
 	}
 	if s.Min > 0 {
-		return yes("it is scaled to zero, %s, and the min of its autoscaler is %d: git declares %d", c.span(was), s.Min, declared)
+		return yes("it is scaled to zero, %s. Its autoscaler's minimum is %d, and its level in git is %d", c.span(was), s.Min, declared)
 	}
-	return yes("it is scaled to zero, %s: git declares %d", c.span(was), declared)
+	return yes("it is scaled to zero, %s. Its level in git is %d", c.span(was), declared)
 }
 
 func autoscaled(s workload.Scale) bool {
@@ -129,7 +120,7 @@ func (c *candidate) override(*latch.Episode) sight {
 	if !s.Handed.IsZero() {
 		by += " at " + instant(s.Handed)
 	}
-	return yes("its count, %d, was written by %s, although its autoscaler drives it", s.Desired, by)
+	return yes("its replica count is %d, set by %s, although an autoscaler scales it", s.Desired, by)
 }
 
 // agrees reports whether the metrics of an autoscaler ask for the current replicas.
@@ -153,7 +144,7 @@ func (c *candidate) mismatch(*latch.Episode) sight {
 	if live == nil || tooLow || c.policy.Bounds != policy.ModeReport {
 		return no
 	}
-	return yes("the bounds of its autoscaler are %s, and git accepted %s", live, policy.Bounds{Min: declared.Min, Max: declared.Max})
+	return yes("live min and max are %s, and git accepted %s", live, policy.Bounds{Min: declared.Min, Max: declared.Max})
 }
 
 // capped matches desired replicas above the maximum of the entry.
@@ -162,7 +153,7 @@ func (c *candidate) capped(*latch.Episode) sight {
 	if _, tooLow := policy.CompareBounds(c.policy, declared, c.scale); !tooLow {
 		return no
 	}
-	return yes("%d pods are asked for, and git accepts at most %d", c.scale.Desired, declared.Max)
+	return yes("the desired replicas are %d, and git accepts at most %d", c.scale.Desired, declared.Max)
 }
 
 // brakeLeft matches a brake of a restore that is past its end, or whose end is unknown.
@@ -193,7 +184,7 @@ func (c *candidate) notLoad(was *latch.Episode) sight {
 }
 
 func (c *candidate) grew(was *latch.Episode, to int32) sight {
-	s := yes("it grew to %d pods, %s, while its metrics were at less than %.1f of their targets; now they are at %.2f",
+	s := yes("it grew to %d pods, %s, while its metrics were below %.1f of their targets. They are now at %.2f",
 		c.scale.Desired, c.span(was), idle, c.scale.Load)
 	s.from = to
 	return s

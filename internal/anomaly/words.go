@@ -9,7 +9,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
-// effect states the level in git after the tick, and why it is that level.
+// effect states the level in git after the tick, and why it is that level if this needs a
+// reason.
 func (c *candidate) effect() string {
 	d := c.decision
 	inGit := level(c.latch.Declared)
@@ -18,14 +19,14 @@ func (c *candidate) effect() string {
 		applies bool
 		words   string
 	}{
-		{d.Crosses() && c.latch.Declared.WithRollout(d.To.Rollout) == d.To, ", by this tick: "},
-		{proposed, ", and people are asked for another: "},
-		{d.Crosses(), ", since no commit could be made: "},
-		{d.Reason == policy.ReasonReport, ", since its policy only reports: "},
-		{d.Text != "", ": "},
+		{d.Crosses() && c.latch.Declared.WithRollout(d.To.Rollout) == d.To, ", set by this tick"},
+		{proposed, ", and a pull request proposes another"},
+		{d.Crosses(), ", because its level change could not be committed"},
+		{d.Reason == policy.ReasonReport, ", because its policy only reports"},
+		{d.Verdict == policy.Frozen, ": " + d.Text},
 	} {
 		if w.applies {
-			return inGit + w.words + d.Text
+			return inGit + w.words
 		}
 	}
 	return inGit
@@ -34,9 +35,9 @@ func (c *candidate) effect() string {
 // level states the level of an entry. The zero entry has no level.
 func level(e checkpoint.Entry) string {
 	if e.Replicas == 0 {
-		return "nothing is declared for it"
+		return "git has no level for it"
 	}
-	return fmt.Sprintf("its checkpoint is %d", e.Replicas)
+	return fmt.Sprintf("its level in git is %d", e.Replicas)
 }
 
 // span states how long an episode has lasted: "since 2026-03-02T08:00:00Z, for 2h".

@@ -34,7 +34,7 @@ func (c *candidate) workPerRequest(was *latch.Episode) sight {
 	}
 	per, known := c.perUnit()
 	if !known {
-		return yes("it has %d pods, and nothing is asked of it", s.Desired)
+		return yes("it has %d pods and no demand", s.Desired)
 	}
 	limit := usualTimes
 	if was != nil {
@@ -43,7 +43,7 @@ func (c *candidate) workPerRequest(was *latch.Episode) sight {
 	if per <= limit*c.watch.Usual {
 		return no
 	}
-	return yes("it has %d pods for a demand of %s: %s a unit, where %s are usual", s.Desired, figure(*s.Demand), figure(per), figure(c.watch.Usual))
+	return yes("it has %d pods for a demand of %s: %s per unit instead of the usual %s", s.Desired, figure(*s.Demand), figure(per), figure(c.watch.Usual))
 }
 
 // perUnit returns the pods for a unit of demand; known is false without demand.

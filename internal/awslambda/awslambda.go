@@ -17,7 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/gitlatch/gitlatch/internal/report"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // Start opens the handler of a function, which open returns, and runs it for each event
@@ -72,5 +72,5 @@ func Owner(ctx context.Context, program string) string {
 	if request, ok := lambdacontext.FromContext(ctx); ok {
 		program += "/" + request.AwsRequestID
 	}
-	return site.Owner(program)
+	return wiring.Owner(program)
 }

@@ -71,15 +71,15 @@ func (w Wants) Recommend(results []Result) (best int, why string) {
 	covers := func(r Result) bool { return r.Declared > 0 && r.Worst.Share >= w.Coverage }
 	quiet := func(r Result) bool { return covers(r) && r.CommitsPerDay <= w.Commits }
 	judged := func(r Result) bool { return r.Declared > 0 && r.Worst.Measured() }
-	bound := term.Percent(w.Coverage) + " of each need that lasted"
+	bound := "at least " + term.Percent(w.Coverage) + " in the worst case"
 	for _, rule := range []struct {
 		in   func(Result) bool
 		aims [3]int
 		why  string
 	}{
-		{quiet, [3]int{waste, commits, coverage}, fmt.Sprintf("the least waste of those that cover %s with at most %.4g commits a day", bound, w.Commits)},
-		{covers, [3]int{commits, waste, coverage}, fmt.Sprintf("the fewest commits of those that cover %s; none does with %.4g commits a day", bound, w.Commits)},
-		{judged, [3]int{coverage, waste, commits}, fmt.Sprintf("the best coverage at worst; none covers %s", bound)},
+		{quiet, [3]int{waste, commits, coverage}, fmt.Sprintf("the least waste of all policies that cover %s and need at most %.4g commits per day", bound, w.Commits)},
+		{covers, [3]int{commits, waste, coverage}, fmt.Sprintf("the fewest commits of all policies that cover %s. All of these policies need more than %.4g commits per day", bound, w.Commits)},
+		{judged, [3]int{coverage, waste, commits}, fmt.Sprintf("the best worst coverage. No policy covers %s", bound)},
 	} {
 		best = slices.IndexFunc(results, rule.in)
 		for i, r := range results {
@@ -92,9 +92,9 @@ func (w Wants) Recommend(results []Result) (best int, why string) {
 		}
 	}
 	if slices.ContainsFunc(results, func(r Result) bool { return r.Declared > 0 }) {
-		return -1, "no need lasted long enough to judge"
+		return -1, "no replica count lasted long enough to judge"
 	}
-	return -1, "no candidate declared anything"
+	return -1, "no policy wrote a level"
 }
 
 // before reports whether a is better than b. aims has the most important aim first.

@@ -50,7 +50,7 @@ func (r *Run) Add(s Sample) error {
 		r.past.rows[r.id] = append(r.past.rows[r.id], r)
 		r.first = at
 	} else if at == r.packed.at {
-		return fmt.Errorf("%s at %s comes twice: keep one sample for each instant", r.id.Short(), stamp(at))
+		return fmt.Errorf("%s at %s appears twice. Keep one sample for each time", r.id.Short(), stamp(at))
 	} else if at < r.packed.at {
 		return fmt.Errorf("%s at %s comes after %s: sort the samples of a workload by time",
 			r.id.Short(), stamp(at), stamp(r.packed.at))
@@ -96,7 +96,7 @@ func (p *Past) Check() error {
 		slices.SortStableFunc(runs, func(a, b *Run) int { return cmp.Compare(a.first, b.first) })
 		for i := 1; i < len(runs); i++ {
 			if a, b := runs[i-1], runs[i]; b.first < a.packed.at {
-				return fmt.Errorf("%s: samples of %s, and again of %s, are both about %s: give each workload once, in a query by an aggregation such as max by (namespace, deployment) (...)",
+				return fmt.Errorf("%s: samples of %s, and again of %s, are both for %s. Give each workload once, with an aggregation such as max by (namespace, deployment) (...)",
 					id.Short(), a.source, b.source, stamp(b.first))
 			}
 		}

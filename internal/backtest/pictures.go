@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -25,7 +25,7 @@ func (v Verdict) Pictures(ctx context.Context, asked workload.ID, say func(forma
 	ids := all[:min(len(all), drawnWorkloads)]
 	p := &Pictures{
 		BucketSeconds: int64(bucket / time.Second), Buckets: int32(to.Sub(from)/bucket) + 1,
-		Workloads: each.Of(ids, workload.ID.String), OtherWorkloads: len(all) - len(ids),
+		Workloads: lists.Map(ids, workload.ID.String), OtherWorkloads: len(all) - len(ids),
 	}
 	for n, r := range v.Results {
 		trace, ok := Follow(v.Past, r.Candidate, ids, bucket, func() bool { return ctx.Err() != nil })
@@ -92,5 +92,5 @@ type Line [][3]int32
 
 // NewLine returns stretches as a line.
 func NewLine(of []Stretch) Line {
-	return each.Of(of, func(s Stretch) [3]int32 { return [3]int32{s.Bucket, s.Low, s.High} })
+	return lists.Map(of, func(s Stretch) [3]int32 { return [3]int32{s.Bucket, s.Low, s.High} })
 }

@@ -53,14 +53,6 @@ type Worst struct {
 // Measured reports whether some desired replicas lasted long enough for a measurement.
 func (w Worst) Measured() bool { return w.Need > 0 }
 
-// Excess returns the waste as a share of the need; 0 without need.
-func (r Result) Excess() float64 {
-	if r.Need == 0 {
-		return 0
-	}
-	return r.Waste / r.Need
-}
-
 // end returns the result of the candidate.
 func (s *replay) end() Result {
 	r := s.result

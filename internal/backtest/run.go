@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -171,8 +171,8 @@ func (s *replay) tick() {
 		Period: s.set.Guards.Period,
 		Last:   func(id workload.ID) time.Time { return s.byID[id].last },
 	})
-	direct := each.Where(decided.Decisions, policy.Decision.Crosses)
-	reviewed := each.Where(decided.Decisions, func(d policy.Decision) bool { return d.Verdict == policy.Review })
+	direct := lists.Filter(decided.Decisions, policy.Decision.Crosses)
+	reviewed := lists.Filter(decided.Decisions, func(d policy.Decision) bool { return d.Verdict == policy.Review })
 	state := s.settle(decided.State, direct)
 	before := s.result.Updates
 	state = s.settle(state, reviewed)
@@ -222,7 +222,7 @@ func (s *replay) settle(state latch.State, decisions []policy.Decision) latch.St
 	if len(decisions) == 0 {
 		return state
 	}
-	updates := each.Count(decisions, func(d policy.Decision) bool { return !d.From.IsZero() })
+	updates := lists.Count(decisions, func(d policy.Decision) bool { return !d.From.IsZero() })
 	s.result.Updates += updates
 	if updates == 0 {
 		s.result.Firsts++

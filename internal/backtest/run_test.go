@@ -185,7 +185,7 @@ func TestWhatIsAtZeroIsNeverDeclared(t *testing.T) {
 	if r.Declared != 0 || r.Firsts != 0 || r.Coverage != 0 || r.Worst.Need != 0 {
 		t.Errorf("%+v", r)
 	}
-	if best, why := backtest.DefaultWants().Recommend([]backtest.Result{r}); best != -1 || why != "no candidate declared anything" {
+	if best, why := backtest.DefaultWants().Recommend([]backtest.Result{r}); best != -1 || why != "no policy wrote a level" {
 		t.Errorf("%d: %s", best, why)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -29,7 +29,7 @@ type Verdict struct {
 func (v Verdict) Table(out io.Writer, s term.Style, drawn workload.ID) error {
 	p := &term.Page{Style: s, Columns: 78}
 	from, to := v.Past.Span()
-	p.Line("%s with %s,\nfrom %s to %s, looked at every %s.\n",
+	p.Line("%s with %s,\nfrom %s to %s, with a tick every %s.\n",
 		term.Count(len(v.Past.IDs()), "workload"), v.samples(),
 		from.Format("2006-01-02 15:04"), to.Format("2006-01-02 15:04"), policy.Span(v.Period))
 	head, body, _ := strings.Cut(v.table(), "\n")
@@ -38,7 +38,7 @@ func (v Verdict) Table(out io.Writer, s term.Style, drawn workload.ID) error {
 	if v.Best < 0 {
 		p.Line("\n%s %s.", s.Heading("Recommended: none,"), v.Why)
 		if slices.ContainsFunc(v.Results, func(r Result) bool { return r.Declared > 0 }) {
-			p.Say("  ", "A need must last %s after it was declared: give a longer past, or a shorter --min-duration.", policy.Span(v.Lasting))
+			p.Say("  ", "A replica count must last %s after git had a level for it. Give a longer past, or a shorter --min-duration.", policy.Span(v.Lasting))
 		}
 		return p.Print(out)
 	}
@@ -46,11 +46,13 @@ func (v Verdict) Table(out io.Writer, s term.Style, drawn workload.ID) error {
 	p.Line("\n%s %s", s.Heading("Recommended:"), best.Candidate.Name)
 	p.Say("  ", "%s.", v.Why)
 	if w := best.Worst; w.Measured() && w.Share < 1 {
-		p.Say("  ", "At worst %s pods were declared of the %s that %s needed at %s.",
+		p.Say("  ", "At worst, git had %s of the %s pods that %s needed at %s.",
 			term.Number(int64(w.Declared)), term.Number(int64(w.Need)), w.Workload.Short(), w.At.Format("2006-01-02 15:04"))
 	}
-	p.Line("\n  %s\n", asPolicy(best.Candidate.Set.Default))
-	p.Line("%s  %s   %s", v.plot(drawn).Draw(s), s.Legend("pods asked for", "declared"), s.Faint(since(from, to)))
+	d := best.Candidate.Set.Default
+	p.Line("\n  default: {series: %s, round: %s, hold: {up: %d, down: %s}, margin: %.3g%%}\n",
+		d.Series, d.Round, d.HoldUp, policy.Span(d.HoldDown), 100*d.Margin)
+	p.Line("%s  %s   %s", v.plot(drawn).Draw(s), s.Legend("desired replicas", "level in git"), s.Faint(since(from, to)))
 	return p.Print(out)
 }
 
@@ -80,7 +82,7 @@ func (v Verdict) table() string {
 		}
 		rows = append(rows, []string{mark, clip(r.Candidate.Name, 22), fmt.Sprintf("%.2f", r.CommitsPerDay), term.Number(int64(r.Updates)),
 			orDash(r.Need > 0, term.Percent(r.Coverage)), orDash(r.Worst.Measured(), term.Percent(r.Worst.Share)),
-			term.Number(int64(r.Waste + 0.5)), orDash(r.Need > 0, term.Percent(r.Excess()))})
+			term.Number(int64(r.Waste + 0.5)), orDash(r.Need > 0, term.Percent(r.Waste/r.Need))})
 	}
 	return term.Table("llrrrrrr", rows...)
 }
@@ -100,25 +102,20 @@ func (v Verdict) quietest() []int {
 // notes adds explanations of the table, and of the workloads that it omits.
 func (v Verdict) notes(p *term.Page) {
 	notes := []string{
-		"Commits are a day; worst is of a need that lasted " + policy.Span(v.Lasting) + "; waste is in pod hours, and as a part of what was needed. " +
-			"* is what no other beats in commits, worst or waste without being worse in another.",
+		"Commits are per day. Worst is the lowest coverage of any replica count that lasted at least " + policy.Span(v.Lasting) + ". Waste is in pod hours, and as a percentage of the desired pod hours. " +
+			"* marks a policy if every policy that is better in commits, worst or waste is worse in another of these columns.",
 	}
 	if slices.ContainsFunc(v.Results, func(r Result) bool { return r.Reviews > 0 }) {
-		notes = append(notes, "Crossings for review are taken to be merged at once.")
+		notes = append(notes, "backtest assumes that a reviewed level change is merged immediately.")
 	}
 	if v.Best >= 0 {
 		if r := v.Results[v.Best]; r.Declared < r.Workloads {
-			notes = append(notes, fmt.Sprintf("%d of %d workloads were never declared: at 0 all the time, sampled once or more than three periods apart, or not latched.", r.Workloads-r.Declared, r.Workloads))
+			notes = append(notes, fmt.Sprintf("%d of %d workloads never got a level: they were always at 0, had one sample or samples more than three periods apart, or are not latched.", r.Workloads-r.Declared, r.Workloads))
 		}
 	}
 	for _, note := range notes {
 		p.Whisper("  ", note)
 	}
-}
-
-// asPolicy returns the lines of gitlatch.yaml for a policy.
-func asPolicy(p policy.Policy) string {
-	return fmt.Sprintf("default: {series: %s, round: %s, hold: {up: %d, down: %s}, margin: %.3g%%}", p.Series, p.Round, p.HoldUp, policy.Span(p.HoldDown), 100*p.Margin)
 }
 
 // plot draws the highest value of each bucket, and 0 for a bucket that was not observed.
@@ -127,7 +124,7 @@ func (v Verdict) plot(id workload.ID) term.Plot {
 	of, bucket := v.Results[v.Best].Candidate, v.bucket(240)
 	lines, _ := Follow(v.Past, of, []workload.ID{id}, bucket, nil)
 	steps := func(all []Stretch) []term.Point {
-		return each.Of(all, func(s Stretch) term.Point {
+		return lists.Map(all, func(s Stretch) term.Point {
 			return term.Point{At: time.Duration(s.Bucket) * bucket, Value: float64(max(0, s.High))}
 		})
 	}

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gitlatch/gitlatch/internal/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 // golden is the folder with this package's files in the form that git has.
@@ -144,7 +144,7 @@ func TestTreeReadsBackAsItWasWritten(t *testing.T) {
 
 // all returns the full text of an error, including the problems that Error omits.
 func all(err error) string {
-	if p, ok := err.(*strict.Errors); ok {
+	if p, ok := err.(*yamldoc.Errors); ok {
 		return errors.Join(p.Unwrap()...).Error()
 	}
 	return err.Error()

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/gitlatch/gitlatch/internal/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 // An Entry is the state of one workload in git. The zero value is an absent entry: an
@@ -50,7 +50,7 @@ func Fits(id workload.ID) error {
 // fitsKey returns an error if the key of a fact is too long.
 func fitsKey(id workload.ID, suffix string) error {
 	if n := len(key(id, suffix)); n > maxKey {
-		return fmt.Errorf("workload %q: name is %d characters too long for a key of the record, %s", id, n-maxKey, "kind.name"+suffix)
+		return fmt.Errorf("workload %q: name is %d characters too long for a key of the checkpoint file, %s", id, n-maxKey, "kind.name"+suffix)
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (e Entry) valid(id workload.ID) error {
 	for _, suffix := range e.suffixes() {
 		written, _ := e.fact(suffix)
 		value, err := back.fact(key(id, suffix))
-		fact, _ := value.(strict.Scalar)
+		fact, _ := value.(yamldoc.Scalar)
 		if err == nil && !fact.Fits(written.Holds) {
 			err = fmt.Errorf("must be %s, got %q", fact.Must, written.Holds)
 		}
@@ -87,15 +87,15 @@ func (e Entry) valid(id workload.ID) error {
 	}
 	switch {
 	case e.IsZero():
-		return errors.New("declares nothing")
+		return errors.New("has no level")
 	case e.Replicas == 0 && (e.Min != 0 || e.Max != 0):
-		return errors.New("declares bounds without replicas")
+		return errors.New("has min or max without a level")
 	case e.Max != 0 && e.Min > e.Max:
-		return errors.New("has impossible bounds")
+		return errors.New("has a minimum above its maximum")
 	case e.Rollout != Rollout{} && e.Rollout.From.Hash == e.Rollout.To.Hash:
 		return fmt.Errorf("both templates are %s", e.Rollout.To.Hash)
 	case back.record.Entries[id] != e:
-		return errors.New("images must be container=image, by container, with a space between")
+		return errors.New("images must be container=image, sorted by container, separated by spaces")
 	}
 	return nil
 }

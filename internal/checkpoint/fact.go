@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 // The keys of an entry: kind "." name is the level, and the suffixes are its other facts.
@@ -42,17 +42,17 @@ var differs = map[bool]string{true: "images", false: "more"}
 // and no character with a special meaning in a quoted line of YAML. A ConfigMap has
 // numbers in quotes, and users write them without.
 var (
-	pods    = strict.Text(`^[1-9][0-9]*$`, "a whole number of at least 1").Bare()
-	percent = strict.Text(`^(0|[1-9][0-9]?)$`, "a whole number from 0 to 99").Bare()
-	phase   = strict.Word(Phases()...).Bare()
-	hash    = strict.Text(`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`, "the hash of a pod template: letters, digits, -, _ and ., at most 253").AtMost(253).Bare()
-	image   = strict.Text(`^[!#-\[\]-~]+$`, "the image of a container: at most 512 visible ASCII characters, no spaces, no quotes").AtMost(512).Bare()
-	side    = strict.Word(SideFrom, SideTo).Bare()
-	differ  = strict.Word(differs[true], differs[false]).Bare()
+	pods    = yamldoc.Text(`^[1-9][0-9]*$`, "an integer of at least 1").Bare()
+	percent = yamldoc.Text(`^(0|[1-9][0-9]?)$`, "an integer from 0 to 99").Bare()
+	phase   = yamldoc.Word(Phases()...).Bare()
+	hash    = yamldoc.Text(`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`, "the hash of a pod template: letters, digits, -, _ and ., at most 253").AtMost(253).Bare()
+	image   = yamldoc.Text(`^[!#-\[\]-~]+$`, "the image of a container: at most 512 visible ASCII characters, no spaces, no quotes").AtMost(512).Bare()
+	side    = yamldoc.Word(SideFrom, SideTo).Bare()
+	differ  = yamldoc.Word(differs[true], differs[false]).Bare()
 )
 
 // fact binds the fact of a suffix to the entry; ok is false if the suffix is unknown.
-func (e *Entry) fact(suffix string) (fact strict.Scalar, ok bool) {
+func (e *Entry) fact(suffix string) (fact yamldoc.Scalar, ok bool) {
 	r := &e.Rollout
 	switch suffix {
 	case "":
@@ -64,21 +64,21 @@ func (e *Entry) fact(suffix string) (fact strict.Scalar, ok bool) {
 	case suffixMilestone:
 		return number(&r.Milestone, percent), true
 	case suffixPhase:
-		return strict.Into(&r.Phase, phase), true
+		return yamldoc.Into(&r.Phase, phase), true
 	case suffixFrom, suffixTo:
-		return strict.Into(&e.template(suffix).Hash, hash), true
+		return yamldoc.Into(&e.template(suffix).Hash, hash), true
 	case suffixReturns:
-		return strict.Into(&r.Returns, side), true
+		return yamldoc.Into(&r.Returns, side), true
 	case suffixDiffer:
 		isImages := func(text string) (bool, error) { return text == differs[true], nil }
-		return strict.Parsed(&r.ImagesOnly, differ, differs[r.ImagesOnly], isImages), true
+		return yamldoc.Parsed(&r.ImagesOnly, differ, differs[r.ImagesOnly], isImages), true
 	}
 	if i := strings.LastIndexByte(suffix, '_'); i > 0 {
 		if t := e.template(suffix[:i]); t != nil {
 			return t.image(suffix[i+1:]), workload.ValidLabel(suffix[i+1:])
 		}
 	}
-	return strict.Scalar{}, false
+	return yamldoc.Scalar{}, false
 }
 
 // template returns the template of one side of the rollout; nil for another suffix.
@@ -87,8 +87,8 @@ func (e *Entry) template(suffix string) *Template {
 }
 
 // number binds a number that fits into an int32.
-func number(into *int32, form strict.Form) strict.Scalar {
-	return strict.Parsed(into, form, strconv.Itoa(int(*into)), func(text string) (int32, error) {
+func number(into *int32, form yamldoc.Form) yamldoc.Scalar {
+	return yamldoc.Parsed(into, form, strconv.Itoa(int(*into)), func(text string) (int32, error) {
 		read, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
 			return 0, fmt.Errorf("must be a number of pods, got %s, which is too large", text)
@@ -98,9 +98,9 @@ func number(into *int32, form strict.Form) strict.Scalar {
 }
 
 // image binds the image of a container.
-func (t *Template) image(container string) strict.Scalar {
+func (t *Template) image(container string) yamldoc.Scalar {
 	by := t.Images.By()
-	fact := strict.Taken(image, func(text string) {
+	fact := yamldoc.Taken(image, func(text string) {
 		by[container] = text
 		t.Images = ImagesOf(by)
 	})

@@ -76,7 +76,7 @@ func TestAKindThatNobodyNamesIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = tree.Broken["shop"]
-	want := `data["worker.web.v2"]: kind "worker" is not one that a record could declare: gitlatch knows daemonset, deployment, rollout, statefulset, and checkpoints/prod-eu/site.yaml names no more under kinds`
+	want := `data["worker.web.v2"]: unknown kind "worker". Known kinds are daemonset, deployment, rollout, statefulset, and the kinds in checkpoints/prod-eu/site.yaml`
 	if err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -95,12 +95,12 @@ func TestABrokenKindOfASiteSaysAllThatIsWrong(t *testing.T) {
   Web: {}
 `))
 	want := []string{
-		`7: kinds.worker.apiVersion: must be a group and version, as in example.com/v1, got "v1"`,
-		`7: kinds.worker.kind: must be the kind of an object, as in Worker, got "Wor, ker"`,
-		`7: kinds.worker.replicas: must be a field of a spec, as in .spec.replicas, got "spec.replicas"`,
+		`7: kinds.worker.apiVersion: must be a group and version, such as example.com/v1, got "v1"`,
+		`7: kinds.worker.kind: must be the kind of an object, such as Worker, got "Wor, ker"`,
+		`7: kinds.worker.replicas: must be a field of the spec, such as .spec.replicas, got "spec.replicas"`,
 		`7: kinds.worker.resource: unknown field; known here: apiVersion, kind, replicas`,
-		`8: kinds.deployment: must be a DNS label, and no kind that gitlatch knows by itself`,
-		`9: kinds.Web: must be a DNS label, and no kind that gitlatch knows by itself`,
+		`8: kinds.deployment: must be a DNS label, and not a built-in kind`,
+		`9: kinds.Web: must be a DNS label, and not a built-in kind`,
 	}
 	if got := strings.ReplaceAll(all(err), "site.yaml:", ""); got != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))

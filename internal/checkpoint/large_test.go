@@ -20,7 +20,7 @@ func TestADocumentLargerThanAConfigMapIsNotParsed(t *testing.T) {
 	site := checkpoint.SitePath("prod")
 	_, siteErr := checkpoint.ParseTree("prod", map[string][]byte{site: large})
 	for path, err := range map[string]error{record: tree.Broken["shop"], evidence: tree.Unproven, site: siteErr} {
-		if err == nil || !strings.HasPrefix(err.Error(), path+": has 1048578 bytes, and at most 1048576 are read") {
+		if err == nil || !strings.HasPrefix(err.Error(), path+": has 1048578 bytes, and the maximum is 1048576") {
 			t.Errorf("%s: got %v", path, err)
 		}
 	}

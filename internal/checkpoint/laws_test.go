@@ -11,7 +11,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gitlatch/gitlatch/internal/strict/stricttest"
+	"github.com/gitlatch/gitlatch/internal/testenv/yamldoctest"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -259,16 +259,16 @@ func FuzzParseRecord(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		stricttest.Check(t, len(data), func() error {
+		yamldoctest.Check(t, len(data), func() error {
 			_, err := parseSite(siteFile, data)
 			return err
 		})
-		stricttest.Check(t, len(data), func() error {
+		yamldoctest.Check(t, len(data), func() error {
 			_, err := ParseEvidence(evidenceFile, data)
 			return err
 		})
 		var r Record
-		stricttest.Check(t, len(data), func() (err error) {
+		yamldoctest.Check(t, len(data), func() (err error) {
 			r, err = ParseRecord("shop", data)
 			return err
 		})

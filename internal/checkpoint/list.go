@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // listMark is the start of a site's kustomization. gitlatch changes no file without it.
@@ -70,7 +70,8 @@ func (t Tree) ForeignList() bool {
 // or a link.
 func (t Tree) recorded() (namespaces []string) {
 	return slices.DeleteFunc(t.Namespaces(), func(namespace string) bool {
-		return t.Broken[namespace] == nil && !t.Has(RecordPath(t.name, namespace))
+		_, there := t.files[RecordPath(t.name, namespace)]
+		return t.Broken[namespace] == nil && !there
 	})
 }
 
@@ -148,7 +149,7 @@ func (t Tree) after(files map[string][]byte) []string {
 
 // without returns the names that are not among others.
 func without(names, others []string) []string {
-	among := each.By(others, func(name string) string { return name })
+	among := lists.Index(others, func(name string) string { return name })
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		_, is := among[name]
 		return is

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -101,11 +102,7 @@ func (t Tree) Rename(kinds workload.Kinds, changes []Change) (all, removals []Ch
 		now.Kind = renamed[id.Kind]
 		return !after[now].IsZero()
 	}
-	for _, c := range changes {
-		if !replaced(c.ID) {
-			all = append(all, c)
-		}
-	}
+	all = lists.Filter(changes, func(c Change) bool { return !replaced(c.ID) })
 	for id, e := range git {
 		if replaced(id) {
 			removals = append(removals, Change{ID: id, From: e})

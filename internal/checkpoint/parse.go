@@ -7,23 +7,23 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 // mostTold is the maximum number of problems that an error lists. A user who edits a
 // hundred lines at once makes the same mistake in each.
 const mostTold = 5
 
-func newReader(file string) *strict.Reader {
-	r := strict.NewReader(file)
+func newReader(file string) *yamldoc.Reader {
+	r := yamldoc.NewReader(file)
 	r.Told = mostTold
 	return r
 }
 
 // ParseRecord parses the checkpoint file of a namespace. It accepts the bytes of Format
 // and the edits of a user: another order, comments, numbers without quotes. The error is
-// *strict.Errors, each problem with its line, its field and a remedy. ParseRecord accepts
+// *yamldoc.Errors, each problem with its line, its field and a remedy. ParseRecord accepts
 // any kind, because it does not know the site's kinds.
 func ParseRecord(namespace string, data []byte) (Record, error) {
 	return parseRecord(newReader(recordFile), namespace, data, anyKind)
@@ -31,7 +31,7 @@ func ParseRecord(namespace string, data []byte) (Record, error) {
 
 func anyKind(workload.Kind) error { return nil }
 
-func parseRecord(r *strict.Reader, namespace string, data []byte, foreign func(workload.Kind) error) (Record, error) {
+func parseRecord(r *yamldoc.Reader, namespace string, data []byte, foreign func(workload.Kind) error) (Record, error) {
 	d := newDraft(namespace, foreign)
 	r.Read(data, d.document())
 	if err := r.Err(); err != nil {
@@ -52,36 +52,36 @@ func newDraft(namespace string, foreign func(workload.Kind) error) draft {
 }
 
 // document returns the schema of a checkpoint file.
-func (d draft) document() strict.Document {
-	return strict.Document{APIVersion: "v1", Kind: "ConfigMap", Object: strict.Fields(
-		strict.Required("metadata", "the name and the namespace of the ConfigMap", strict.Fields(
-			strict.Required("name", configMap, strict.Exactly(configMap)),
-			strict.Required("namespace", d.record.Namespace, strict.Exactly(d.record.Namespace)),
+func (d draft) document() yamldoc.Document {
+	return yamldoc.Document{APIVersion: "v1", Kind: "ConfigMap", Object: yamldoc.Fields(
+		yamldoc.Required("metadata", "the name and the namespace of the ConfigMap", yamldoc.Fields(
+			yamldoc.Required("name", configMap, yamldoc.Exactly(configMap)),
+			yamldoc.Required("namespace", d.record.Namespace, yamldoc.Exactly(d.record.Namespace)),
 		)),
-		strict.Optional("data", "the facts", strict.Map{
+		yamldoc.Optional("data", "the facts", yamldoc.Map{
 			Must:  `a mapping such as {deployment.web: "5"}`,
 			Empty: true,
 			Entry: d.fact,
-			Rules: []strict.Rule{{Check: d.check}},
+			Rules: []yamldoc.Rule{{Check: d.check}},
 		}),
 	)}
 }
 
-// fact returns the binding of a key of data to the field of its entry, a strict.Scalar,
+// fact returns the binding of a key of data to the field of its entry, a yamldoc.Scalar,
 // or an error about the key.
-func (d draft) fact(k string) (strict.Value, error) {
+func (d draft) fact(k string) (yamldoc.Value, error) {
 	id, suffix, ok := d.record.split(k)
 	e := d.record.Entries[id]
 	fact, known := e.fact(suffix)
 	scale := slices.Contains(scaleSuffixes, suffix)
 	switch {
 	case !ok:
-		return nil, errors.New("must be a kind, a dot and a name, as in deployment.web")
+		return nil, errors.New("must be a kind, a dot and a name, such as deployment.web")
 	case !known:
-		return nil, fmt.Errorf("unknown fact %q: %s, %s and those of a rollout are known: %s, and %s or %s with the name of a container",
+		return nil, fmt.Errorf("unknown fact %q. Known facts are %s, %s and, for a rollout, %s, and %s or %s with the name of a container",
 			suffix, suffixMax, suffixMin, strings.Join(rolloutSuffixes, ", "), suffixFrom+"_", suffixTo+"_")
 	case scale && !id.Kind.Scales():
-		return nil, fmt.Errorf("must not stand here: a %s has no replicas; remove this line", id.Kind)
+		return nil, fmt.Errorf("must not be here, because a %s has no replicas. Remove this line", id.Kind)
 	}
 	if err := cmp.Or(Fits(id), fitsKey(id, suffix), d.foreign(id.Kind)); err != nil {
 		return nil, err
@@ -99,13 +99,13 @@ func (d draft) fact(k string) (strict.Value, error) {
 }
 
 // check checks the facts of each entry together.
-func (d draft) check(r *strict.Reader, data string) {
+func (d draft) check(r *yamldoc.Reader, data string) {
 	for _, id := range d.record.ids() {
 		e := d.record.Entries[id]
-		at := func(suffix string) string { return strict.Child(data, key(id, suffix)) }
+		at := func(suffix string) string { return yamldoc.Child(data, key(id, suffix)) }
 		for _, bound := range []string{suffixMax, suffixMin} {
 			if r.Line(at(bound)) > 0 && r.Line(at("")) == 0 && id.Kind.Scales() {
-				r.Report(at(bound), "is a bound without its level: add %s, or remove this line", key(id, ""))
+				r.Report(at(bound), "has no level. Add %s, or remove this line", key(id, ""))
 			}
 		}
 		if e.Max != 0 && e.Min > e.Max {
@@ -119,7 +119,7 @@ func (d draft) check(r *strict.Reader, data string) {
 		}
 		missing := slices.DeleteFunc(slices.Clone(rolloutSuffixes), func(suffix string) bool { return r.Line(at(suffix)) > 0 })
 		if len(missing) > 0 {
-			r.Report(strict.Child(data, d.rollout[id]), "stands without %s: add what is missing, or remove all lines of the rollout", strings.Join(missing, ", "))
+			r.Report(yamldoc.Child(data, d.rollout[id]), "requires %s. Add the missing lines, or remove all lines of the rollout", strings.Join(missing, ", "))
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/gitlatch/gitlatch/internal/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 // Evidence lists the rules that protect live replica counts from the levels in git.
@@ -76,17 +76,17 @@ func (e Evidence) Format() []byte {
 }
 
 // ParseEvidence reads protection.yaml, by its path. It accepts the bytes of Format and
-// the edits of a user. The error is *strict.Errors. Each problem has its line, its field
+// the edits of a user. The error is *yamldoc.Errors. Each problem has its line, its field
 // and a remedy.
 func ParseEvidence(file string, data []byte) (Evidence, error) {
 	found := Evidence{}
 	r := newReader(file)
-	r.Read(data, strict.Document{APIVersion: siteAPI, Kind: evidenceKind, Object: strict.Fields(
-		strict.Optional("rules", "the rule that protects each workload", strict.Map{
+	r.Read(data, yamldoc.Document{APIVersion: siteAPI, Kind: evidenceKind, Object: yamldoc.Fields(
+		yamldoc.Optional("rules", "the rule that protects each workload", yamldoc.Map{
 			Must:  "a mapping such as {shop/deployment/web: the rule that protects it}",
 			Empty: true,
-			Entry: func(covered string) (strict.Value, error) {
-				return strict.Taken(anyText, func(what string) { found[covered] = what }, wrongText), coverable(covered)
+			Entry: func(covered string) (yamldoc.Value, error) {
+				return yamldoc.Taken(anyText, func(what string) { found[covered] = what }, wrongText), coverable(covered)
 			},
 		}),
 	)})
@@ -98,7 +98,7 @@ func ParseEvidence(file string, data []byte) (Evidence, error) {
 
 func wrongText(what string) error {
 	if strings.TrimSpace(what) == "" || strings.ContainsFunc(what, unicode.IsControl) {
-		return fmt.Errorf("must name on one line the rule that protects it, got %s", strict.Quote(what))
+		return fmt.Errorf("must name on one line the rule that protects it, got %s", yamldoc.Quote(what))
 	}
 	return nil
 }
@@ -112,9 +112,9 @@ func coverable(covered string) error {
 	id, err := workload.ParseID(one)
 	switch {
 	case err != nil:
-		return errors.New("must be namespace/kind/name, or namespace/kind/* for all of a kind, as in shop/deployment/web")
+		return errors.New("must be namespace/kind/name, or namespace/kind/* for all of a kind, such as shop/deployment/web")
 	case !id.Kind.Scales():
-		return fmt.Errorf("kind %q has no replicas that a checkpoint could declare", id.Kind)
+		return fmt.Errorf("kind %q has no replicas, so it has no level", id.Kind)
 	}
 	return nil
 }

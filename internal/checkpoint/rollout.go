@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // A Rollout is the rollout entry of a workload: both templates, the progress in good
@@ -65,10 +67,7 @@ type Images string
 
 // ImagesOf returns the images as one text.
 func ImagesOf(by map[string]string) Images {
-	pairs := make([]string, 0, len(by))
-	for _, container := range slices.Sorted(maps.Keys(by)) {
-		pairs = append(pairs, container+"="+by[container])
-	}
+	pairs := lists.Map(slices.Sorted(maps.Keys(by)), func(container string) string { return container + "=" + by[container] })
 	return Images(strings.Join(pairs, " "))
 }
 

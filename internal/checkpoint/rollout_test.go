@@ -29,12 +29,12 @@ func TestRolloutsThatNoRecordCanHold(t *testing.T) {
 		"one":                   {shopWeb, func(*Rollout) {}, ""},
 		"without images":        {shopWeb, func(r *Rollout) { r.From.Images, r.To.Images = "", "" }, ""},
 		"the longest name":      {longest, func(*Rollout) {}, ""},
-		"container too long":    {longest, func(r *Rollout) { r.From.Images = "proxy=web:v1" }, "name is 1 characters too long for a key of the record, kind.name_from_proxy"},
-		"name too long":         {deployment(strings.Repeat("a", 233)), func(r *Rollout) { r.From.Images, r.To.Images = "", "" }, "name is 1 characters too long for a key of the record, kind.name_milestone"},
-		"done":                  {shopWeb, func(r *Rollout) { r.Milestone = 100 }, `deployment.web_milestone: must be a whole number from 0 to 99, got "100"`},
+		"container too long":    {longest, func(r *Rollout) { r.From.Images = "proxy=web:v1" }, "name is 1 characters too long for a key of the checkpoint file, kind.name_from_proxy"},
+		"name too long":         {deployment(strings.Repeat("a", 233)), func(r *Rollout) { r.From.Images, r.To.Images = "", "" }, "name is 1 characters too long for a key of the checkpoint file, kind.name_milestone"},
+		"done":                  {shopWeb, func(r *Rollout) { r.Milestone = 100 }, `deployment.web_milestone: must be an integer from 0 to 99, got "100"`},
 		"all but done":          {shopWeb, func(r *Rollout) { r.Milestone = 99 }, ""},
 		"at its beginning":      {shopWeb, func(r *Rollout) { r.Milestone = 0 }, ""},
-		"below its beginning":   {shopWeb, func(r *Rollout) { r.Milestone = -1 }, `deployment.web_milestone: must be a whole number from 0 to 99, got "-1"`},
+		"below its beginning":   {shopWeb, func(r *Rollout) { r.Milestone = -1 }, `deployment.web_milestone: must be an integer from 0 to 99, got "-1"`},
 		"of no phase":           {shopWeb, func(r *Rollout) { r.Phase = "" }, `_phase: must be one of progressing, halted, failed, returning, got ""`},
 		"returns to nobody":     {shopWeb, func(r *Rollout) { r.Returns = "" }, `_returns: must be one of from, to, got ""`},
 		"from nowhere":          {shopWeb, func(r *Rollout) { r.From.Hash = "" }, `_from: must be the hash of a pod template: letters, digits, -, _ and ., at most 253, got ""`},
@@ -46,7 +46,7 @@ func TestRolloutsThatNoRecordCanHold(t *testing.T) {
 		"a hash too long":       {shopWeb, func(r *Rollout) { r.To.Hash = strings.Repeat("a", 254) }, `_to: must be the hash of a pod template: letters, digits, -, _ and ., at most 253`},
 		"no image":              {shopWeb, func(r *Rollout) { r.From.Images = "main=" }, `_from_main: must be the image of a container: at most 512 visible ASCII characters, no spaces, no quotes, got ""`},
 		"container with a dot":  {shopWeb, func(r *Rollout) { r.From.Images = "a.b=web:v1" }, `deployment.web_from_a.b: unknown fact "_from_a.b"`},
-		"containers in reverse": {shopWeb, func(r *Rollout) { r.To.Images = "b=web:v2 a=web:v2" }, "must be container=image, by container"},
+		"containers in reverse": {shopWeb, func(r *Rollout) { r.To.Images = "b=web:v2 a=web:v2" }, "must be container=image, sorted by container"},
 	} {
 		r := flying
 		c.change(&r)

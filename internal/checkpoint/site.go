@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 // Version is the version of the layout and the files of a site's directory that this
@@ -62,8 +62,8 @@ func parseSite(file string, data []byte) (Site, error) {
 	r := newReader(file)
 	r.Read(data, s.document())
 	if s.Version > Version {
-		text := fmt.Sprintf("is %d, and this gitlatch reads up to %d: update gitlatch", s.Version, Version)
-		return Site{}, strict.Problem{File: file, Line: r.Line("version"), Path: "version", Text: text}
+		text := fmt.Sprintf("is %d, and this gitlatch reads up to %d. Update gitlatch", s.Version, Version)
+		return Site{}, yamldoc.Problem{File: file, Line: r.Line("version"), Path: "version", Text: text}
 	}
 	if err := r.Err(); err != nil {
 		return Site{}, err
@@ -72,32 +72,32 @@ func parseSite(file string, data []byte) (Site, error) {
 }
 
 // document returns the schema of site.yaml.
-func (s *Site) document() strict.Document {
-	return strict.Document{APIVersion: siteAPI, Kind: "Site", Object: strict.Fields(
-		strict.Required("name", "the name of the site, as in its path", strict.Into(&s.Name, strict.Label)),
-		strict.Optional("cluster", "which cluster fills the site, for people", strict.Into(&s.Cluster, anyText)),
-		strict.Required("version", "the version of the format", strict.Taken(pods, func(text string) { s.Version, _ = strconv.Atoi(text) })),
-		strict.Optional("kinds", "the kinds of the records that gitlatch does not know by itself",
-			strict.Map{Must: "a mapping of names to kinds", Empty: true, Entry: s.kind}),
+func (s *Site) document() yamldoc.Document {
+	return yamldoc.Document{APIVersion: siteAPI, Kind: "Site", Object: yamldoc.Fields(
+		yamldoc.Required("name", "the name of the site, as in its path", yamldoc.Into(&s.Name, yamldoc.Label)),
+		yamldoc.Optional("cluster", "the UID of the site's cluster", yamldoc.Into(&s.Cluster, anyText)),
+		yamldoc.Required("version", "the version of the format", yamldoc.Taken(pods, func(text string) { s.Version, _ = strconv.Atoi(text) })),
+		yamldoc.Optional("kinds", "the custom kinds in the checkpoint files",
+			yamldoc.Map{Must: "a mapping of names to kinds", Empty: true, Entry: s.kind}),
 	)}
 }
 
-var anyText = strict.Text("^", "text")
+var anyText = yamldoc.Text("^", "text")
 
 // kind returns the schema of a kind's definition.
-func (s *Site) kind(name string) (strict.Value, error) {
+func (s *Site) kind(name string) (yamldoc.Value, error) {
 	if _, known := (workload.Kinds{}).Object(workload.Kind(name)); known || !workload.ValidLabel(name) {
-		return nil, errors.New("must be a DNS label, and no kind that gitlatch knows by itself")
+		return nil, errors.New("must be a DNS label, and not a built-in kind")
 	}
 	var o workload.Object
-	return strict.Fields(
-		strict.Required("apiVersion", "the group and version of its API, as in example.com/v1",
-			strict.Taken(strict.Text(workload.APIVersionShape, "a group and version, as in example.com/v1"), func(text string) { o.Group, o.Version, _ = strings.Cut(text, "/") })),
-		strict.Required("kind", "the kind of an object, as in Worker",
-			strict.Into(&o.Kind, strict.Text(workload.ObjectShape, "the kind of an object, as in Worker"))),
-		strict.Required("replicas", "where an object asks for pods, as in .spec.replicas",
-			strict.Into(&o.Replicas, strict.Text(workload.ReplicasShape, "a field of a spec, as in .spec.replicas"))),
-	).With(strict.Rule{Check: func(*strict.Reader, string) {
+	return yamldoc.Fields(
+		yamldoc.Required("apiVersion", "the group and version of its API, such as example.com/v1",
+			yamldoc.Taken(yamldoc.Text(workload.APIVersionShape, "a group and version, such as example.com/v1"), func(text string) { o.Group, o.Version, _ = strings.Cut(text, "/") })),
+		yamldoc.Required("kind", "the kind of an object, such as Worker",
+			yamldoc.Into(&o.Kind, yamldoc.Text(workload.ObjectShape, "the kind of an object, such as Worker"))),
+		yamldoc.Required("replicas", "the field with the desired replicas, such as .spec.replicas",
+			yamldoc.Into(&o.Replicas, yamldoc.Text(workload.ReplicasShape, "a field of the spec, such as .spec.replicas"))),
+	).With(yamldoc.Rule{Check: func(*yamldoc.Reader, string) {
 		s.Kinds = s.Kinds.With(workload.Kinds{workload.Kind(name): o})
 	}}), nil
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -137,8 +137,8 @@ func (t Tree) foreign(kind workload.Kind) error {
 	if _, known := t.Site.Kinds.Object(kind); known {
 		return nil
 	}
-	return fmt.Errorf("kind %q is not one that a record could declare: gitlatch knows %s, and %s names no more under kinds",
-		kind, strings.Join(each.Of(t.Site.Kinds.All(), workload.Kind.String), ", "), SitePath(t.name))
+	return fmt.Errorf("unknown kind %q. Known kinds are %s, and the kinds in %s",
+		kind, strings.Join(lists.Map(t.Site.Kinds.All(), workload.Kind.String), ", "), SitePath(t.name))
 }
 
 // Component returns the canonical bytes of a namespace's Component, made from its

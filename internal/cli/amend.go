@@ -11,12 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gitlatch/gitlatch/internal/each"
-	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/latch"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/units"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -32,7 +32,7 @@ ends a mass drop, for example after you moved workloads to another cluster.
 With targets, gitlatch latches these workloads again after someone deleted their
 entries from git. It also ends their pauses and edit grace periods.
 
-The change is in the state of the site, not in git.` + targetWords,
+adopt changes the state of the site, and writes nothing to git.` + targetWords,
 		Example: `  # Accept the rebuilt cluster
   gitlatch adopt -c prod-eu.yaml
 
@@ -46,7 +46,7 @@ The change is in the state of the site, not in git.` + targetWords,
 
 func newPause(env Env) *cobra.Command {
 	var a amending
-	var until grammar.Moment
+	var until units.Moment
 	c := &cobra.Command{
 		Use:   "pause [TARGET...] --until TIME",
 		Short: "Pause level changes of a site or its workloads",
@@ -54,8 +54,8 @@ func newPause(env Env) *cobra.Command {
 With targets, it stops only the level changes of these workloads.
 
 During a pause, gitlatch stops the timers and commits no level changes. It
-continues to sample, report and alert. To end a pause, run the command with
---until now.` + targetWords,
+continues to sample, and to send reports and alerts. To end a pause, run the
+command with --until now.` + targetWords,
 		Example: `  # Pause the site for 3 hours
   gitlatch pause --until 3h -c prod-eu.yaml
 
@@ -106,7 +106,7 @@ type amended struct {
 
 // Table prints one line for each workload, or one for the site.
 func (a amended) Table(out io.Writer, _ term.Style) error {
-	of := each.Of(a.Workloads, workload.ID.String)
+	of := lists.Map(a.Workloads, workload.ID.String)
 	if len(of) == 0 {
 		of = []string{"site " + a.Site}
 	}
@@ -121,7 +121,7 @@ func (a amended) Table(out io.Writer, _ term.Style) error {
 
 // run opens the site, calls what for the change, and makes the change.
 func (a *amending) run(ctx context.Context, env Env, args []string,
-	what func(context.Context, site.Parts, *amended) (tick.Amendment, error)) (err error) {
+	what func(context.Context, wiring.Parts, *amended) (tick.Amendment, error)) (err error) {
 	c, parts, err := a.open(ctx, env, a.dryRun)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (a *amending) run(ctx context.Context, env Env, args []string,
 	}
 	change.Workloads = done.Workloads
 	if !a.dryRun {
-		if err := tick.Amend(ctx, parts.Store, c.Site, parts.Owner, parts.Clock(), site.Lease(c), change); err != nil {
+		if err := tick.Amend(ctx, parts.Store, c.Site, parts.Owner, parts.Clock(), wiring.Lease(c), change); err != nil {
 			return err
 		}
 	}
@@ -146,23 +146,23 @@ func (a *amending) run(ctx context.Context, env Env, args []string,
 
 // adopt returns a change that latches the workloads again. Without workloads, it accepts
 // the live cluster as the site's cluster and ends a mass drop.
-func (a *amending) adopt(ctx context.Context, parts site.Parts, done *amended) (tick.Amendment, error) {
+func (a *amending) adopt(ctx context.Context, parts wiring.Parts, done *amended) (tick.Amendment, error) {
 	if len(done.Workloads) > 0 {
 		done.line = "latched from the next tick on"
 		return tick.Amendment{Latch: true}, nil
 	}
 	fleet, err := parts.Sampler.Sample(ctx, nil)
 	if err == nil && fleet.Cluster == "" {
-		err = errors.New("adopt: the UID of namespace kube-system could not be read, so there is nothing to tell this cluster by")
+		err = errors.New("adopt: the UID of namespace kube-system could not be read, so gitlatch cannot identify this cluster. Give gitlatch the rights in infra/rbac")
 	}
-	done.Cluster, done.line = fleet.Cluster, fmt.Sprintf("cluster %s is now its own", fleet.Cluster)
+	done.Cluster, done.line = fleet.Cluster, fmt.Sprintf("cluster %s is now the site's cluster", fleet.Cluster)
 	return tick.Amendment{Cluster: fleet.Cluster, Acknowledge: true}, err
 }
 
 // pausing returns a change that pauses the site or the workloads until an instant. A past
 // instant ends a pause.
-func pausing(at, now time.Time) func(context.Context, site.Parts, *amended) (tick.Amendment, error) {
-	return func(_ context.Context, _ site.Parts, done *amended) (tick.Amendment, error) {
+func pausing(at, now time.Time) func(context.Context, wiring.Parts, *amended) (tick.Amendment, error) {
+	return func(_ context.Context, _ wiring.Parts, done *amended) (tick.Amendment, error) {
 		done.PausedUntil, done.line = at.UTC(), "paused until "+at.UTC().Format(time.RFC3339)
 		if !at.After(now) {
 			done.line = "no longer paused"
@@ -173,7 +173,7 @@ func pausing(at, now time.Time) func(context.Context, site.Parts, *amended) (tic
 
 // instant returns the end of the pause. It refuses a past time, so that a typing error
 // does not end a pause. The word now ends it.
-func instant(until grammar.Moment, now time.Time) (time.Time, error) {
+func instant(until units.Moment, now time.Time) (time.Time, error) {
 	const want = "a future time such as 2026-03-02T18:00:00Z, a duration from now such as 3h, or now to end a pause"
 	at := until.After(now)
 	switch {
@@ -196,7 +196,7 @@ func (a *amending) find(ctx context.Context, site string, store latch.Store, arg
 		return nil, err
 	}
 	if len(latches) == 0 {
-		return nil, fmt.Errorf("site %s: its state knows no workloads yet; run gitlatch tick first", site)
+		return nil, fmt.Errorf("site %s: its state has no workloads yet. Run \"gitlatch tick\" first", site)
 	}
 	return findAll(named, slices.SortedFunc(maps.Keys(latches), workload.Compare))
 }

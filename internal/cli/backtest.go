@@ -16,11 +16,11 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/page"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/term/tty"
+	"github.com/gitlatch/gitlatch/internal/units"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -54,17 +54,18 @@ the pod hours of the levels above the desired replicas. backtest recommends the
 policy with the least waste that meets --min-coverage and --max-commits. If no
 policy meets both limits, it prefers coverage and prints the reason.
 
-FILE has one of these formats, also compressed with gzip. Use - for the standard
-input. The data of several files is combined.
+FILE has one of the following formats, and can be compressed with gzip. To read
+from standard input, use - as FILE. backtest combines the data of all files.
 
 - CSV with the columns time, workload and replicas, in any order. The columns
   ready, min, max and target are optional.
-- The JSON response of a Prometheus query_range for
+- JSON with the Prometheus response to a query_range request for
   max by (namespace, deployment) (kube_deployment_spec_replicas).
 
-In CSV, a time is RFC 3339 or Unix seconds. A workload is namespace/name or
-namespace/kind/name. An empty replica count is unknown, and a fraction is
-rounded up. Samples more than three periods apart leave a gap without data.
+In CSV, times use the RFC 3339 format or Unix seconds. Workloads have the form
+namespace/name or namespace/kind/name. An empty replica count means that the
+count is unknown. Fractions are rounded up. If two samples are more than three
+periods apart, backtest treats the time between them as not observed.
 
 backtest assumes that all workloads are autoscaled and protected, and ignores
 rollouts. If you select no policy, it compares all presets.`,
@@ -72,7 +73,7 @@ rollouts. If you select no policy, it compares all presets.`,
   gitlatch backtest past.csv
 
   # Compare the policy on the branch with a new file
-  gitlatch backtest past.csv --config prod-eu.yaml --policy gitlatch.yaml`,
+  gitlatch backtest past.csv -c prod-eu.yaml --policy gitlatch.yaml`,
 		Args: arguments(cobra.MinimumNArgs(1), "one or more files of past scale"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return t.run(c.Context(), env, args)
@@ -86,14 +87,14 @@ func (t *trial) register(c *cobra.Command, env Env) {
 	t.registerSite(c, env)
 	f := c.Flags()
 	t.given = f.Changed
-	f.StringSliceVar(&t.policies, "policy", nil, "files of kind Policy to try, or - for the standard input")
-	f.StringSliceVar(&t.presets, "preset", nil, "presets to try: "+strings.Join(policy.PresetNames(), ", "))
+	f.StringSliceVar(&t.policies, "policy", nil, "files of kind Policy to compare, or - for standard input")
+	f.StringSliceVar(&t.presets, "preset", nil, "presets to compare: "+strings.Join(policy.PresetNames(), ", "))
 	offer(c, "preset", policy.PresetNames())
-	f.Var((*grammar.Span)(&t.period), "period", "time between two ticks (default from --config, or else 5m or a longer sample interval)")
-	f.Var((*grammar.Span)(&t.lasting), "min-duration", "minimum duration of a replica count for the worst coverage (default two periods)")
-	f.Var((*grammar.Share)(&t.wants.Coverage), "min-coverage", "minimum worst coverage of a recommended policy, such as 98% or 0.98")
+	f.Var((*units.Span)(&t.period), "period", "time between two ticks (default from --config, otherwise 5m or the longer sample interval)")
+	f.Var((*units.Span)(&t.lasting), "min-duration", "minimum duration of the replica counts that affect the worst coverage (default two periods)")
+	f.Var((*units.Share)(&t.wants.Coverage), "min-coverage", "minimum coverage of a recommended policy in the worst case, such as 98% or 0.98")
 	f.Float64Var(&t.wants.Commits, "max-commits", t.wants.Commits, "maximum number of commits per day of a recommended policy")
-	f.StringVar(&t.workload, "workload", "", "workload to draw (default the one with the most replicas)")
+	f.StringVar(&t.workload, "workload", "", "workload to show in the chart (default the workload with the most replicas)")
 	t.output.register(c, judged.table, map[string]form[judged]{"html": inHTML(judged.page)})
 }
 
@@ -162,7 +163,7 @@ func (j judged) page() ([]byte, error) {
 // check returns the errors in the flags, before any file is read.
 func (t *trial) check() error {
 	var wrong wrongs
-	wrong.unless(!t.given("period") || t.period > 0 && t.period <= maxPeriod && t.period%time.Second == 0, "--period: must be whole seconds, above 0 and at most %s, got %s", policy.Span(maxPeriod), t.period)
+	wrong.unless(!t.given("period") || t.period > 0 && t.period <= maxPeriod && t.period%time.Second == 0, "--period: must be a multiple of 1s, above 0 and at most %s, got %s", policy.Span(maxPeriod), t.period)
 	wrong.unless(t.wants.Commits >= 0, "--max-commits: must not be negative, got %g", t.wants.Commits)
 	for _, name := range t.presets {
 		_, ok := policy.Presets()[name]
@@ -174,7 +175,7 @@ func (t *trial) check() error {
 // drawn returns the workload to draw.
 func (t *trial) drawn(past *backtest.Past) (drawn workload.ID, err error) {
 	if t.workload != "" {
-		named, err := grammar.ParseTarget(t.workload)
+		named, err := units.ParseTarget(t.workload)
 		if err == nil {
 			drawn, err = findOne("the files have", named, past.IDs())
 		}
@@ -194,7 +195,7 @@ func (t *trial) settlePeriod(configured time.Duration, past *backtest.Past) erro
 	case asked == 0:
 		t.period = min(max(defaultPeriod, step), maxPeriod)
 	case step > 3*asked:
-		return fmt.Errorf("samples are %s apart, which is more than three periods of %s, so that nothing was observed: give --period %[1]s, or finer samples", policy.Span(step), policy.Span(asked))
+		return fmt.Errorf("samples are %s apart, which is more than three periods of %s, so backtest observes nothing. Set --period %[1]s, or give finer samples", policy.Span(step), policy.Span(asked))
 	default:
 		t.period = asked
 	}

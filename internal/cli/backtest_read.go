@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -20,45 +19,20 @@ func readPast(env Env, files []string, show *tty.Progress) (*backtest.Past, erro
 		}
 	}
 	if past.Samples() == 0 {
-		return nil, fmt.Errorf("%s: there is not one sample in it", strings.Join(files, ", "))
+		return nil, fmt.Errorf("%s: the data has no samples", strings.Join(files, ", "))
 	}
 	return past, past.Check()
 }
 
 func readFile(env Env, name string, past *backtest.Past, show *tty.Progress) (err error) {
-	in := &counted{name: "standard input", from: env.In, show: show}
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return fmt.Errorf("past scale: %w", err)
-		}
-		defer closed(&err, f)
-		in.name, in.from = name, f
-		if info, err := f.Stat(); err == nil {
-			in.all = info.Size()
-		}
+	if name == "-" {
+		return read.Source("standard input", env.In, past)
 	}
-	return read.Source(in.name, in, past)
-}
-
-// counted is a reader that shows its progress at each megabyte.
-type counted struct {
-	name      string
-	from      io.Reader
-	done, all int64 // bytes; all == 0 means an unknown size
-	show      *tty.Progress
-}
-
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.from.Read(p)
-	before := c.done >> 20
-	c.done += int64(n)
-	switch now := c.done >> 20; {
-	case now == before:
-	case c.all > 0:
-		c.show.Say("read %s: %d %% of %d MB", c.name, 100*c.done/c.all, c.all>>20)
-	default:
-		c.show.Say("read %s: %d MB", c.name, now)
+	f, err := os.Open(name)
+	if err != nil {
+		return fmt.Errorf("past scale: %w", err)
 	}
-	return n, err
+	defer closed(&err, f)
+	show.Say("reading %s", name)
+	return read.Source(name, f, past)
 }

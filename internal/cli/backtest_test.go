@@ -152,7 +152,7 @@ func TestBacktestSaysWhatItDidNotObserve(t *testing.T) {
 		fmt.Fprintf(&b, "%d,shop/slow,7,,\n", begin.Add(time.Duration(i)*time.Hour).Unix())
 	}
 	got := run(time.Time{}, "backtest", file(t, "past.csv", b.String()))
-	if got.status != 0 || !strings.Contains(got.out, "1 of 3 workloads were never declared") || !strings.Contains(got.out, "three periods") {
+	if got.status != 0 || !strings.Contains(got.out, "1 of 3 workloads never got a level") || !strings.Contains(got.out, "three periods") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -182,16 +182,16 @@ func TestBacktestSaysWhatIsWrong(t *testing.T) {
 		{nil, []string{"one or more files", "--help"}},
 		{[]string{past + "x"}, []string{"past.csvx", "no such file"}},
 		{[]string{bad}, []string{"bad.csv: line 2: replicas", `"x"`}},
-		{[]string{none}, []string{"none.csv", "not one sample"}},
+		{[]string{none}, []string{"none.csv", "the data has no samples"}},
 		{[]string{past, past}, []string{"search/index", "past.csv", "max by"}},
-		{[]string{past, "--workload", "shop/wep"}, []string{`--workload: workload "shop/wep": the files have none by this name; there are shop/web`}},
-		{[]string{past, "--period", "0s"}, []string{"--period: must be whole seconds, above 0 and at most 24h, got 0s"}},
+		{[]string{past, "--workload", "shop/wep"}, []string{`--workload: workload "shop/wep": the files have no workload with this name; there are shop/web`}},
+		{[]string{past, "--period", "0s"}, []string{"--period: must be a multiple of 1s, above 0 and at most 24h, got 0s"}},
 		{[]string{past, "--min-duration", "-1ns"}, []string{"--min-duration", "must be a duration such as 5m, 26h or 8d", `"-1ns"`}},
 		{[]string{past, "--preset", "cop", "--max-commits", "-1"}, []string{"--preset", "cope", "--max-commits"}},
 		{[]string{past, "-o", "xml"}, []string{"--output", "table, json, yaml, html"}},
-		{[]string{past, "--min-coverage", "80"}, []string{"--min-coverage", "write 80% if that is meant"}},
+		{[]string{past, "--min-coverage", "80"}, []string{"--min-coverage", "For percent, write 80%"}},
 		{[]string{past, "--policy", policy}, []string{"prest"}},
-		{[]string{past, "--period", "1500ms"}, []string{"--period", "whole seconds"}},
+		{[]string{past, "--period", "1500ms"}, []string{"--period", "must be a multiple of 1s"}},
 	} {
 		got := run(time.Time{}, append([]string{"backtest"}, c.args...)...)
 		if got.status != 2 || got.out != "" {
@@ -222,8 +222,8 @@ func TestBacktestOfAShortPast(t *testing.T) {
 		apart time.Duration
 		want  []string
 	}{
-		{1, 0, []string{"1 workload with 1 sample,\nfrom 2026-09-14 07:30 to 2026-09-14 07:30, looked at every 5m.\n", "\n    cope       0.00        0        -      -      0  -\n", "\nRecommended: none, no candidate declared anything.\n"}},
-		{2, 5 * time.Minute, []string{"\n  *  cope       0.00        0        -      -      0  -\n", "\nRecommended: none, no need lasted long enough to judge.\n  A need must last 5m after it was declared: give a longer past, or a shorter\n  --min-duration.\n"}},
+		{1, 0, []string{"1 workload with 1 sample,\nfrom 2026-09-14 07:30 to 2026-09-14 07:30, with a tick every 5m.\n", "\n    cope       0.00        0        -      -      0  -\n", "\nRecommended: none, no policy wrote a level.\n"}},
+		{2, 5 * time.Minute, []string{"\n  *  cope       0.00        0        -      -      0  -\n", "\nRecommended: none, no replica count lasted long enough to judge.\n  A replica count must last 5m after git had a level for it. Give a longer\n  past, or a shorter --min-duration.\n"}},
 		{3, 5 * time.Minute, []string{"1 workload with 3 samples, 5m apart,\n", "   minutes since 2026-09-14 07:30\n", "\n         0      1      2      3 "}},
 		{30, 5 * time.Minute, []string{"   hours since 2026-09-14 07:30\n", "\n         0                           1                            2\n"}},
 		{80, time.Hour, []string{"   days since 2026-09-14 07:30\n"}},

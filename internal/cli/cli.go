@@ -15,8 +15,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gitlatch/gitlatch/internal/build"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // Env is the environment of a command.
@@ -54,17 +55,17 @@ func newRoot(env Env) *cobra.Command {
 		Use:   "gitlatch",
 		Short: "Write rounded live replica counts to git",
 		Long: `gitlatch writes the replica counts of live workloads to git, rounded to a few
-levels. A cluster that is rebuilt from git can then serve the traffic of today.
+levels. A cluster that is rebuilt from git can then serve today's traffic.
 gitlatch commits only when a level changes.
 
 A command reads the configuration of a site from --config FILE, or from the
-environment variable GITLATCH_CONFIG. The variable contains the path of the file
-or its text. To read the standard input, use --config -.
+environment variable GITLATCH_CONFIG. The variable contains the path or the text
+of the file. To read from standard input, use --config -.
 
 Every command exits with one of these statuses:
   0  The command found no problem.
-  1  The command did its work and found something that you should check.
-  2  The command could not do its work.
+  1  The command completed its work and found a problem that you should check.
+  2  The command could not complete its work.
 
 To list the topics of the handbook, run "gitlatch help topics".`,
 		SilenceUsage:  true,
@@ -121,10 +122,7 @@ func noCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	var names []string
-	for _, c := range root.Commands() {
-		names = append(names, c.Name())
-	}
+	names := lists.Map(root.Commands(), (*cobra.Command).Name)
 	return fmt.Errorf("unknown command %q%s", args[0], seeHelp(near(args[0], names), root))
 }
 
@@ -146,7 +144,7 @@ func arguments(check cobra.PositionalArgs, want string) cobra.PositionalArgs {
 				got = fmt.Sprintf("%q", args)
 			}
 			_, name, _ := strings.Cut(c.CommandPath(), " ")
-			return fmt.Errorf("%s: wants %s, got %s; see %s --help", name, want, got, c.CommandPath())
+			return fmt.Errorf("%s requires %s, got %s. See \"%s --help\"", name, want, got, c.CommandPath())
 		}
 		return nil
 	}
@@ -169,7 +167,7 @@ func owner(env Env) string {
 	if err != nil {
 		host = "unknown host"
 	}
-	return site.Owner(fmt.Sprintf("gitlatch on %s, process %d, %s", host, os.Getpid(), env.Clock().UTC().Format(time.RFC3339)))
+	return wiring.Owner(fmt.Sprintf("gitlatch on %s, process %d, %s", host, os.Getpid(), env.Clock().UTC().Format(time.RFC3339)))
 }
 
 // wrongs are the errors in the flags of a command.

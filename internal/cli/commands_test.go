@@ -21,7 +21,7 @@ func TestRenderOfASiteThatDeclaresNothing(t *testing.T) {
 	w := newWorld(t)
 	for _, form := range []string{"flux --patch", "argocd --patch", "admission"} {
 		args := append([]string{"render"}, strings.Fields(form+" shop")...)
-		if got := w.run(args...); got != (outcome{2, "", "gitlatch: namespace shop: git declares nothing in it, nor in any other yet\n"}) {
+		if got := w.run(args...); got != (outcome{2, "", "gitlatch: namespace shop: git has no level in it, or in any other namespace yet\n"}) {
 			t.Errorf("%s shop: %+v", form, got)
 		}
 	}
@@ -35,7 +35,7 @@ func TestAdoptTakesARebuiltClusterForTheSitesOwn(t *testing.T) {
 	if got := w.tick(); !strings.Contains(got.out, "no level is lowered (other-cluster): cluster 9a41-green is not the site's own cluster 1f0c-blue") {
 		t.Errorf("before: %+v", got)
 	}
-	if got := w.run("adopt"); got != (outcome{0, "site prod-eu: cluster 9a41-green is now its own\n", ""}) {
+	if got := w.run("adopt"); got != (outcome{0, "site prod-eu: cluster 9a41-green is now the site's cluster\n", ""}) {
 		t.Errorf("adopt: %+v", got)
 	}
 	if got := w.tick(); got.status != 0 || strings.Contains(got.out, "other-cluster") {
@@ -69,7 +69,7 @@ func TestAnEditIsLeftAloneUntilItIsAdopted(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	w.replace(t, shopRecord, `deployment.web: "100"`, `deployment.web: "150"`)
-	if got := w.tick(); got.status != 0 || !strings.Contains(unfolded(got.out), "declared level 150 accepted; edit grace period until 2026-03-03T08:15:00Z, or until gitlatch adopt shop/web") {
+	if got := w.tick(); got.status != 0 || !strings.Contains(unfolded(got.out), "level 150 accepted; edit grace period until 2026-03-03T08:15:00Z, or until gitlatch adopt shop/web") {
 		t.Errorf("tick: %+v", got)
 	}
 	if got := w.run("status"); !strings.Contains(got.out, "edit grace  shop/deployment/web until 2026-03-03T08:15:00Z\n") || strings.Contains(got.out, "paused") {
@@ -114,7 +114,7 @@ func TestHold(t *testing.T) {
 	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "a user paused the workload until 2026-03-03T08:00:00Z") {
 		t.Errorf("held: %+v", got)
 	}
-	if got := w.run("explain", "shop/web"); !strings.Contains(unfolded(got.out), "a user paused the workload until 2026-03-03T08:00:00Z gitlatch pause shop/web --until now ends that now") {
+	if got := w.run("explain", "shop/web"); !strings.Contains(unfolded(got.out), "a user paused the workload until 2026-03-03T08:00:00Z to end the pause now, run \"gitlatch pause shop/web --until now\"") {
 		t.Errorf("explain: %+v", got)
 	}
 	if w.origin.Tip("main") != tip {
@@ -158,7 +158,7 @@ func TestASecondTickEndsQuietlyWhereTheFirstHasTheStateOpen(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for _, args := range [][]string{{"pause", "--until", "3h"}, {"explain", "shop/web"}, {"tick", "--dry-run"}} {
-		w.fails(t, w.run(args...), file, "another gitlatch has had it open", "let it end")
+		w.fails(t, w.run(args...), file, "another gitlatch process has it open", "Wait until it ends")
 	}
 	must(t, store.Close())
 	if w.state(t) != before {
@@ -188,7 +188,7 @@ func TestTheFirstTickByDefaultsSaysWhereItsStateIs(t *testing.T) {
 	args := []string{"tick", "--repository", w.origin.Dir, "--kubeconfig", w.path("kubeconfig")}
 	cache, err := os.UserCacheDir()
 	must(t, err)
-	want := "site local keeps its state in " + filepath.Join(cache, "gitlatch", "state.db") + "; --config FILE names others\n"
+	want := "site local stores its state in " + filepath.Join(cache, "gitlatch", "state.db") + ". To choose another file, use --config FILE\n"
 	if got := w.run(append(args, "--dry-run")...); got.status != 0 || got.err != "" {
 		t.Errorf("a dry run, which keeps nothing: %+v", got)
 	}
@@ -198,7 +198,7 @@ func TestTheFirstTickByDefaultsSaysWhereItsStateIs(t *testing.T) {
 	if got := w.run(args...); got.status != 0 || got.err != "" {
 		t.Errorf("second: %+v", got)
 	}
-	if got := run(w.now, "tick", "--help"); !strings.Contains(got.out, "site local") || !strings.Contains(got.out, "cache folder") {
+	if got := run(w.now, "tick", "--help"); !strings.Contains(got.out, `"local"`) || !strings.Contains(got.out, "cache folder") {
 		t.Errorf("help: %+v", got)
 	}
 	if got := w.tick(); got.status != 0 || got.err != "" {
@@ -218,21 +218,21 @@ func TestMisspelt(t *testing.T) {
 		{"frob", []string{`unknown command "frob"; see "gitlatch --help"`}},
 		{"tic", []string{`unknown command "tic": did you mean "tick"? See "gitlatch --help"`}},
 		{"tik --dry-run -c config.yaml", []string{`unknown command "tik": did you mean "tick"? See "gitlatch --help"`}},
-		{"tick shop", []string{"gitlatch: tick: wants no arguments", `"shop"`, "--help"}},
+		{"tick shop", []string{"gitlatch: tick requires no arguments", `"shop"`, "--help"}},
 		{"tick --dry", []string{"unknown flag: --dry", "gitlatch tick --help"}},
 		{"tick --output xml", []string{"must be one of table, json, yaml", `"xml"`}},
-		{"tick --repository elsewhere --config file", []string{"--repository", "--config", "one of the two"}},
-		{"explain", []string{"wants one workload, as shop/web"}},
-		{"explain shop/web shop/api", []string{"wants one workload, as shop/web"}},
+		{"tick --repository elsewhere --config file", []string{"specify only one of --repository and --config"}},
+		{"explain", []string{"requires one workload, as shop/web"}},
+		{"explain shop/web shop/api", []string{"requires one workload, as shop/web"}},
 		{"explain shop/wep", []string{`"shop/wep"`, "shop/api, shop/batch, shop/cart, shop/web"}},
-		{"explain web", []string{`namespace "web": the site has nothing in it; did you mean shop/web`}},
-		{"explain shop", []string{"name one workload of namespace shop: shop/api, shop/batch"}},
+		{"explain web", []string{`namespace "web": the site has no workload in it; did you mean shop/web`}},
+		{"explain shop", []string{"give one workload of namespace shop: shop/api, shop/batch"}},
 		{"explain show/web", []string{"namespace show"}},
-		{"render", []string{"gitlatch render: wants one of argocd, flux, admission"}},
-		{"render shop", []string{"wants one of argocd, flux, admission", `"shop"`}},
-		{"render admission shop/web", []string{"shop/web: is a workload; name namespaces here, as shop"}},
+		{"render", []string{"gitlatch render requires one of argocd, flux, admission"}},
+		{"render shop", []string{"requires one of argocd, flux, admission", `"shop"`}},
+		{"render admission shop/web", []string{"shop/web is a workload. Give a namespace, such as shop"}},
 		{"render admission sho", []string{"namespace sho", "pay, shop"}},
-		{"render flux", []string{"--url: say by which URL the cluster reaches the repository"}},
+		{"render flux", []string{"--url is required, because the configuration has no URL"}},
 		{"render argocd Shop --url https://git.example.com/fleet.git", []string{`namespace "Shop": must be a DNS label`}},
 		{"render admission --url https://git.example.com/fleet.git", []string{"unknown flag: --url", "gitlatch render admission --help"}},
 		{"adopt shop/wep", []string{`"shop/wep"`, "shop/api, shop/cart, shop/web"}},
@@ -240,13 +240,12 @@ func TestMisspelt(t *testing.T) {
 		{"pause --until tomorrow", []string{"must be a time", `"tomorrow"`}},
 		{"pause --until 2026-03-02T08:00:00", []string{"must be a time", "2026-03-02T18:00:00Z"}},
 		{"pause shop/wep --until 3h", []string{`"shop/wep"`, "shop/web"}},
-		{"schema config", []string{"wants one of Config, Policy", `"config"`}},
+		{"schema config", []string{"requires one of Config, Policy", `"config"`}},
 		{"render admission --context blue", []string{"unknown flag: --context", "gitlatch render admission --help"}},
 		{"render admission --kubeconfig kubeconfig", []string{"unknown flag: --kubeconfig"}},
-		{"schema Foo", []string{"wants one of Config, Policy", `"Foo"`}},
-		{"schema", []string{"wants one of Config, Policy"}},
-		{"version x", []string{"wants no arguments"}},
-		{"demo --output xml", []string{"xml", "text"}},
+		{"schema Foo", []string{"requires one of Config, Policy", `"Foo"`}},
+		{"schema", []string{"requires one of Config, Policy"}},
+		{"version x", []string{"requires no arguments"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			got := w.run(strings.Fields(c.args)...)
@@ -263,10 +262,10 @@ func TestMisspelt(t *testing.T) {
 	if w.hash(t) != before {
 		t.Error("something was written")
 	}
-	if got := run(w.now, "tick"); got.status != 2 || !strings.Contains(got.err, "--config FILE or set GITLATCH_CONFIG, or give --repository URL") {
+	if got := run(w.now, "tick"); got.status != 2 || !strings.Contains(got.err, "Use --config FILE, set GITLATCH_CONFIG, or use --repository URL") {
 		t.Errorf("no site: %+v", got)
 	}
-	if got := newWorld(t).run("adopt", "shop/web"); got.status != 2 || !strings.Contains(got.err, "run gitlatch tick first") {
+	if got := newWorld(t).run("adopt", "shop/web"); got.status != 2 || !strings.Contains(got.err, "Run \"gitlatch tick\" first") {
 		t.Errorf("no state: %+v", got)
 	}
 }

@@ -19,7 +19,7 @@ func TestAShellCompletesNames(t *testing.T) {
 		"restore -c " + config + " -n shop ": {"api", "cart", "web"},
 		"pause -c " + config + " -n ":        {"pay", "shop"},
 		"tick -o ":                           {"table", "json", "yaml"},
-		"diff -o ":                           {"table", "json", "yaml", "github"},
+		"diff -o ":                           {"table", "json", "yaml"},
 		"backtest --preset ":                 {"closest", "cope", "tight", "weekly"},
 		"schema ":                            {"Config", "Policy", "Fleet"},
 		"render ":                            {"admission", "argocd", "flux", "rights"},
@@ -58,7 +58,7 @@ func TestCommandsOfOneWorkloadOfferNoNamespace(t *testing.T) {
 		if want := []string{"pay/ledger", "shop/api", "shop/cart", "shop/web"}; !slices.Equal(words[:len(words)-1], want) {
 			t.Errorf("%s: a shell completes %q, want %q", command, words, want)
 		}
-		if got := w.run(command, "shop"); got.status == 0 || !strings.Contains(got.err, "name one workload of namespace shop: shop/api, ") {
+		if got := w.run(command, "shop"); got.status == 0 || !strings.Contains(got.err, "give one workload of namespace shop: shop/api, ") {
 			t.Errorf("%s of a namespace: %+v", command, got)
 		}
 	}
@@ -93,7 +93,7 @@ func TestHelpListsCommonFlagsInOneLineEach(t *testing.T) {
 	cluster := append(slices.Clone(site), "--context", "--kubeconfig", "-o, --output")
 	for command, want := range map[string][]string{
 		"tick": cluster, "drill": cluster, "restore": cluster, "restore release": cluster, "pause": cluster,
-		"log": append(slices.Clone(site), "-o, --output"), "render flux": site, "backtest": append(slices.Clone(site), "-o, --output"), "version": {"-o, --output"},
+		"log": append(slices.Clone(site), "-o, --output"), "render flux": site, "backtest": append(slices.Clone(site), "-o, --output"),
 	} {
 		help := run(time.Time{}, append(strings.Fields(command), "--help")...).out
 		_, common, found := strings.Cut(help, "\nCommon Flags:\n")

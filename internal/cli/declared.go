@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,19 +14,18 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // A declaredSide is the state of a site in git, with the changes of its open proposal.
 type declaredSide struct {
 	config     config.Config
-	ref        string // "" means the site's branch
 	repository repo.Repository
 	proposals  repo.Proposals // nil if the host has no proposals
 
@@ -40,27 +38,12 @@ type declaredSide struct {
 	proposal string // its URL or its branch
 }
 
-// readRepository reads the site at its branch, with the open proposal. If ref is set, it
-// reads that branch or commit instead.
+// readRepository reads the site at its branch, with the open proposal.
 func (s *declaredSide) readRepository(ctx context.Context) error {
-	switch {
-	case s.ref != "" && s.ref == s.config.Repository.Branch:
-		return s.readTip(ctx)
-	case s.ref != "" && repo.CheckCommit(s.ref) == nil:
-		if err := s.readAt(ctx, s.ref); err != nil {
-			return fmt.Errorf("--ref: %w", err)
-		}
-		return nil
-	}
-	branch := cmp.Or(s.ref, ledger.ProposalBranch(s.config.Site))
+	branch := ledger.ProposalBranch(s.config.Site)
 	tip, others, err := s.repository.Heads(ctx, branch)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case s.ref != "" && others[0] == "":
-		return fmt.Errorf("--ref: the repository has no branch %q: give one that it has, or the whole id of a commit", s.ref)
-	case s.ref != "":
-		return s.readAt(ctx, others[0])
 	}
 	if err := s.readAt(ctx, tip); err != nil || others[0] == "" {
 		return err
@@ -74,7 +57,7 @@ func declaredBy(ctx context.Context, env Env, c config.Config) (s declaredSide, 
 	if s.repository, _, err = opener(env, c, true).Repository(ctx); err != nil {
 		return s, err
 	}
-	defer closed(&err, site.Parts{Repository: s.repository})
+	defer closed(&err, wiring.Parts{Repository: s.repository})
 	return s, s.readTip(ctx)
 }
 
@@ -136,7 +119,7 @@ func (s *declaredSide) tell(env Env) {
 }
 
 func (s *declaredSide) take(directory repo.Object, source []byte) (err error) {
-	if s.set, err = site.ParsePolicy(s.config, s.config.Repository.PolicyFile, source); err != nil {
+	if s.set, err = wiring.ParsePolicy(s.config, s.config.Repository.PolicyFile, source); err != nil {
 		return err
 	}
 	s.source = source
@@ -164,7 +147,7 @@ func (s *declaredSide) readProposal(ctx context.Context, branch, tip, head strin
 		return err
 	}
 	if base == "" {
-		return fmt.Errorf("branch %s: no commit near it is on the site's branch: rebase or delete it", branch)
+		return fmt.Errorf("branch %s has no recent commit of the site's branch. Rebase or delete it", branch)
 	}
 	before, _, err := ledger.TreeAt(ctx, s.repository, base, s.config.Site)
 	if err != nil {
@@ -189,7 +172,7 @@ func (s *declaredSide) standsOn(ctx context.Context, tip, head string) (string, 
 	if err != nil || window.Cut {
 		return "", err
 	}
-	own := each.By(window.Commits, func(c repo.LogEntry) string { return c.ID })
+	own := lists.Index(window.Commits, func(c repo.LogEntry) string { return c.ID })
 	for len(own[head].Parents) > 0 {
 		head = own[head].Parents[0]
 	}
@@ -229,7 +212,7 @@ func (s *declaredSide) readFolder(dir string) (err error) {
 		return fmt.Errorf("--tree: %w", err)
 	}
 	if source == nil && len(directory.Files)+len(directory.Unsafe) == 0 {
-		return fmt.Errorf("--tree: %s holds neither %s nor %s: give the root of what was checked out",
+		return fmt.Errorf("--tree: %s contains no %s and no %s. Give the root folder of the checkout",
 			dir, checkpoint.Directory(s.config.Site), s.config.Repository.PolicyFile)
 	}
 	return s.take(directory, source)
@@ -245,7 +228,7 @@ func folderOf(root *os.Root, path string) (repo.Object, error) {
 		case err != nil || entry.IsDir():
 			return err
 		case !entry.Type().IsRegular():
-			o.Unsafe[file] = "is no plain file"
+			o.Unsafe[file] = "is not a regular file"
 			return nil
 		}
 		content, err := fs.ReadFile(root.FS(), file)

@@ -115,7 +115,7 @@ func TestAProposalWithoutABaseIsTrouble(t *testing.T) {
 		r.Push(ledger.ProposalBranch("prod"), "more", time.Unix(3, 0), map[string][]byte{"b": fmt.Append(nil, n)})
 	}
 	side := declaredSide{config: config.Config{Site: "prod", Repository: config.Repository{PolicyFile: "gitlatch.yaml"}, Period: 5 * time.Minute}, repository: r}
-	if err := side.readRepository(t.Context()); err == nil || !strings.Contains(err.Error(), "rebase or delete it") {
+	if err := side.readRepository(t.Context()); err == nil || !strings.Contains(err.Error(), "Rebase or delete it") {
 		t.Errorf("%v, proposed %v", err, side.proposed)
 	}
 }

@@ -8,25 +8,23 @@ import (
 )
 
 func newDemo(env Env) *cobra.Command {
-	var output, dir string
+	var dir string
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Replay a simulated day by the engine, and show what came of it",
-		Long: `Replays a simulated day of a fleet in quick time against the real engine, and
-shows what came of it. The state file and a bare git repository are in a
-temporary folder; figures leave none behind.`,
+		Short: "Replay a simulated day and show the result",
+		Long: `demo replays a simulated day of a site with the real engine, and shows the
+result. It stores the state file and a bare git repository in a temporary
+folder.`,
 		Example: "  gitlatch demo",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := interruptible(c.Context())
 			defer stop()
 			return demo.Run(ctx, demo.Options{
-				Out: env.Out, Style: tty.StyleFor(env.Out, env.Getenv), Format: demo.Format(output),
-				Progress: tty.NewProgress(env.Err), Dir: dir,
+				Out: env.Out, Style: tty.StyleFor(env.Out, env.Getenv), Progress: tty.NewProgress(env.Err), Dir: dir,
 			})
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", string(demo.Text), "text or figures")
-	c.Flags().StringVar(&dir, "dir", "", "empty folder to leave repository and state in, instead of a temporary one")
+	c.Flags().StringVar(&dir, "dir", "", "empty folder for the repository and the state (default a temporary folder)")
 	return c
 }

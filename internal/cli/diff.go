@@ -9,9 +9,9 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/diff"
-	"github.com/gitlatch/gitlatch/internal/each"
-	"github.com/gitlatch/gitlatch/internal/grammar"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/lists"
+	"github.com/gitlatch/gitlatch/internal/units"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -19,8 +19,8 @@ import (
 type comparison struct {
 	flags
 	targets
-	ref, tree string
-	output    output[diff.Report]
+	tree   string
+	output output[diff.Report]
 }
 
 func newDiff(env Env) *cobra.Command {
@@ -34,13 +34,13 @@ live pods are in sync with a level of 2,000.
 
 A workload beyond a threshold is pending. If the stabilization window of the
 policy keeps a higher level for hours, the workload is waiting. A waiting or
-frozen workload is not a difference.
+frozen workload does not count as a difference.
 
-diff reads no state, so it does not see timers, pauses and opt-outs. It writes
+diff reads no state, so it does not see timers, pauses or opt-outs. It writes
 nothing. Without targets, it lists only the workloads that you should check.
 
-In the CI of a pull request, --tree . compares the cluster with the files of the
-checkout. The format github prints annotations for their lines.
+In a CI job for a pull request, use --tree . to compare the cluster with the
+files of the pull request.
 
 Exit status:
   0  No workload differs.
@@ -52,15 +52,14 @@ Exit status:
   # Compare one namespace and one workload
   gitlatch diff shop pay/ledger -c prod-eu.yaml
 
-  # Annotate the files of a pull request
-  gitlatch diff --tree . -o github -c prod-eu.yaml`,
+  # Compare the files of a pull request
+  gitlatch diff --tree . -c prod-eu.yaml`,
 		RunE: timed(longest, func(ctx context.Context, args []string) error { return d.run(ctx, env, args) }),
 	}
 	d.register(c, env)
 	d.registerTargets(c, &d.flags)
-	c.Flags().StringVar(&d.ref, "ref", "", "branch or commit to compare with (default the branch of the site)")
-	c.Flags().StringVar(&d.tree, "tree", "", "folder of a checkout to compare with, instead of the repository")
-	d.output.register(c, diff.Report.Table, map[string]form[diff.Report]{"github": diff.Report.GitHub})
+	c.Flags().StringVar(&d.tree, "tree", "", "folder of a git checkout to read instead of the repository")
+	d.output.register(c, diff.Report.Table, nil)
 	return c
 }
 
@@ -68,9 +67,6 @@ func (d *comparison) run(ctx context.Context, env Env, args []string) error {
 	targets, err := d.read(args)
 	if err != nil {
 		return err
-	}
-	if d.ref != "" && d.tree != "" {
-		return errors.New("--ref: --tree names what to compare with; give one of the two")
 	}
 	c, err := d.config()
 	if err != nil {
@@ -96,12 +92,12 @@ func (d *comparison) look(ctx context.Context, env Env, c config.Config) (found 
 	if err != nil {
 		return found, err
 	}
-	side := declaredSide{config: c, ref: d.ref}
+	side := declaredSide{config: c}
 	if d.tree == "" {
 		if side.repository, side.proposals, err = open.Repository(ctx); err != nil {
 			return found, err
 		}
-		defer closed(&err, site.Parts{Repository: side.repository})
+		defer closed(&err, wiring.Parts{Repository: side.repository})
 		err = side.readRepository(ctx)
 	} else {
 		err = side.readFolder(d.tree)
@@ -120,11 +116,11 @@ func (d *comparison) look(ctx context.Context, env Env, c config.Config) (found 
 }
 
 // named limits a report to the targets.
-func named(r diff.Report, targets []grammar.Target) (diff.Report, error) {
+func named(r diff.Report, targets []units.Target) (diff.Report, error) {
 	if len(targets) == 0 {
 		return r, nil
 	}
-	ids := slices.Compact(each.Of(r.Rows, func(row diff.Row) workload.ID { return row.ID }))
+	ids := slices.Compact(lists.Map(r.Rows, func(row diff.Row) workload.ID { return row.ID }))
 	var wanted []workload.ID
 	for _, t := range targets {
 		meant, err := find("the site has", t, ids)
@@ -133,5 +129,5 @@ func named(r diff.Report, targets []grammar.Target) (diff.Report, error) {
 		}
 		wanted = append(wanted, meant...)
 	}
-	return r.Only(func(id workload.ID) bool { return slices.Contains(wanted, id) }, each.Of(targets, grammar.Target.String)), nil
+	return r.Only(func(id workload.ID) bool { return slices.Contains(wanted, id) }, lists.Map(targets, units.Target.String)), nil
 }

@@ -61,11 +61,11 @@ func TestDiffOnARealControlPlane(t *testing.T) {
 	says(0, "shop/web 1874 2000 in-sync 1874 is within the thresholds of 2000")
 
 	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=2001")
-	says(1, "is above 2000: 5000 once 2 samples in a row are")
+	says(1, "is above 2000: level 5000 after 2 samples in a row")
 	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=600")
 	says(0, "shop/web 600 2000 frozen its autoscaler cannot compute a replica count: ScalingActive is False")
 	cp.Kubectl(t, "", "delete", "-n", "shop", "horizontalpodautoscaler/web")
-	says(1, "600 is at or under 909: 1000 after 26h of it; live bounds are none, accepted ones 2 to 5000")
+	says(1, "600 is at or below 909: level 1000 after 26h; live min and max are none, and git accepted 2 to 5000")
 
 	w.origin.Push(t, "main", map[string]string{shopRecord: declaring(1000)}, "less")
 	tip := w.origin.Tip("main")

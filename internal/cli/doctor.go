@@ -14,9 +14,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // A checkup contains the flags of doctor.
@@ -33,16 +33,16 @@ func newDoctor(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find unprotected workloads and problems in a rebuild",
-		Long: `doctor compares the live workloads, the levels in git, and the objects that
-apply git to the cluster. For each workload, it prints the rule that protects
+		Long: `doctor compares the live workloads, the levels in git, and the GitOps objects in
+the cluster. For each workload, it prints the rule that protects
 the live replica count, and the replicas that a rebuild starts with. It lists
 each problem with a fix.
 
-doctor builds folders of the repository in memory: the folders that Flux
-Kustomizations and Argo CD Applications use, and the folders of --path. It does
+doctor builds manifests from the repository in memory. It uses the folders of
+Flux Kustomizations and Argo CD Applications, and the folders of --path. It does
 not download charts or remote bases. Without --write, it writes nothing.
 
-doctor needs the cluster rights in infra/rbac/doctor.
+doctor needs the permissions in infra/rbac/doctor.
 
 Exit status:
   0  There is nothing to fix.
@@ -59,8 +59,8 @@ Exit status:
 	d.register(c, env)
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder of the repository to build (repeatable)")
 	c.Flags().StringVar(&d.url, "url", "", "repository URL that the cluster uses (default from the configuration)")
-	c.Flags().StringVar(&d.hub, "gitops-context", "", "kubeconfig context of the hub, if Argo CD runs in another cluster")
-	c.Flags().BoolVar(&d.write, "write", false, "commit the rules to protection.yaml of the site")
+	c.Flags().StringVar(&d.hub, "gitops-context", "", "kubeconfig context of the hub cluster in which Argo CD runs")
+	c.Flags().BoolVar(&d.write, "write", false, "commit the rules to the site's protection.yaml")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --write, print the file and commit nothing")
 	d.output.register(c, doctor.Report.Table, nil)
 	return c
@@ -88,7 +88,7 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 	if err != nil {
 		return err
 	}
-	defer closed(&err, site.Parts{Repository: r})
+	defer closed(&err, wiring.Parts{Repository: r})
 	seen, err := d.look(ctx, env, from, r)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 }
 
 // look reads the input of doctor.
-func (d *checkup) look(ctx context.Context, env Env, of *site.Opener, r repo.Repository) (seen doctor.Case, err error) {
+func (d *checkup) look(ctx context.Context, env Env, of *wiring.Opener, r repo.Repository) (seen doctor.Case, err error) {
 	c := of.Config
 	sampler, err := of.Cluster(ctx)
 	if err != nil {
@@ -144,16 +144,16 @@ func (d *checkup) record(ctx context.Context, env Env, r repo.Repository, found 
 	path, before := checkpoint.EvidencePath(found.Site), seen.Tree.Evidence
 	switch {
 	case len(found.Unread) > 0:
-		return errors.New("--write: not all could be read, so that what is not seen might be taken away; nothing is written")
+		return errors.New("--write: nothing was written, because part of the cluster could not be read and its rules would be removed. Fix the errors in the report, and run doctor again")
 	case seen.Another():
-		return fmt.Errorf("--write: this is not the cluster that %s is of; nothing is written. After gitlatch adopt, put its UID there: %s", checkpoint.SitePath(found.Site), seen.Fleet.Cluster)
+		return fmt.Errorf("--write: nothing was written, because this is not the cluster that %s names. After a rebuild, run \"gitlatch adopt\", and set cluster to %s in this file", checkpoint.SitePath(found.Site), seen.Fleet.Cluster)
 	case seen.Tree.Unproven != nil:
-		return fmt.Errorf("--write: %w; fix or remove it first", seen.Tree.Unproven)
+		return fmt.Errorf("--write: %w. Fix or remove the file first", seen.Tree.Unproven)
 	case before == nil && len(found.Evidence) == 0:
-		fmt.Fprintf(env.Err, "nothing is known to keep a checkpoint inert: %s is not there, and is not written\n", path)
+		fmt.Fprintf(env.Err, "no rule found, so doctor does not create %s\n", path)
 		return nil
 	case string(before.Format()) == string(found.Evidence.Format()):
-		fmt.Fprintf(env.Err, "%s says so already\n", path)
+		fmt.Fprintf(env.Err, "%s is up to date\n", path)
 		return nil
 	case d.dryRun:
 		_, err := fmt.Fprintf(env.Err, "would commit %s:\n%s", path, found.Evidence.Format())
@@ -162,7 +162,7 @@ func (d *checkup) record(ctx context.Context, env Env, r repo.Repository, found 
 	id, err := r.Commit(ctx, repo.Commit{Parent: seen.Here.Tip, Files: map[string][]byte{path: found.Evidence.Format()},
 		Message: doctor.EvidenceMessage(found.Site, before, found.Evidence), When: env.Clock()})
 	if errors.Is(err, repo.ErrMoved) {
-		return errors.New("--write: another moved the branch meanwhile; run doctor again")
+		return errors.New("--write: the branch moved before the push. Run doctor again")
 	}
 	if err != nil {
 		return fmt.Errorf("--write: %w", err)

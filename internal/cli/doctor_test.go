@@ -174,7 +174,7 @@ func TestDoctorWritesTheEvidenceThatATickAsksFor(t *testing.T) {
 		t.Errorf("write: %+v", got)
 	}
 	tip = w.origin.Tip("main")
-	if got := w.run("doctor", "--write"); got.status != 0 || w.origin.Tip("main") != tip || !strings.Contains(got.err, "says so already") || strings.Contains(got.err, "does not list the rules of") {
+	if got := w.run("doctor", "--write"); got.status != 0 || w.origin.Tip("main") != tip || !strings.Contains(got.err, "is up to date") || strings.Contains(got.err, "does not list the rules of") {
 		t.Errorf("again: %+v", got)
 	}
 	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "latch(prod-eu): shop/web 100 -> 200") {
@@ -198,7 +198,7 @@ func TestDoctorHasNothingToWriteWhereNothingIsKnown(t *testing.T) {
 	tip := w.origin.Tip("main")
 	for _, args := range [][]string{{"--write"}, {"--write", "--dry-run"}} {
 		got := w.run(append([]string{"doctor"}, args...)...)
-		if got.status != 1 || w.origin.Tip("main") != tip || got.err != "nothing is known to keep a checkpoint inert: checkpoints/prod-eu/protection.yaml is not there, and is not written\n" {
+		if got.status != 1 || w.origin.Tip("main") != tip || got.err != "no rule found, so doctor does not create checkpoints/prod-eu/protection.yaml\n" {
 			t.Errorf("%v: %+v", args, got)
 		}
 	}
@@ -220,7 +220,7 @@ func TestDoctorKnowsAnotherCluster(t *testing.T) {
 	}
 	tip := w.origin.Push(t, "main", map[string]string{at: strings.Replace(text, own[1], "green", 1)}, "another")
 	got := w.run("doctor", "--write")
-	if got.status != 2 || w.origin.Tip("main") != tip || !strings.Contains(got.err, "nothing is written. After gitlatch adopt, put its UID there: "+own[1]) {
+	if got.status != 2 || w.origin.Tip("main") != tip || !strings.Contains(got.err, "After a rebuild, run \"gitlatch adopt\", and set cluster to "+own[1]) {
 		t.Errorf("%+v", got)
 	}
 	if !strings.HasPrefix(got.out, "other-cluster: "+own[1]+"\n  This is not the cluster that checkpoints/prod-eu/site.yaml names, green.") {
@@ -238,7 +238,7 @@ func TestDoctorTellsTroubleFromFindings(t *testing.T) {
 		"a wrong output":   {[]string{"-o", "html"}, "must be one of table, json, yaml"},
 		"no such folder":   {[]string{"--path", "clusters/none"}, "--path or build.paths: folder clusters/none does not exist on the branch"},
 		"no such context":  {[]string{"--context", "green"}, `no context "green"`},
-		"an argument":      {[]string{"shop"}, "wants no arguments"},
+		"an argument":      {[]string{"shop"}, "requires no arguments"},
 		"no configuration": {[]string{"--repository", w.path("none")}, "none"},
 	} {
 		got := w.run(append([]string{"doctor"}, c.args...)...)
@@ -252,7 +252,7 @@ func TestDoctorTellsTroubleFromFindings(t *testing.T) {
 	}
 	w.api.refuse["applications"] = http.StatusForbidden
 	got := w.run("doctor", "--write")
-	if got.status != 2 || !strings.Contains(got.out, "could not be read: applications.argoproj.io: forbidden") || !strings.Contains(got.err, "nothing is written") {
+	if got.status != 2 || !strings.Contains(got.out, "could not be read: applications.argoproj.io: forbidden") || !strings.Contains(got.err, "nothing was written") {
 		t.Errorf("a kind that may not be read: %+v", got)
 	}
 	if got = w.run("doctor"); got.status != 1 {
@@ -301,7 +301,7 @@ func TestDoctorAcceptsALineThatAUserWrote(t *testing.T) {
 	if got.status != 0 || got.err != "" || !strings.Contains(got.out, "your line in protection.yaml") || !strings.Contains(got.out, "A rule protects 3 of 3 workloads.") {
 		t.Errorf("with a line: %+v", got)
 	}
-	if got := w.run(append(look, "--write")...); got.status != 0 || !strings.Contains(got.err, "says so already") {
+	if got := w.run(append(look, "--write")...); got.status != 0 || !strings.Contains(got.err, "is up to date") {
 		t.Errorf("--write: %+v", got)
 	}
 }

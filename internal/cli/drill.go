@@ -14,12 +14,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/backoff"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
-	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/page"
 	"github.com/gitlatch/gitlatch/internal/report"
-	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/units"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // A drilling contains the flags of drill.
@@ -27,7 +27,7 @@ type drilling struct {
 	flags
 	minCoverage   float64
 	flush, dryRun bool
-	exact, tag    bool // only with flush
+	exact         bool // only with flush
 	all           bool
 	paths         []string
 	url           string
@@ -47,12 +47,12 @@ of the needed pods that a rebuild starts with. It also prints the causes of
 missing pods, and an estimate of the time until all pods run.
 
 Without --flush, drill writes nothing. With --flush, it first raises the level
-of each healthy workload to its present need and commits the levels. It skips
+of each healthy workload to its current need and commits the levels. It ignores
 stabilization windows and margins. A flush leaves out workloads that are frozen,
-paused, blocked, waiting for review, or in their edit grace period. A site that
-observes writes no levels.
+paused, blocked, waiting for review, or in their edit grace period. In the mode
+observe, a flush writes no levels.
 
-drill needs the cluster rights in infra/rbac/doctor.
+drill needs the permissions in infra/rbac/doctor.
 
 Exit status:
   0  The coverage is at least --min-coverage, and everything could be read.
@@ -61,7 +61,7 @@ Exit status:
 		Example: `  # Score the levels in git
   gitlatch drill -c prod-eu.yaml
 
-  # Commit the present need first, before you take a cluster down
+  # Commit the current need first, before you take a cluster down
   gitlatch drill --flush --min-coverage 98% -c prod-eu.yaml`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -69,15 +69,14 @@ Exit status:
 		},
 	}
 	d.register(c, env)
-	c.Flags().Var((*grammar.Share)(&d.minCoverage), "min-coverage", "minimum coverage for exit status 0, such as 98% or 0.98")
-	c.Flags().BoolVar(&d.flush, "flush", false, "commit the present need of each workload first")
-	c.Flags().BoolVar(&d.exact, "exact", false, "with --flush, also lower levels to the present need")
+	c.Flags().Var((*units.Share)(&d.minCoverage), "min-coverage", "minimum coverage for exit status 0, such as 98% or 0.98")
+	c.Flags().BoolVar(&d.flush, "flush", false, "commit the current need of each workload first")
+	c.Flags().BoolVar(&d.exact, "exact", false, "with --flush, also lower levels to the current need")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --flush, print the new levels and write nothing")
-	c.Flags().BoolVar(&d.tag, "tag", false, "with --flush, tag the scored commit drill/<date> (not on CodeCommit)")
 	c.Flags().BoolVar(&d.all, "all", false, "also list the workloads that start with all needed pods")
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder of the repository to build (repeatable)")
 	c.Flags().StringVar(&d.url, "url", "", "repository URL that the cluster uses (default from the configuration)")
-	c.Flags().Var((*grammar.Span)(&d.wait), "lock-timeout", "maximum time to wait for a running tick")
+	c.Flags().Var((*units.Span)(&d.wait), "lock-timeout", "maximum time to wait for a running tick")
 	c.Flags().StringVar(&d.metrics, "metrics-file", "", "Prometheus textfile to write, such as gitlatch-drill.prom (not the file of tick)")
 	table := func(document drill.Document, out io.Writer, s term.Style) error { return document.Table(out, s, d.all) }
 	d.output.register(c, table, map[string]form[drill.Document]{"html": inHTML(page.Drill)})
@@ -90,7 +89,7 @@ func (d *drilling) reads() bool { return d.dryRun || !d.flush }
 // check returns the errors in the flags.
 func (d *drilling) check() error {
 	var wrong wrongs
-	wrong.unless(d.flush || !d.exact && !d.tag, "--exact and --tag are of what is declared: add --flush")
+	wrong.unless(d.flush || !d.exact, "--exact requires --flush")
 	if d.url != "" {
 		wrong = append(wrong, wrongURL(d.url))
 	}
@@ -119,7 +118,6 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 	r.Here.Repository = cmp.Or(d.url, r.Here.Repository)
 	r.Tick.DryRun = d.reads()
 	r.Paths = slices.Concat(r.Paths, d.paths)
-	r.Tag = d.tag
 	r.Exact = d.exact
 	r.MinCoverage = d.minCoverage
 	r.LeaseWithin = d.wait
@@ -142,7 +140,7 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 
 // openWaiting opens the parts of the site. It waits up to d.wait if another process has
 // the state file open.
-func (d *drilling) openWaiting(ctx context.Context, env Env, from *site.Opener) (site.Parts, error) {
+func (d *drilling) openWaiting(ctx context.Context, env Env, from *wiring.Opener) (wiring.Parts, error) {
 	for start := env.Clock(); ; {
 		parts, err := openBy(ctx, env, from)
 		var busy *bolt.BusyError

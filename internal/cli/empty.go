@@ -15,7 +15,7 @@ type given struct{ pflag.Value }
 // Set sets the value. It refuses an empty text.
 func (g given) Set(text string) error {
 	if text == "" {
-		return errors.New("it is empty, as of a variable that is not set; give a value, or leave the flag out")
+		return errors.New("the value is empty, perhaps from an unset variable. Give a value, or remove the flag")
 	}
 	return g.Value.Set(text)
 }

@@ -175,7 +175,7 @@ func TestEvidenceTakesAURLThatTheClusterKnows(t *testing.T) {
 	w := tended(t)
 	w.url = ""
 	got := w.run("doctor", "--write")
-	if got.status != 1 || !strings.HasPrefix(got.out, "other-repository: shop/api, shop/cart, shop/web\n") || !strings.Contains(got.out, "gitlatch doctor --url URL") || !strings.Contains(got.err, "is not written") {
+	if got.status != 1 || !strings.HasPrefix(got.out, "other-repository: shop/api, shop/cart, shop/web\n") || !strings.Contains(got.out, "gitlatch doctor --url URL") || !strings.Contains(got.err, "does not create") {
 		t.Errorf("%+v", got)
 	}
 	w.url = "https://bot:hunter2@git.example.com/platform/fleet.git"

@@ -57,8 +57,10 @@ func end(env Env, err error) int {
 		}
 	}
 	fmt.Fprintln(env.Err, "gitlatch:", err)
-	for _, hint := range hintsFor(err) {
-		fmt.Fprintln(env.Err, "hint:", hint)
+	for _, h := range hints {
+		if h.about(err) {
+			fmt.Fprintln(env.Err, "hint:", h.text)
+		}
 	}
 	return status
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
-	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -30,12 +30,12 @@ func newExplain(env Env) *cobra.Command {
 		Short: "Explain the decision about a workload",
 		Long: `explain samples the cluster once and computes a tick without writing anything.
 For one workload, it prints the live replicas and the level in git. It also
-prints the replica counts at which the level changes, the timers that run, and
+prints the replica counts at which the level changes, the running timers, and
 the decision with its reason.
 
 Exit status:
   0  The tick found no problem.
-  1  Part of the cluster could not be listed, or a problem needs a user.
+  1  Part of the cluster could not be listed, or a user must fix a problem.
   2  explain could not compute the tick.` + workloadWords,
 		Example: "  gitlatch explain shop/web -c prod-eu.yaml",
 		Args:    arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
@@ -82,7 +82,7 @@ func newExplanation(r tick.Report, id workload.ID) explanation {
 			e.Workload = w
 		}
 	}
-	e.sample = each.By(r.Samples, func(s workload.Sample) workload.ID { return s.ID })[id]
+	e.sample = lists.Index(r.Samples, func(s workload.Sample) workload.ID { return s.ID })[id]
 	e.FrozenFor = e.latch.Freeze.Reason
 	e.PausedUntil = e.latch.PausedUntil
 	e.GraceUntil = e.latch.GraceUntil
@@ -112,13 +112,13 @@ func (e *explaining) run(ctx context.Context, env Env, text string) (err error) 
 		return err
 	}
 	defer closed(&err, parts)
-	t := site.Tick(c, parts)
+	t := wiring.Tick(c, parts)
 	t.DryRun = true
 	r, err := t.Run(ctx)
 	if err != nil {
 		return err
 	}
-	id, err := findOne("the site has", named, each.Of(r.Decisions, func(d policy.Decision) workload.ID { return d.ID }))
+	id, err := findOne("the site has", named, lists.Map(r.Decisions, func(d policy.Decision) workload.ID { return d.ID }))
 	if err != nil {
 		return err
 	}
@@ -147,6 +147,7 @@ func (e explanation) Table(out io.Writer, s term.Style) error {
 	}
 	if e.of.Stop.Reason != policy.ReasonNone {
 		lines.Add("site", "%s", e.of.Stop.Text)
+		lines.Add("", "Fix: %s", e.of.Stop.Fix)
 	}
 	if e.of.Observe {
 		lines.Add("site", "mode is observe: nothing is written to git")
@@ -159,51 +160,51 @@ func (e explanation) Table(out io.Writer, s term.Style) error {
 func (e explanation) explainSample(lines *term.Topics) {
 	s := e.sample
 	if s.Scale == nil {
-		lines.Add("runs", "unknown: %s", s.Unknown)
+		lines.Add("live", "unknown: %s", s.Unknown)
 		return
 	}
-	lines.Add("runs", "%s, %d of them ready", term.Count(s.Scale.Desired, "pod"), s.Scale.Ready)
+	lines.Add("live", "%s, %d of them ready", term.Count(s.Scale.Desired, "pod"), s.Scale.Ready)
 	switch {
 	case s.Scale.Unstated:
-		lines.Add("driven by", "nothing that shows: no autoscaler targets it, and its manifest states no count, so that Kubernetes put in 1")
+		lines.Add("scaled by", "no autoscaler found. Its manifest states no replicas, so Kubernetes uses the default of 1")
 	case s.Scale.Driver == workload.DrivenByNothing:
-		lines.Add("driven by", "nothing: only its manifest states the count")
+		lines.Add("scaled by", "no autoscaler. Its replica count comes from its manifest")
 	default:
-		lines.Add("driven by", "%s, bounds %s", s.Scale.Driver, policy.Bounds{Min: s.Scale.Min, Max: s.Scale.Max})
+		lines.Add("scaled by", "%s, min and max %s", s.Scale.Driver, policy.Bounds{Min: s.Scale.Min, Max: s.Scale.Max})
 	}
 	if s.Scale.Brake.On != "" {
 		lines.Add("brake", "%s", s.Scale.Brake)
 	}
 	p, skip, latched := e.of.Set.Choose(s)
 	if s.Policy != "" && s.Policy != p.Name {
-		lines.Add("annotated", "its annotation %s is ignored: no policy %q has a match that covers namespace %s", kube.AnnotationPolicy, sanitize.Line(s.Policy), s.ID.Namespace)
+		lines.Add("annotated", "gitlatch ignores its annotation %s, because no policy %q matches namespace %s", kube.AnnotationPolicy, sanitize.Line(s.Policy), s.ID.Namespace)
 	}
 	if !latched {
 		lines.Add("policy", "does not latch it: %s", skip.Text)
 		if s.Scale.Unstated && skip.Reason == policy.ReasonUndriven {
-			lines.Add("", "whatever else scales it shows once the count is not 1, and it is latched from then on; undriven: true in the policy latches it now")
+			lines.Add("", "if another program scales it, gitlatch latches it as soon as its replicas are not 1. To latch it now, set undriven: true in its policy")
 		}
 		return
 	}
 	lines.Add("policy", "%s: series %s, round %s, hold %s up and %s down, margin %.3g %%", p.Name, p.Series, p.Round, term.Count(p.HoldUp, "sample"), policy.Span(p.HoldDown), 100*p.Margin)
 	declared := e.latch.Declared
 	if declared.Replicas == 0 {
-		lines.Add("declared", "nothing yet")
+		lines.Add("in git", "no level yet")
 		return
 	}
-	lines.Add("declared", "%d, bounds %s", declared.Replicas, policy.Bounds{Min: declared.Min, Max: declared.Max})
+	lines.Add("in git", "%d, min and max %s", declared.Replicas, policy.Bounds{Min: declared.Min, Max: declared.Max})
 	if e.RaiseAbove == nil {
-		lines.Add("raised", "never: it is at its upper bound")
+		lines.Add("raised", "never: it is at its maximum")
 	} else {
 		lines.Add("raised", "above %s, %s", term.Count(*e.RaiseAbove, "pod"), held(p.HoldUp))
 	}
 	switch {
 	case e.LowerAt == nil:
-		lines.Add("lowered", "never: it is at its floor")
+		lines.Add("lowered", "never: it is at its lowest level")
 	case p.HoldDown == 0:
 		lines.Add("lowered", "at %s or fewer, %s", term.Count(*e.LowerAt, "pod"), held(p.HoldUp))
 	default:
-		lines.Add("lowered", "at %s or fewer, after %s of it", term.Count(*e.LowerAt, "pod"), policy.Span(p.HoldDown))
+		lines.Add("lowered", "at %s or fewer, after %s", term.Count(*e.LowerAt, "pod"), policy.Span(p.HoldDown))
 	}
 }
 
@@ -221,7 +222,7 @@ func (e explanation) explainEvidence(lines *term.Topics) {
 	case p.AcceptRisk:
 		lines.Add("protected", "no rule found in %s; its policy sets acceptRisk", file)
 	default:
-		lines.Add("protected", "no rule found in %s, so gitlatch writes no level; run \"gitlatch doctor --write\" to look for a rule", file)
+		lines.Add("protected", "no rule found in %s, so gitlatch writes no level. Run \"gitlatch doctor --write\" to look for one", file)
 	}
 }
 
@@ -230,20 +231,20 @@ func held(samples int) string {
 	if samples == 1 {
 		return "at once"
 	}
-	return fmt.Sprintf("once %d samples in a row are", samples)
+	return fmt.Sprintf("after %d samples in a row", samples)
 }
 
 func (e explanation) explainLatch(lines *term.Topics) {
 	l := e.latch
 	if len(l.Up.Levels) > 0 {
-		lines.Add("timer", "levels asked for in a row: %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(l.Up.Levels), "[]"), " ", ", "))
+		lines.Add("timer", "levels of the last samples: %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(l.Up.Levels), "[]"), " ", ", "))
 	}
 	if l.Down.Running() {
-		lines.Add("timer", "%s observed at or under the threshold since %s, their peak at level %d",
+		lines.Add("timer", "%s observed at or below the threshold since %s, with the peak at level %d",
 			policy.Span(l.Down.Elapsed(e.At)), l.Down.Since.UTC().Format(time.RFC3339), l.Down.Level)
 	}
 	if len(l.Up.Levels) > 0 || l.Down.Running() {
-		lines.Add("", "this look counts in that as a tick would, and is not kept")
+		lines.Add("", "includes this sample, which explain does not save")
 	}
 	if l.Freeze.Reason != "" {
 		lines.Add("frozen", "since %s: %s", l.Freeze.Since.UTC().Format(time.RFC3339), l.Freeze.Reason)
@@ -262,8 +263,8 @@ func (e explanation) explainRollout(lines *term.Topics) {
 		of   latch.Stopwatch
 		text string
 	}{
-		{t.Flight, "in flight for %s; recorded after " + policy.Span(p.RolloutAfter) + ", or when it fails"},
-		{t.Stalled, "pods of " + t.Target + " are missing, and none came for %s"},
+		{t.Flight, "in flight for %s; gets an entry after " + policy.Span(p.RolloutAfter) + ", or when it fails"},
+		{t.Stalled, "pods of " + t.Target + " are missing, and no new pod became available for %s"},
 		{t.Healthy, "healthy for %s"},
 	} {
 		if watch.of.Running() {
@@ -273,8 +274,8 @@ func (e explanation) explainRollout(lines *term.Topics) {
 	if r == (checkpoint.Rollout{}) {
 		return
 	}
-	lines.Add("rollout", "from %s to %s, declared at %d %%, %s: a rebuild should begin with %s", template(r.From), template(r.To), r.Milestone, r.Phase, r.Returned().Hash)
-	lines.Add("", "%s from the second healthy sample in a row at %d %% or above; %s when it fails or goes back; nothing once it is over", r.To.Hash, p.Cut, r.From.Hash)
+	lines.Add("rollout", "from %s to %s, in git at %d %%, %s: a rebuild starts with %s", template(r.From), template(r.To), r.Milestone, r.Phase, r.Returned().Hash)
+	lines.Add("", "git selects %s after two healthy samples in a row at %d %% or above. If the rollout fails or goes back, git selects %s. When the rollout is over, gitlatch removes the entry", r.To.Hash, p.Cut, r.From.Hash)
 }
 
 // template formats a template so that users can distinguish two of them.
@@ -297,22 +298,22 @@ func explainDecision(lines *term.Topics, d policy.Decision, stop policy.Stop) {
 	lines.Add(what, "%s%s: %s", d.Verdict, reason, d.Text)
 	switch {
 	case d.Reason == policy.ReasonYield:
-		lines.Add("", "gitlatch adopt %s ends that now", d.ID.Short())
+		lines.Add("", "to end the edit grace period now, run \"gitlatch adopt %s\"", d.ID.Short())
 	case d.Reason == policy.ReasonHold && stop.Reason == policy.ReasonHold:
-		lines.Add("", "gitlatch pause --until now ends that now")
+		lines.Add("", "to end the pause now, run \"gitlatch pause --until now\"")
 	case d.Reason == policy.ReasonHold:
-		lines.Add("", "gitlatch pause %s --until now ends that now", d.ID.Short())
+		lines.Add("", "to end the pause now, run \"gitlatch pause %s --until now\"", d.ID.Short())
 	}
 	switch {
 	case !d.To.IsZero() && d.Reading == policy.ReadingScale:
-		lines.Add("would declare", "%d", d.To.Replicas)
+		lines.Add("next in git", "%d", d.To.Replicas)
 	case d.To.Rollout != (checkpoint.Rollout{}):
-		lines.Add("would declare", "%d %% of its rollout: a rebuild should begin with %s", d.To.Rollout.Milestone, d.To.Rollout.Returned().Hash)
+		lines.Add("next in git", "its rollout at %d %%: a rebuild starts with %s", d.To.Rollout.Milestone, d.To.Rollout.Returned().Hash)
 	}
 	if d.Mismatch != nil {
-		lines.Add("bounds", "live ones are %s; accept them by editing the record", d.Mismatch)
+		lines.Add("mismatch", "live min and max are %s. To accept them, set its min and max in the checkpoint file", d.Mismatch)
 	}
 	if d.Capped {
-		lines.Add("capped", "git's max is below the need")
+		lines.Add("capped", "the desired replicas are above the maximum in git")
 	}
 }

@@ -27,11 +27,11 @@ func TestExplainSaysWhatIsKnownOfARollout(t *testing.T) {
 		want string
 	}{
 		"none":      {latch.Latch{}, ""},
-		"in flight": {latch.Latch{Flight: &latch.Rollout{Target: "db-2", Flight: hour, Healthy: hour}}, "timer: in flight for 1h; recorded after 15m, or when it fails\ntimer: healthy for 1h\n"},
+		"in flight": {latch.Latch{Flight: &latch.Rollout{Target: "db-2", Flight: hour, Healthy: hour}}, "timer: in flight for 1h; gets an entry after 15m, or when it fails\ntimer: healthy for 1h\n"},
 		"missing pods": {latch.Latch{Flight: &latch.Rollout{Target: "db-2", Flight: hour, Stalled: latch.Stopwatch{Since: noon.Add(-20 * time.Minute), Lost: 14 * time.Minute}}},
-			"timer: in flight for 1h; recorded after 15m, or when it fails\ntimer: pods of db-2 are missing, and none came for 6m\n"},
-		"recorded": {latch.Latch{Declared: record}, "rollout: from db-1 to db-2, declared at 30 %, progressing: a rebuild should begin with db-1\n" +
-			": db-2 from the second healthy sample in a row at 50 % or above; db-1 when it fails or goes back; nothing once it is over\n"},
+			"timer: in flight for 1h; gets an entry after 15m, or when it fails\ntimer: pods of db-2 are missing, and no new pod became available for 6m\n"},
+		"recorded": {latch.Latch{Declared: record}, "rollout: from db-1 to db-2, in git at 30 %, progressing: a rebuild starts with db-1\n" +
+			": git selects db-2 after two healthy samples in a row at 50 % or above. If the rollout fails or goes back, git selects db-1. When the rollout is over, gitlatch removes the entry\n"},
 	} {
 		var b strings.Builder
 		var lines term.Topics
@@ -53,9 +53,9 @@ func TestExplainNamesTheWayOutOfAPauseAndAnEdit(t *testing.T) {
 		reason, site policy.Reason
 		want         string
 	}{
-		{policy.ReasonYield, policy.ReasonNone, "gitlatch adopt shop/web ends that now\n"},
-		{policy.ReasonHold, policy.ReasonNone, "gitlatch pause shop/web --until now ends that now\n"},
-		{policy.ReasonHold, policy.ReasonHold, "gitlatch pause --until now ends that now\n"},
+		{policy.ReasonYield, policy.ReasonNone, "to end the edit grace period now, run \"gitlatch adopt shop/web\"\n"},
+		{policy.ReasonHold, policy.ReasonNone, "to end the pause now, run \"gitlatch pause shop/web --until now\"\n"},
+		{policy.ReasonHold, policy.ReasonHold, "to end the pause now, run \"gitlatch pause --until now\"\n"},
 		{policy.ReasonUnready, policy.ReasonNone, ""},
 	} {
 		var b strings.Builder

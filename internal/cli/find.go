@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gitlatch/gitlatch/internal/each"
-	"github.com/gitlatch/gitlatch/internal/grammar"
+	"github.com/gitlatch/gitlatch/internal/lists"
+	"github.com/gitlatch/gitlatch/internal/units"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -68,14 +68,14 @@ func (t *targets) offered(known []workload.ID) []string {
 // workloads returns the words that complete a workload.
 func (t *targets) workloads(known []workload.ID) []string {
 	if t.namespace == "" {
-		return slices.Compact(each.Of(known, workload.ID.Short))
+		return slices.Compact(lists.Map(known, workload.ID.Short))
 	}
-	return slices.Compact(each.Of(inside(t.namespace, known), func(id workload.ID) string { return id.Name }))
+	return slices.Compact(lists.Map(inside(t.namespace, known), func(id workload.ID) string { return id.Name }))
 }
 
 // read parses the targets in the arguments.
-func (t *targets) read(args []string) ([]grammar.Target, error) {
-	return grammar.ParseTargets(t.namespace, args)
+func (t *targets) read(args []string) ([]units.Target, error) {
+	return units.ParseTargets(t.namespace, args)
 }
 
 // namespaces parses targets that must be namespaces. It returns them sorted.
@@ -83,25 +83,25 @@ func (t *targets) namespaces(args []string) ([]string, error) {
 	all, err := t.read(args)
 	for _, one := range all {
 		if !one.All() {
-			return nil, fmt.Errorf("%s: is a workload; name namespaces here, as %s", one, one.Namespace)
+			return nil, fmt.Errorf("%s is a workload. Give a namespace, such as %s", one, one.Namespace)
 		}
 	}
-	names := each.Of(all, grammar.Target.String)
+	names := lists.Map(all, units.Target.String)
 	return slices.Compact(slices.Sorted(slices.Values(names))), err
 }
 
 // one parses the target of a command for one workload.
-func (t *targets) one(arg string) (grammar.Target, error) {
+func (t *targets) one(arg string) (units.Target, error) {
 	all, err := t.read([]string{arg})
 	if err != nil {
-		return grammar.Target{}, err
+		return units.Target{}, err
 	}
 	return all[0], nil
 }
 
 // find returns the workloads that match a target. place starts an error text, for example
 // "the site has" or "the files have".
-func find(place string, t grammar.Target, among []workload.ID) ([]workload.ID, error) {
+func find(place string, t units.Target, among []workload.ID) ([]workload.ID, error) {
 	var meant []workload.ID
 	for _, id := range among {
 		if t.Covers(id) && !slices.Contains(meant, id) {
@@ -110,18 +110,18 @@ func find(place string, t grammar.Target, among []workload.ID) ([]workload.ID, e
 	}
 	switch {
 	case len(meant) == 0 && t.All():
-		called := each.Where(among, func(id workload.ID) bool { return id.Name == t.Namespace })
-		return nil, fmt.Errorf("namespace %q: %s nothing in it%s", t, place, cmp.Or(listed("; did you mean ", each.Of(called, workload.ID.Short)), listed("; it is in ", namespaces(among))))
+		called := lists.Filter(among, func(id workload.ID) bool { return id.Name == t.Namespace })
+		return nil, fmt.Errorf("namespace %q: %s no workload in it%s", t, place, cmp.Or(listed("; did you mean ", lists.Map(called, workload.ID.Short)), listed("; it is in ", namespaces(among))))
 	case len(meant) == 0:
-		return nil, fmt.Errorf("workload %q: %s none by this name%s", t, place, nearest(t, among))
+		return nil, fmt.Errorf("workload %q: %s no workload with this name%s", t, place, nearest(t, among))
 	case len(meant) > 1 && !t.All():
-		return nil, fmt.Errorf("workload %q: which of %s?", t, strings.Join(each.Of(meant, workload.ID.String), ", "))
+		return nil, fmt.Errorf("workload %q: several workloads match. Give one of %s", t, strings.Join(lists.Map(meant, workload.ID.String), ", "))
 	}
 	return meant, nil
 }
 
 // findAll returns the workloads of the site that match the targets.
-func findAll(all []grammar.Target, among []workload.ID) (meant []workload.ID, err error) {
+func findAll(all []units.Target, among []workload.ID) (meant []workload.ID, err error) {
 	for _, t := range all {
 		ids, err := find("the site has", t, among)
 		if err != nil {
@@ -133,13 +133,13 @@ func findAll(all []grammar.Target, among []workload.ID) (meant []workload.ID, er
 }
 
 // findOne returns the one workload that matches a target.
-func findOne(place string, t grammar.Target, among []workload.ID) (workload.ID, error) {
+func findOne(place string, t units.Target, among []workload.ID) (workload.ID, error) {
 	meant, err := find(place, t, among)
 	switch {
 	case err != nil:
 		return workload.ID{}, err
 	case t.All():
-		return workload.ID{}, fmt.Errorf("name one workload of namespace %s%s", t, listed(": ", each.Of(meant, workload.ID.Short)))
+		return workload.ID{}, fmt.Errorf("give one workload of namespace %s%s", t, listed(": ", lists.Map(meant, workload.ID.Short)))
 	}
 	return meant[0], nil
 }
@@ -155,14 +155,14 @@ func namespaces(of []workload.ID) []string {
 
 // inside returns the workloads in a namespace.
 func inside(namespace string, among []workload.ID) []workload.ID {
-	return each.Where(among, func(id workload.ID) bool { return id.Namespace == namespace })
+	return lists.Filter(among, func(id workload.ID) bool { return id.Namespace == namespace })
 }
 
 // nearest returns the end of an error about an unknown name: the other workloads in the
 // namespace.
-func nearest(t grammar.Target, among []workload.ID) string {
-	names := each.Of(inside(t.Namespace, among), workload.ID.Short)
-	return cmp.Or(listed("; there are ", names), ", nor any in namespace "+t.Namespace)
+func nearest(t units.Target, among []workload.ID) string {
+	names := lists.Map(inside(t.Namespace, among), workload.ID.Short)
+	return cmp.Or(listed("; there are ", names), ", or any other in namespace "+t.Namespace)
 }
 
 // listed returns lead and at most ten names, or "" without names.

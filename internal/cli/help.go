@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/docs"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/term/tty"
 )
@@ -62,7 +62,7 @@ help of the command with this name. "gitlatch help topics" lists all topics.
 			}
 			also := ""
 			if strings.Contains(docs.Text("glossary"), "\n| "+name+" |") {
-				also = "gitlatch help glossary says what it means, and "
+				also = "gitlatch help glossary defines it, and "
 			}
 			like := near(name, helpful(c.Root()))
 			if like == "" {
@@ -75,10 +75,7 @@ help of the command with this name. "gitlatch help topics" lists all topics.
 
 // helpful returns the arguments of help: topics and commands.
 func helpful(root *cobra.Command) []string {
-	names := []string{topics}
-	for _, t := range docs.Topics() {
-		names = append(names, t.Name)
-	}
+	names := append(lists.Map(docs.Topics(), func(t docs.Topic) string { return t.Name }), topics)
 	for _, c := range root.Commands() {
 		if c.IsAvailableCommand() {
 			names = append(names, c.Name())
@@ -96,7 +93,7 @@ func near(name string, names []string) string {
 		asked.AddCommand(&cobra.Command{Use: n, Run: func(*cobra.Command, []string) {}})
 	}
 	if like := asked.SuggestionsFor(name); len(like) > 0 {
-		return ": did you mean " + strings.Join(each.Of(like, strconv.Quote), " or ") + "?"
+		return ": did you mean " + strings.Join(lists.Map(like, strconv.Quote), " or ") + "?"
 	}
 	return ""
 }

@@ -15,14 +15,14 @@ var hints = []struct {
 	text  string
 }{
 	{is[*kubeconfig.Error], "choose a cluster with KUBECONFIG and \"kubectl config use-context\", or with --kubeconfig and --context"},
-	{in(kube.ErrUnreachable), "if another cluster is meant, choose it with --kubeconfig and --context"},
+	{in(kube.ErrUnreachable), "for another cluster, use --kubeconfig and --context"},
 	{in(kube.ErrUnauthorized), "log in again, or choose other credentials with --kubeconfig and --context"},
-	{is[*workload.UnreadError], "nothing is lowered until all is read; the rights that takes are in infra/rbac, and for kinds of the policy what gitlatch render rights prints"},
-	{in(repo.ErrNoBranch), "create the branch, or name another as repository.branch of the configuration"},
-	{refused(func(e *repo.RefusedError) bool { return !e.OnDisk && e.What == "" }), "let the identity of repository.auth push to the branch, or name another as repository.branch"},
-	{refused(func(e *repo.RefusedError) bool { return !e.OnDisk && e.What != "" }), "let the identity of repository.auth make proposals, or commit to the branch"},
-	{refused(func(e *repo.RefusedError) bool { return e.OnDisk }), "a repository on disk takes no login: do as its words say, and see that whoever runs gitlatch may write to its folder"},
-	{is[*repo.UnsafeError], "commit a plain file or folder in its place: gitlatch follows nothing out of its own"},
+	{is[*workload.UnreadError], "gitlatch lowers no level until then. Give it the rights in infra/rbac, and for kinds of the policy the rights that \"gitlatch render rights\" prints"},
+	{in(repo.ErrNoBranch), "create the branch, or set another repository.branch in the configuration"},
+	{refused(func(e *repo.RefusedError) bool { return !e.OnDisk && e.What == "" }), "let the identity of repository.auth push to the branch, or set another repository.branch"},
+	{refused(func(e *repo.RefusedError) bool { return !e.OnDisk && e.What != "" }), "let the identity of repository.auth open pull requests, or set repository.mode: direct"},
+	{refused(func(e *repo.RefusedError) bool { return e.OnDisk }), "follow the error text, and check that the user that runs gitlatch can write to the repository's folder"},
+	{is[*repo.UnsafeError], "commit a regular file or folder in its place. gitlatch follows no symlink, submodule or Git LFS pointer"},
 }
 
 func in(kind error) func(error) bool {
@@ -39,15 +39,4 @@ func refused(how func(*repo.RefusedError) bool) func(error) bool {
 		var e *repo.RefusedError
 		return errors.As(err, &e) && how(e)
 	}
-}
-
-// hintsFor returns the hints for an error and the errors joined in it.
-func hintsFor(err error) []string {
-	var found []string
-	for _, h := range hints {
-		if h.about(err) {
-			found = append(found, h.text)
-		}
-	}
-	return found
 }

@@ -32,10 +32,10 @@ func newInit(env Env) *cobra.Command {
 - a policy file that explains each field and shows every default
 - an empty Component for each namespace with workloads that the policy latches
 
-A new site observes: it writes no levels. With --mode latch, it writes levels
-from the start.
+A new site is in the mode observe, in which gitlatch writes no levels. With
+--mode latch, gitlatch writes levels from the first tick.
 
-init changes no existing file. To add missing files, run it again.`,
+init does not change existing files. To add missing files, run it again.`,
 		Example: `  # Print the files without a commit
   gitlatch init --dry-run -c prod-eu.yaml
 
@@ -76,7 +76,7 @@ type begun struct {
 // Table prints the files of a dry run, or the commit and the next steps.
 func (b begun) Table(out io.Writer, _ term.Style) error {
 	if len(b.Files) == 0 {
-		fmt.Fprintf(out, "site %s has all that it begins with: nothing to do\n", b.Site)
+		fmt.Fprintf(out, "site %s has all of its first files: nothing to do\n", b.Site)
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
 		if b.DryRun {
@@ -124,7 +124,7 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 		files[c.Repository.PolicyFile] = git.source
 	}
 	for _, unread := range fleet.Unread {
-		fmt.Fprintf(env.Err, "not read: %s; namespaces that only that would show are left out\n", unread)
+		fmt.Fprintf(env.Err, "could not be listed: %s. init skips namespaces that have only such workloads\n", unread)
 	}
 	b := begun{Document: term.DocumentOf("Beginning"), Site: c.Site, DryRun: i.dryRun, Files: map[string]string{}}
 	for name, content := range files {
@@ -136,7 +136,7 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 	b.Commit, err = parts.Repository.Commit(ctx, repo.Commit{Parent: git.at,
 		Files: files, Message: firstMessage(c.Site, files), When: env.Clock()})
 	if errors.Is(err, repo.ErrMoved) {
-		return errors.New("init: another moved the branch meanwhile; run it again")
+		return errors.New("init: the branch moved before the push. Run init again")
 	}
 	if err != nil {
 		return fmt.Errorf("init: %w", err)
@@ -157,7 +157,7 @@ func latchable(set policy.Set, fleet workload.Fleet) []string {
 }
 
 func firstMessage(site string, files map[string][]byte) string {
-	return fmt.Sprintf("init(%s): what the site begins with\n\n%s\n\nGitlatch-Site: %s\n",
+	return fmt.Sprintf("init(%s): add the first files of the site\n\n%s\n\nGitlatch-Site: %s\n",
 		site, strings.Join(slices.Sorted(maps.Keys(files)), "\n"), site)
 }
 
@@ -181,7 +181,7 @@ func (f *flags) next(id string, c config.Config, files map[string][]byte, namesp
 		ticks = "commits the level changes"
 		fmt.Fprintf(&b, "\n%s sets \"mode: latch\".\nA tick writes the levels of workloads that a rule protects.\n", c.Repository.PolicyFile)
 	} else {
-		fmt.Fprintf(&b, "\nThe site only observes.\nTo have gitlatch write levels, set \"mode: latch\" in %s.\n", c.Repository.PolicyFile)
+		fmt.Fprintf(&b, "\ngitlatch only observes the site.\nTo start writing levels, set \"mode: latch\" in %s.\n", c.Repository.PolicyFile)
 	}
 	fmt.Fprintf(&b, "\n  gitlatch tick%s\n      every %s: %s\n", flag, policy.Span(c.Period), ticks)
 	if len(namespaces) > 0 {

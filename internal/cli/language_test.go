@@ -31,7 +31,7 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 	}{
 		{[]string{"pause", "--until", "2d"}, 0, "site prod-eu: paused until " + w.now.AddDate(0, 0, 2).Format("2006-01-02T15:04:05Z"), ""},
 		{[]string{"pause", "--until", "1d12h"}, 0, "site prod-eu: paused until ", ""},
-		{[]string{"pause", "--until", "2w"}, 2, "", "must be a time as 2026-03-02T18:00:00Z, a duration such as 5m, 26h or 8d, or now"},
+		{[]string{"pause", "--until", "2w"}, 2, "", "must be a time such as 2026-03-02T18:00:00Z, a duration such as 5m, 26h or 8d, or now"},
 		{[]string{"pause", "--until", "now"}, 0, "no longer paused", ""},
 		{[]string{"restore", "--brake", "4d"}, 0, "", ""},
 		{[]string{"restore", "--wave-timeout", "ten"}, 2, "", "must be a duration such as 5m, 26h or 8d"},
@@ -41,7 +41,7 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 		{[]string{"log", "shop/web", "--since", "1d12h", "--limit", "2"}, 0, "COMMIT", ""},
 		{[]string{"log", "web", "-n", "shop"}, 0, "COMMIT", ""},
 		{[]string{"explain", "-n", "shop", "web"}, 0, "shop/deployment/web", ""},
-		{[]string{"explain", "shop"}, 2, "", "name one workload of namespace shop: "},
+		{[]string{"explain", "shop"}, 2, "", "give one workload of namespace shop: "},
 		{[]string{"restore", "shop"}, 0, "would raise 3 workloads", ""},
 		{[]string{"restore", "-n", "shop", "web"}, 0, "would raise 1 workload by", ""},
 		{[]string{"restore", "-n", "shop", "shop/web", "api"}, 0, "would raise 2 workloads", ""},
@@ -70,7 +70,7 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 // Without custom kinds no rights are printed: a role without rules is useless.
 func TestWithoutKindsNoRightsArePrinted(t *testing.T) {
 	t.Parallel()
-	if got := settled(t).run("render", "rights"); got.status != 0 || got.out != "" || !strings.Contains(got.err, "nothing is printed") {
+	if got := settled(t).run("render", "rights"); got.status != 0 || got.out != "" || !strings.Contains(got.err, "the policy on the branch has no kinds") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -153,12 +153,12 @@ func TestTheConfigurationIsFound(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"give one of the two":          {"tick", "-c", "x.yaml", "--repository", w.origin.Dir},
-		"give it with --repository":    {"tick", "-c", w.path("config.yaml"), "--site", "prod-eu"},
-		"--site: must be a DNS label":  {"tick", "--repository", w.origin.Dir, "--site", "Prod EU"},
-		"/dev/null: is empty":          {"tick", "-c", "/dev/null"},
-		"no such file":                 {"tick", "-c", w.path("none.yaml")},
-		"or give --repository URL to ": {"tick"},
+		"specify only one of ":          {"tick", "-c", "x.yaml", "--repository", w.origin.Dir},
+		"--site requires --repository ": {"tick", "-c", w.path("config.yaml"), "--site", "prod-eu"},
+		"--site: must be a DNS label":   {"tick", "--repository", w.origin.Dir, "--site", "Prod EU"},
+		"/dev/null: is empty":           {"tick", "-c", "/dev/null"},
+		"no such file":                  {"tick", "-c", w.path("none.yaml")},
+		"or use --repository URL with ": {"tick"},
 	} {
 		if got := call("", args...); got.status != 2 || !strings.Contains(got.err, want) {
 			t.Errorf("%q: %+v", args, got)
@@ -201,7 +201,7 @@ func TestAllAnswersHaveThreeForms(t *testing.T) {
 	for _, args := range [][]string{
 		{"tick", "--dry-run"}, {"explain", "shop/web"}, {"diff", "shop"}, {"doctor"}, {"drill"}, {"log", "shop/web"},
 		{"backtest", w.path("past.csv")}, {"restore"}, {"restore", "release"}, {"pause", "--until", "3h", "--dry-run"}, {"adopt", "--dry-run"},
-		{"status"}, {"validate", w.path("config.yaml")}, {"version"}, {"init", "--dry-run"},
+		{"status"}, {"validate", w.path("config.yaml")}, {"init", "--dry-run"},
 	} {
 		table, lines, text := w.run(args...), w.run(append(args, "-o", "json")...), w.run(append(args, "-o", "yaml")...)
 		var fromJSON, fromYAML map[string]any

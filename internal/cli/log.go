@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
-	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/units"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -27,7 +27,7 @@ type lookBack struct {
 	flags
 	targets
 	changes, commits int
-	since            grammar.Moment
+	since            units.Moment
 	output           output[history.Log]
 }
 
@@ -37,13 +37,13 @@ func newLog(env Env) *cobra.Command {
 		Use:   "log TARGET",
 		Short: "Show the history of a workload's level",
 		Long: `log lists the commits on the branch of the site that changed the entry of a
-workload, newest first. For each commit, it prints the changed level, minimum
-and maximum replicas, and rollout milestone, with the author and the reason. A
-merge counts as one change. log only reads git.
+workload, newest first. For each commit, it prints the author, the reason, and
+the changes of the level, of the minimum and maximum replicas, and of the
+rollout milestone. A merge counts as one change. log only reads git.
 
-log reads up to --commits commits. If it stops there, it prints the date of the
-oldest commit that it read. For a workload that git no longer contains, use the
-form NAMESPACE/KIND/NAME.` + workloadWords,
+log reads up to --commits commits. If the history is longer, log prints the date
+of the oldest commit that it read. For a workload that git no longer contains,
+use the form NAMESPACE/KIND/NAME.` + workloadWords,
 		Example: `  # List the last 20 changes
   gitlatch log shop/web -c prod-eu.yaml
 
@@ -81,7 +81,7 @@ func (l *lookBack) run(ctx context.Context, env Env, text string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer closed(&err, site.Parts{Repository: r})
+	defer closed(&err, wiring.Parts{Repository: r})
 	tip, _, err := r.Heads(ctx)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (l *lookBack) run(ctx context.Context, env Env, text string) (err error) {
 	}
 	found, err := history.Of(ctx, r, tip, q)
 	if err == nil && len(found.Changes) == 0 && !found.Cut && q.Since.IsZero() {
-		err = cmp.Or(unread, fmt.Errorf("workload %q: git declares none by this name, nor did in any of %s%s", q.ID, term.Count(found.Looked, "commit"), nearest(named, declares(tree))))
+		err = cmp.Or(unread, fmt.Errorf("workload %q: git has no workload with this name, now or in the last %s%s", q.ID, term.Count(found.Looked, "commit"), nearest(named, declares(tree))))
 	}
 	if err != nil {
 		return err
@@ -115,13 +115,13 @@ func declares(tree checkpoint.Tree) []workload.ID {
 }
 
 // meant returns the workload with an entry in git that matches a target.
-func meant(named grammar.Target, tree checkpoint.Tree) (workload.ID, error) {
-	id, err := findOne("git declares", named, declares(tree))
+func meant(named units.Target, tree checkpoint.Tree) (workload.ID, error) {
+	id, err := findOne("git has", named, declares(tree))
 	switch broken := tree.Broken[named.Namespace]; {
 	case err != nil && broken != nil:
-		err = fmt.Errorf("%w; ask for namespace/kind/name while it is so", broken)
+		err = fmt.Errorf("%w. Until it is fixed, give the workload as namespace/kind/name", broken)
 	case err != nil && !named.All():
-		err = fmt.Errorf("%w; gitlatch explain %s says why what runs is not declared, and what is no longer declared is asked for as namespace/kind/name", err, named)
+		err = fmt.Errorf("%w. For a live workload, run \"gitlatch explain %s\". For a workload that git no longer contains, use namespace/kind/name", err, named)
 	}
 	return id, err
 }

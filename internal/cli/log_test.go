@@ -98,10 +98,10 @@ func TestLogSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	for args, want := range map[string]string{
-		"log":                        "wants one workload, as shop/web",
-		"log shop/wep":               `"shop/wep": git declares none by this name; there are shop/api, shop/cart, shop/web; gitlatch explain shop/wep says why what runs is not declared, and what is no longer declared is asked for as namespace/kind/name`,
-		"log new/web":                `"new/web": git declares none by this name, nor any in namespace new; gitlatch explain new/web says why`,
-		"log shop":                   "name one workload of namespace shop: shop/api",
+		"log":                        "requires one workload, as shop/web",
+		"log shop/wep":               `"shop/wep": git has no workload with this name; there are shop/api, shop/cart, shop/web. For a live workload, run "gitlatch explain shop/wep". For a workload that git no longer contains, use namespace/kind/name`,
+		"log new/web":                `"new/web": git has no workload with this name, or any other in namespace new. For a live workload, run "gitlatch explain new/web"`,
+		"log shop":                   "give one workload of namespace shop: shop/api",
 		"log shop/web -o html":       "must be one of table, json, yaml",
 		"log shop/web --since 3x":    "must be a time",
 		"log shop/web --since -3h":   "must be a time",
@@ -116,17 +116,17 @@ func TestLogSaysWhatIsWrong(t *testing.T) {
 	for name, want := range map[string]string{
 		"shop/pod/web":         "there are shop/api, shop/cart, shop/web",
 		"shop/deployment/gone": "there are shop/api, shop/cart, shop/web",
-		"nope/deployment/web":  "nor any in namespace nope",
+		"nope/deployment/web":  "or any other in namespace nope",
 	} {
 		for _, output := range []string{"table", "json"} {
 			got := w.run("log", name, "-o", output)
-			if got.status != 2 || got.out != "" || !strings.Contains(got.err, `"`+name+`": git declares none by this name, nor did in any of 2 commits`) || !strings.Contains(got.err, want) {
+			if got.status != 2 || got.out != "" || !strings.Contains(got.err, `"`+name+`": git has no workload with this name, now or in the last 2 commits`) || !strings.Contains(got.err, want) {
 				t.Errorf("%s: %+v", name, got)
 			}
 		}
 	}
 	// The part of the history that was not read may contain the workload.
-	if got := w.run("log", "shop/deployment/gone", "--commits", "1"); got.status != 0 || !strings.Contains(got.out, "no change in 0 commits\nolder commits were not looked at") {
+	if got := w.run("log", "shop/deployment/gone", "--commits", "1"); got.status != 0 || !strings.Contains(got.out, "no change in 0 commits\nolder commits were not read") {
 		t.Errorf("%+v", got)
 	}
 }

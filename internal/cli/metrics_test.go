@@ -44,7 +44,7 @@ func TestATickWritesItsMetrics(t *testing.T) {
 		t.Errorf("held: %+v\n%s", got, read())
 	}
 	w.now = w.now.Add(5 * time.Minute)
-	if got := w.run("tick", "--dry-run", "--metrics-file", file); got.status != 2 || !strings.Contains(got.err, "--metrics-file: a dry run writes nothing; give one of --metrics-file and --dry-run") || read() != before {
+	if got := w.run("tick", "--dry-run", "--metrics-file", file); got.status != 2 || !strings.Contains(got.err, "specify only one of --metrics-file and --dry-run: a dry run writes nothing") || read() != before {
 		t.Errorf("dry: %+v\n%s", got, read())
 	}
 	must(t, os.Rename(w.origin.Dir, w.origin.Dir+".away"))

@@ -17,7 +17,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/lists"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -35,8 +36,8 @@ type flags struct {
 func (f *flags) register(c *cobra.Command, env Env) {
 	f.registerSite(c, env)
 	common := c.PersistentFlags()
-	common.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file`, instead of the configured one")
-	common.StringVar(&f.context, "context", "", "context `name`, instead of the configured one")
+	common.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default as configured)")
+	common.StringVar(&f.context, "context", "", "kubeconfig context `name` (default as configured)")
 }
 
 // registerSite adds the flags that select the site, for a command that reads no cluster.
@@ -45,8 +46,8 @@ func (f *flags) registerSite(c *cobra.Command, env Env) {
 	f.env = env
 	common := c.PersistentFlags()
 	common.StringVarP(&f.file, "config", "c", "", "configuration `file`, or - (default $"+config.Variable+")")
-	common.StringVar(&f.repository, "repository", "", "git repository `URL` or path, instead of --config")
-	common.StringVar(&f.site, "site", "", "site `name`, with --repository or with a fleet")
+	common.StringVar(&f.repository, "repository", "", "git repository `URL` or path to use instead of --config")
+	common.StringVar(&f.site, "site", "", "site `name` for --repository or a fleet")
 }
 
 // config returns the configuration that the flags select, with the changes by other
@@ -72,7 +73,7 @@ func (f *flags) base() (config.Config, error) {
 	}
 	switch {
 	case f.repository != "" && f.file != "":
-		return config.Config{}, errors.New("--repository: the file of --config names the repository; give one of the two")
+		return config.Config{}, errors.New("specify only one of --repository and --config: the configuration names the repository")
 	case f.repository != "":
 		return f.byDefaults()
 	case f.file != "":
@@ -84,26 +85,25 @@ func (f *flags) base() (config.Config, error) {
 	case held != "":
 		return config.ParseConfig(config.Variable, []byte(held))
 	}
-	return config.Config{}, fmt.Errorf("which site? give --config FILE or set %s, or give --repository URL to run by the defaults", config.Variable)
+	return config.Config{}, fmt.Errorf("no site given. Use --config FILE, set %s, or use --repository URL with the defaults", config.Variable)
 }
 
 // member returns the configuration of the fleet's site that --site names.
 func (f *flags) member(of config.Config) (c config.Config, err error) {
 	if of.Fleet == "" {
-		return c, errors.New("--site: the file of --config names the site; give it with --repository")
+		return c, errors.New("--site requires --repository or the configuration of a fleet. This configuration names its own site")
 	}
 	err = within(context.Background(), longest, func(ctx context.Context) error {
-		members, err := (&site.Roster{Opener: opener(f.env, of, true)}).Read(ctx)
+		members, err := (&wiring.Roster{Opener: opener(f.env, of, true)}).Read(ctx)
 		if err != nil {
 			return err
 		}
-		for _, m := range members {
-			if m.Site == f.site {
-				c = of.Of(m)
-				return nil
-			}
+		m, listed := lists.First(members, func(m config.Member) bool { return m.Site == f.site })
+		if !listed {
+			return fmt.Errorf("--site: %s has no site %s. To list the sites, run \"gitlatch status\"", of.Fleet, f.site)
 		}
-		return fmt.Errorf("--site: %s lists no site %s; gitlatch status lists those that it has", of.Fleet, f.site)
+		c = of.Of(m)
+		return nil
 	})
 	return c, err
 }
@@ -128,7 +128,7 @@ func (e Env) read(file string) (name string, data []byte, err error) {
 }
 
 // open opens all parts of the site that the flags select.
-func (f *flags) open(ctx context.Context, env Env, reading bool) (c config.Config, parts site.Parts, err error) {
+func (f *flags) open(ctx context.Context, env Env, reading bool) (c config.Config, parts wiring.Parts, err error) {
 	c, err = f.config()
 	if err != nil {
 		return c, parts, err
@@ -138,7 +138,7 @@ func (f *flags) open(ctx context.Context, env Env, reading bool) (c config.Confi
 }
 
 // openBy opens all parts of a site, with this run as the owner of the lease.
-func openBy(ctx context.Context, env Env, from *site.Opener) (site.Parts, error) {
+func openBy(ctx context.Context, env Env, from *wiring.Opener) (wiring.Parts, error) {
 	parts, err := from.Open(ctx)
 	parts.Owner = owner(env)
 	return parts, err
@@ -146,8 +146,8 @@ func openBy(ctx context.Context, env Env, from *site.Opener) (site.Parts, error)
 
 // opener returns an opener of the parts of a site. If reading is true, it creates no
 // state file and does not write to the repository.
-func opener(env Env, c config.Config, reading bool) *site.Opener {
-	return &site.Opener{Config: c, Getenv: env.Getenv, Clock: env.Clock, ReadOnly: reading, Bolt: func(path string) (latch.Store, error) {
+func opener(env Env, c config.Config, reading bool) *wiring.Opener {
+	return &wiring.Opener{Config: c, Getenv: env.Getenv, Clock: env.Clock, ReadOnly: reading, Bolt: func(path string) (latch.Store, error) {
 		return openFile(path, reading)
 	}}
 }

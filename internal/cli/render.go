@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 func newRender(env Env) *cobra.Command {
@@ -15,12 +15,13 @@ func newRender(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "render",
 		Short: "Print manifests that protect the replica counts of a site",
-		Long: `Prints the rule by which Flux, Argo CD or an admission policy applies the level
-of a workload when it creates the workload, and keeps the replicas of one that
-runs. It also prints the rights that kinds of your own take. Nothing is written.`,
+		Long: `render prints a rule for Flux or Argo CD, or an admission policy. The rule
+applies a level when a workload is created, and protects the replica count of a
+live workload. render also prints RBAC roles for custom kinds. It writes
+nothing.`,
 		Args: misspelt,
 		RunE: func(c *cobra.Command, args []string) error {
-			return fmt.Errorf("%s: wants one of argocd, flux, admission, rights, got %q; see %[1]s --help", c.CommandPath(), args)
+			return fmt.Errorf("%s requires one of argocd, flux, admission, rights, got %q. See \"%[1]s --help\"", c.CommandPath(), args)
 		},
 	}
 	f.registerSite(c, env)
@@ -48,7 +49,7 @@ func (f *flags) declaredOf(env Env, c config.Config) (git declaredSide, err erro
 		if git.repository, _, err = opener(env, c, true).Repository(ctx); err != nil {
 			return err
 		}
-		defer closed(&err, site.Parts{Repository: git.repository})
+		defer closed(&err, wiring.Parts{Repository: git.repository})
 		if err := git.readTip(ctx); err != nil {
 			return err
 		}

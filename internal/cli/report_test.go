@@ -178,10 +178,10 @@ func TestExplainSaysWhatIsNotThere(t *testing.T) {
 		}
 	}
 	for workload, want := range map[string][]string{
-		"shop/one": {"runs       1 pod, 1 of them ready\n", "declared   1, bounds none\n", "hold 1 sample up", "raised     above 1 pod, at once\n", "lowered    never: it is at its floor\n"},
-		"shop/top": {"driven by  hpa, bounds 2 to 60\n", "raised     never: it is at its upper bound\n", "lowered    at 45 pods or fewer, at once\n"},
-		"shop/odd": {"brake      HPA odd does not scale down: until when is not known, since its annotation gitlatch.dev/brake cannot be read\n",
-			"its annotation gitlatch.dev/policy is ignored: no policy \"weekly\" has a match that covers namespace shop\n"},
+		"shop/one": {"live       1 pod, 1 of them ready\n", "in git     1, min and max none\n", "hold 1 sample up", "raised     above 1 pod, at once\n", "lowered    never: it is at its lowest level\n"},
+		"shop/top": {"scaled by  hpa, min and max 2 to 60\n", "raised     never: it is at its maximum\n", "lowered    at 45 pods or fewer, at once\n"},
+		"shop/odd": {"brake      HPA odd does not scale down. The end of its brake is unknown, because its annotation gitlatch.dev/brake cannot be read\n",
+			"gitlatch ignores its annotation gitlatch.dev/policy, because no policy \"weekly\" matches namespace shop\n"},
 	} {
 		got := w.run("explain", workload)
 		for _, words := range want {
@@ -219,7 +219,7 @@ func TestExplainSaysWhichLineKeepsItInert(t *testing.T) {
 	}
 	says("no rule found in " + file + "; its policy sets acceptRisk\n")
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: false", 1)}, "take no risk")
-	says("no rule found in " + file + ", so gitlatch writes no level; run \"gitlatch doctor --write\" to look for a rule\n")
+	says("no rule found in " + file + ", so gitlatch writes no level. Run \"gitlatch doctor --write\" to look for one\n")
 	w.origin.Push(t, "main", evidence("shop/deployment/*"), "evidence")
 	says("by hand, Ana (line shop/deployment/* of " + file + ")\n")
 	w.origin.Push(t, "main", evidence("shop/deployment/web"), "evidence")
@@ -250,20 +250,20 @@ func TestExplainSaysWhoseACountIsThatNobodyStates(t *testing.T) {
 			}
 		}
 	}
-	says("driven by  nothing that shows: no autoscaler targets it, and its manifest states no count, so that Kubernetes put in 1\n",
+	says("scaled by  no autoscaler found. Its manifest states no replicas, so Kubernetes uses the default of 1\n",
 		"policy     does not latch it: it has no autoscaler ",
-		"whatever else scales it shows once the count is not 1, and it is latched from then on; undriven: true in the policy latches it now\n")
+		"if another program scales it, gitlatch latches it as soon as its replicas are not 1. To latch it now, set undriven: true in its policy\n")
 
 	one.desired, one.ready = 4, 4
-	says("driven by  scale, bounds none\n", "decision   pending")
+	says("scaled by  scale, min and max none\n", "decision   pending")
 
 	one.desired, one.ready, one.least, one.most = 1, 1, 1, 9
-	says("driven by  hpa, bounds 1 to 9\n")
+	says("scaled by  hpa, min and max 1 to 9\n")
 
 	one.least, one.most = 0, 0
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, undriven: true", 1)}, "policy")
 	got := w.run("explain", "shop/one")
-	if !strings.Contains(got.out, "driven by  nothing that shows: ") || strings.Contains(got.out, "latches it now") {
+	if !strings.Contains(got.out, "scaled by  no autoscaler found. ") || strings.Contains(got.out, "To latch it now") {
 		t.Errorf("latched, it says\n%s%s", got.out, got.err)
 	}
 }

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/utils/ptr"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
-	"github.com/gitlatch/gitlatch/internal/grammar"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/open"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/units"
 )
 
 // restoring contains the flags of restore and release.
@@ -26,6 +27,7 @@ type restoring struct {
 	options plan.Options
 	pace    plan.Pace
 	hold    time.Duration
+	waitFor time.Duration
 }
 
 func newRestore(env Env) *cobra.Command {
@@ -34,25 +36,32 @@ func newRestore(env Env) *cobra.Command {
 		Use:   "restore [TARGET...]",
 		Short: "Raise live workloads to their levels in git",
 		Long: `restore raises all workloads of the site to their levels in git, or only the
-given targets. Use it for a cluster that came up with too few pods. A rebuild
-from manifests that include the Components does not need it.
+given targets. Use it for a cluster that came up with too few pods, and for any
+rebuilt cluster before its traffic comes.
 
 restore never lowers a workload, and never exceeds the maximum replicas in git
 or in the cluster. It skips workloads that are suspended or opted out.
 
-Before it raises a workload, restore sets a brake: the autoscaler does not scale
+First, restore sets a brake on the autoscaler of each workload that has a level,
+even if the workload is already at its level. The autoscaler then does not scale
 down until the brake expires. "gitlatch restore release" removes brakes. Each
 run of restore also removes expired brakes.
 
 Without --yes, restore prints the plan and writes nothing. If a run stops early,
-the next run continues.
+the next run continues. With --wait, restore continues until every workload with
+a level is braked and ready at it, including workloads that do not exist yet. It
+does not wait for a workload that it skips for another reason.
 
 Exit status:
-  0  The plan was printed, or every workload is as planned.
-  1  A workload or an autoscaler is not yet as planned. Run restore again.
+  0  The plan was printed, or every workload has reached its planned state.
+  1  A workload or an autoscaler has not reached its planned state yet. Run
+     restore again.
   2  restore could not run.` + targetWords,
 		Example: `  # Print the plan for all workloads
   gitlatch restore -c prod-eu.yaml
+
+  # Prepare a rebuilt cluster for the traffic
+  gitlatch restore --wait --yes -c prod-eu.yaml
 
   # Raise one namespace and one workload to half of their levels
   gitlatch restore shop pay/ledger --factor 50% --yes -c prod-eu.yaml`,
@@ -69,13 +78,15 @@ Exit status:
 	}
 	r.every(c, env)
 	r.registerTargets(c, &r.flags)
-	c.Flags().Var((*grammar.Share)(&r.options.Factor), "factor", "share of each level to raise to, rounded up, such as 50% or 0.5")
+	c.Flags().Var((*units.Share)(&r.options.Factor), "factor", "target of each workload as a share of its level, rounded up, such as 50% or 0.5")
 	c.Flags().StringSliceVar(&r.options.Order, "order", nil, "namespaces in the order of their waves (default by PriorityClass)")
 	c.Flags().BoolVar(&r.options.FromZero, "from-zero", false, "also raise workloads with 0 replicas")
 	c.Flags().Int32Var(&r.pace.PerMinute, "pods-per-minute", restore.PerMinute, "maximum number of pods to request per minute")
 	c.Flags().Int32Var(&r.pace.Unready, "max-unready", restore.Unready, "maximum number of requested pods that are not ready")
-	c.Flags().Var((*grammar.Span)(&r.pace.Patience), "wave-timeout", "maximum time without progress before the next wave starts")
-	c.Flags().Var((*grammar.Span)(&r.hold), "brake", "time until a brake expires, up to 7d")
+	c.Flags().Var((*units.Span)(&r.pace.Patience), "wave-timeout", "maximum time without progress before the next wave starts")
+	c.Flags().Var((*units.Span)(&r.waitFor), "wait", "maximum time to wait until every workload exists and is ready at its level (30m without a value)")
+	c.Flags().Lookup("wait").NoOptDefVal = (*units.Span)(ptr.To(restore.WaitFor)).String()
+	c.Flags().Var((*units.Span)(&r.hold), "brake", "time until a brake expires (at most 7d)")
 	c.AddCommand(newRelease(env))
 	return c
 }
@@ -86,13 +97,14 @@ func newRelease(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "release",
 		Short: "Remove brakes and let autoscalers scale down again",
-		Long: `release removes the brakes that a restore set, and puts back the previous
-scale-down setting of each autoscaler. If a user changed the setting since, the
-user's value stays. Without --yes, release prints the plan and writes nothing.
+		Long: `release removes the brakes that a restore set, and brings back the previous
+scale-down setting of each autoscaler. If a user changed this setting after the
+restore, release keeps the user's value. Without --yes, release prints the plan
+and writes nothing.
 
 Exit status:
-  0  The plan was printed, or every autoscaler is as planned.
-  1  An autoscaler is not yet as planned. Run release again.
+  0  The plan was printed, or every autoscaler has reached its planned state.
+  1  An autoscaler has not reached its planned state yet. Run release again.
   2  release could not run.`,
 		Example: `  # Print the plan
   gitlatch restore release -c prod-eu.yaml
@@ -114,17 +126,18 @@ Exit status:
 // every adds the flags that restore and release share.
 func (r *restoring) every(c *cobra.Command, env Env) {
 	r.register(c, env)
-	c.Flags().BoolVar(&r.yes, "yes", false, "write to the cluster; without it the plan is printed")
+	c.Flags().BoolVar(&r.yes, "yes", false, "write to the cluster instead of printing the plan")
 	r.output.register(c, restore.Report.Table, nil)
 }
 
 // check returns the errors in the flags.
 func (r *restoring) check() error {
 	var wrong wrongs
-	wrong.unless(plan.ValidFactor(r.options.Factor), "--factor: must be above 0 and at most 1, got %v: it is for a smaller site; for more pods edit the record", r.options.Factor)
+	wrong.unless(plan.ValidFactor(r.options.Factor), "--factor: must be above 0 and at most 1, got %v. For more pods, raise the level in the checkpoint file", r.options.Factor)
 	wrong.unless(r.pace.PerMinute >= 1, "--pods-per-minute: must be at least 1 pod a minute, got %d", r.pace.PerMinute)
 	wrong.unless(r.pace.Unready >= 1, "--max-unready: must be at least 1 pod, got %d", r.pace.Unready)
-	wrong.unless(r.pace.Patience > 0, "--wave-timeout: must be a time as 10m, got %s", r.pace.Patience)
+	wrong.unless(r.pace.Patience > 0, "--wave-timeout: must be a duration such as 10m, got %s", r.pace.Patience)
+	wrong.unless(r.waitFor == 0 || r.yes, "--wait requires --yes")
 	hold := restore.CheckHold(r.hold)
 	wrong.unless(hold == nil, "--brake: %w", hold)
 	order := plan.CheckNamespaces(r.options.Order)
@@ -154,7 +167,7 @@ func (r *restoring) run(ctx context.Context, env Env, do func(context.Context, *
 }
 
 // raise restores the levels in git of the targets, or of all workloads without targets.
-func (r *restoring) raise(ctx context.Context, env Env, s *open.Site, targets []grammar.Target) (report restore.Report, err error) {
+func (r *restoring) raise(ctx context.Context, env Env, s *open.Site, targets []units.Target) (report restore.Report, err error) {
 	tree, err := s.Declared(ctx)
 	if err != nil {
 		return report, err
@@ -167,12 +180,12 @@ func (r *restoring) raise(ctx context.Context, env Env, s *open.Site, targets []
 
 // narrow limits the options to the targets. If every target is a namespace, it selects
 // namespaces, and otherwise workloads.
-func (r *restoring) narrow(targets []grammar.Target, tree checkpoint.Tree) (err error) {
-	if slices.ContainsFunc(targets, func(t grammar.Target) bool { return !t.All() }) {
+func (r *restoring) narrow(targets []units.Target, tree checkpoint.Tree) (err error) {
+	if slices.ContainsFunc(targets, func(t units.Target) bool { return !t.All() }) {
 		r.options.Workloads, err = findAll(targets, declares(tree))
 		return err
 	}
-	r.options.Namespaces = each.Of(targets, grammar.Target.String)
+	r.options.Namespaces = lists.Map(targets, units.Target.String)
 	return nil
 }
 
@@ -184,6 +197,7 @@ func (r *restoring) restoring(env Env, s *open.Site) *restore.Restore {
 	one.Say = func(line string) { fmt.Fprintln(env.Err, line) }
 	if r.pace != (plan.Pace{}) {
 		one.Pace, one.Hold = r.pace, r.hold
+		one.WaitFor = r.waitFor
 	}
 	return one
 }
@@ -198,9 +212,9 @@ func (r *restoring) which(env Env, s *open.Site, of restore.Report) {
 	switch of.Declared {
 	case "":
 	case of.Cluster:
-		text += ", the one that the record is of"
+		text += ", the site's cluster"
 	default:
-		text += ", another than the record is of"
+		text += ", not the site's cluster"
 	}
 	fmt.Fprintf(env.Err, "cluster %s at %s%s\n", of.Cluster, s.Server, text)
 }

@@ -15,7 +15,7 @@ import (
 func newRights(env Env, f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "rights",
-		Short: "Print RBAC rights for custom kinds",
+		Short: "Print RBAC roles for custom kinds",
 		Long: `rights prints ClusterRoles for the custom kinds in the policy on the branch. It
 also prints ClusterRoleBindings to the groups that infra/rbac uses. Ticks, users
 and drills may then list these kinds, and a restore may also change their scale.
@@ -28,7 +28,7 @@ A group without members grants no access.`,
 				return err
 			}
 			if len(git.set.Kinds) == 0 {
-				fmt.Fprintln(env.Err, "nothing is printed: the policy on the branch names no kind, and the rights in infra/rbac are all that is needed")
+				fmt.Fprintln(env.Err, "the policy on the branch has no kinds, so the rights in infra/rbac are enough")
 				return nil
 			}
 			for _, r := range roles {
@@ -53,7 +53,7 @@ type role struct {
 
 var roles = []role{
 	{name: "sampler", purpose: "A tick lists them.", groups: []string{"gitlatch:samplers"}},
-	{name: "doctor", purpose: "People and drills list them, and read what defines them.", groups: []string{"gitlatch:people", "gitlatch:drillers"}, defines: true},
+	{name: "doctor", purpose: "Users and drills list them, and read their CustomResourceDefinition.", groups: []string{"gitlatch:people", "gitlatch:drillers"}, defines: true},
 	{name: "restorer", purpose: "A restore lists them, and raises their scale.", groups: []string{"gitlatch:restorers"}, scales: true},
 }
 

@@ -46,18 +46,18 @@ func (s *source) fill(place *ways.Place, c config.Config) error {
 // wrongURL returns the problem of a URL that users will commit.
 func wrongURL(text string) error {
 	if text == "" {
-		return errors.New("--url: say by which URL the cluster reaches the repository; the configuration names none that it could")
+		return errors.New("--url is required, because the configuration has no URL at which the cluster reads the repository")
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Path == "" || !slices.Contains([]string{"https", "http", "ssh"}, u.Scheme) {
-		return errors.New("--url: must be a whole https, http or ssh URL, such as https://git.example.com/team/site.git")
+		return errors.New("--url: must be an https, http or ssh URL, such as https://git.example.com/team/site.git")
 	}
 	_, password := u.User.Password()
 	switch {
 	case u.User != nil && (u.Scheme != "ssh" || password): // the user of an ssh URL is not a secret
-		return errors.New("--url: must hold no password or token, since what is printed is committed: give the tool a Secret in the cluster")
+		return errors.New("--url: must not contain a password or token, because you commit the output. Give the GitOps tool a Secret in the cluster")
 	case u.RawQuery != "" || u.Fragment != "":
-		return errors.New("--url: must hold no query and no fragment, where tokens hide: what is printed is committed")
+		return errors.New("--url: must not have a query or a fragment, which may contain a token, because you commit the output")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -12,11 +13,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/build"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -33,8 +34,8 @@ func newStatus(env Env) *cobra.Command {
 		Short: "Show the status of a site or a fleet",
 		Long: `status prints the mode, the cluster, the last tick and the remaining commit
 budget of a site. It lists pauses, edit grace periods, the open pull request and
-the open alerts. If the site observes, status also prints how many entries in
-git are not updated. With the configuration of a fleet, it prints every site.
+the open alerts. If the mode is observe, status also prints the number of
+entries in git that gitlatch does not update. For a fleet, it prints every site.
 
 status reads only the state, and the list of sites of a fleet. It does not
 contact a cluster, and writes nothing.
@@ -89,6 +90,9 @@ type siteStatus struct {
 	Unpublished time.Time    `json:"unpublishedSince,omitzero"` // since when a level change waits for a commit
 	Alerts      []alert.Open `json:"alerts"`
 	Unsent      int          `json:"unsent,omitempty"` // messages that may not have been sent
+
+	now   time.Time
+	named string // the name of the cluster in the configuration; "" is unknown
 }
 
 // A leftAlone is a workload that gitlatch does not change until an instant.
@@ -111,14 +115,14 @@ func (a *asking) run(ctx context.Context, env Env) error {
 	}
 	from := opener(env, c, true)
 	s := status{Document: term.DocumentOf("Status"), Build: env.Build, Sites: []siteStatus{}}
-	sites := []*site.Opener{from}
+	sites := []*wiring.Opener{from}
 	if c.Fleet != "" {
 		s.Fleet = c.Site
-		members, err := (&site.Roster{Opener: from}).Read(ctx)
+		members, err := (&wiring.Roster{Opener: from}).Read(ctx)
 		if err != nil {
 			return err
 		}
-		sites = each.Of(members, from.Of)
+		sites = lists.Map(members, from.Of)
 	}
 	for _, one := range sites {
 		of, err := readStatus(ctx, one, env.Clock())
@@ -131,12 +135,12 @@ func (a *asking) run(ctx context.Context, env Env) error {
 }
 
 // readStatus reads the state of a site.
-func readStatus(ctx context.Context, from *site.Opener, now time.Time) (s siteStatus, err error) {
+func readStatus(ctx context.Context, from *wiring.Opener, now time.Time) (s siteStatus, err error) {
 	store, err := from.Store(ctx)
 	if err != nil {
 		return s, err
 	}
-	parts := site.Parts{Store: store}
+	parts := wiring.Parts{Store: store}
 	defer closed(&err, parts)
 	head, latches, err := latch.Load(ctx, store, from.Config.Site)
 	if err != nil {
@@ -149,6 +153,7 @@ func newStatusOf(c config.Config, head latch.Head, latches map[workload.ID]latch
 	s := siteStatus{
 		Site: c.Site, Cluster: head.Cluster.UID, LastTick: head.At, Workloads: len(latches),
 		Unpublished: head.UnpublishedSince, Unsent: len(head.Outbox), Alerts: append([]alert.Open{}, head.Open...),
+		now: now, named: cmp.Or(c.Cluster.EKS.Name, c.Cluster.Context),
 	}
 	s.Late = !head.At.IsZero() && now.Sub(head.At) > 3*c.Period
 	if head.PausedUntil.After(now) {
@@ -178,7 +183,7 @@ func newStatusOf(c config.Config, head latch.Head, latches map[workload.ID]latch
 	if head.At.IsZero() {
 		return s, nil
 	}
-	set, err := site.ParsePolicy(c, c.Repository.PolicyFile, head.Agreed.PolicySource)
+	set, err := wiring.ParsePolicy(c, c.Repository.PolicyFile, head.Agreed.PolicySource)
 	if err != nil {
 		return s, err
 	}

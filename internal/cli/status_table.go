@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/gitlatch/gitlatch/internal/term"
 )
@@ -25,7 +28,7 @@ func (s status) finding() error {
 func (s siteStatus) troubles() []string {
 	var all []string
 	if s.Late {
-		all = append(all, "no tick came since "+instantOf(s.LastTick))
+		all = append(all, "no tick ran since "+instantOf(s.LastTick))
 	}
 	if !s.Unpublished.IsZero() {
 		all = append(all, "a level change has been waiting since "+instantOf(s.Unpublished))
@@ -44,15 +47,17 @@ func (s status) Table(out io.Writer, style term.Style) error {
 			topics := one.topics()
 			topics.Add("gitlatch", "%s", s.Build)
 			p.Topics(topics)
+			troubles := one.troubles()
+			p.Verdict(len(troubles) == 0, cmp.Or(strings.Join(troubles, "; "), "healthy"))
 		}
 		return p.Print(out)
 	}
-	rows := [][]string{{"SITE", "MODE", "LAST TICK", "WORKLOADS", "COMMITS LEFT", "WHAT TO LOOK AT"}}
+	rows := [][]string{{"SITE", "MODE", "LAST TICK", "WORKLOADS", "COMMITS LEFT", "PROBLEMS"}}
 	for _, one := range s.Sites {
-		rows = append(rows, []string{one.Site, one.mode(), instantOf(one.LastTick), fmt.Sprint(one.Workloads), fmt.Sprint(one.CommitsLeft), strings.Join(one.troubles(), "; ")})
+		rows = append(rows, []string{one.Site, one.mode(), one.ago(one.LastTick), fmt.Sprint(one.Workloads), fmt.Sprint(one.CommitsLeft), strings.Join(one.troubles(), "; ")})
 	}
 	p.Rows(rows)
-	p.Say("", "fleet %s: %s; gitlatch %s", s.Fleet, term.Count(len(s.Sites), "site"), s.Build)
+	p.Verdict(s.finding() == nil, fmt.Sprintf("fleet %s: %s; gitlatch %s", s.Fleet, term.Count(len(s.Sites), "site"), s.Build))
 	return p.Print(out)
 }
 
@@ -62,17 +67,14 @@ func (s siteStatus) topics() (all term.Topics) {
 		return term.Topics{{"site", s.Site}, {"last tick", "none yet: run gitlatch tick"}}
 	}
 	all.Add("site", "%s, mode %s", s.Site, s.mode())
-	all.Add("cluster", "%s", s.Cluster)
-	all.Add("last tick", "%s", instantOf(s.LastTick))
-	if s.Late {
-		all.Add("", "no tick came for three periods")
-	}
+	all.Add("cluster", "%s", strings.TrimSpace(s.named+" "+s.Cluster))
+	all.Add("last tick", "%s", s.ago(s.LastTick))
 	verb := "latched"
 	if s.Mode == "observe" {
 		verb = "observed"
 	}
 	all.Add("workloads", "%d %s, %d of them frozen, %d opted out", s.Workloads-s.OptedOut, verb, s.Frozen, s.OptedOut)
-	all.Add("budget", "%s left now; %d more come in a day", term.Count(s.CommitsLeft, "commit"), s.CommitsPerDay)
+	all.Add("budget", "%s left now, and %d more per day", term.Count(s.CommitsLeft, "commit"), s.CommitsPerDay)
 	if !s.PausedUntil.IsZero() {
 		all.Add("paused", "the site until %s", instantOf(s.PausedUntil))
 	}
@@ -83,16 +85,14 @@ func (s siteStatus) topics() (all term.Topics) {
 		all.Add("edit grace", "%s until %s", one.Workload, instantOf(one.Until))
 	}
 	if p := s.Proposal; p != nil {
-		all.Add("proposal", "%s, open since %s", strings.TrimSpace(p.URL+" branch "+p.Branch), instantOf(p.Opened))
-	}
-	if !s.Unpublished.IsZero() {
-		all.Add("waiting", "a level change since %s", instantOf(s.Unpublished))
+		all.Add("proposal", "%s, opened %s", strings.TrimSpace(p.URL+" branch "+p.Branch), s.ago(p.Opened))
 	}
 	for _, a := range s.Alerts {
-		all.Add("alert", "%s %s since %s: %s", a.Kind, a.Subject, instantOf(a.Since), a.Text)
+		all.Add("alert", "%s %s, %s: %s", a.Kind, a.Subject, s.ago(a.Since), a.Text)
+		all.Add("", "Fix: %s", a.Fix)
 	}
 	if s.Unsent > 0 {
-		all.Add("unsent", "%s not known to have been sent", term.Count(s.Unsent, "message"))
+		all.Add("unsent", "%s may not have been sent", term.Count(s.Unsent, "message"))
 	}
 	return all
 }
@@ -106,10 +106,13 @@ func (s siteStatus) mode() string {
 	return fmt.Sprintf("observe (entries in git that are not updated: %d)", s.Entries)
 }
 
-// instantOf formats an instant. The zero instant is "never".
-func instantOf(at time.Time) string {
+// ago returns the age of an instant, such as "3m ago". The zero instant is "never".
+func (s siteStatus) ago(at time.Time) string {
 	if at.IsZero() {
 		return "never"
 	}
-	return at.UTC().Format(time.RFC3339)
+	return duration.HumanDuration(max(0, s.now.Sub(at))) + " ago"
 }
+
+// instantOf formats an instant.
+func instantOf(at time.Time) string { return at.UTC().Format(time.RFC3339) }

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -51,10 +52,10 @@ func TestStatusSaysHowASiteStands(t *testing.T) {
 		s.CommitsLeft != 5 || s.CommitsPerDay != 24 || s.Workloads == 0 || s.Alerts == nil {
 		t.Errorf("%+v", s)
 	}
-	if got.status != 1 || !strings.Contains(got.err, "site prod-eu: no tick came since 2026-03-02T08:10:00Z") {
+	if got.status != 1 || !strings.Contains(got.err, "site prod-eu: no tick ran since 2026-03-02T08:10:00Z") {
 		t.Errorf("late: status %d, %s", got.status, got.err)
 	}
-	if got := w.run("status"); !strings.Contains(got.out, "last tick  2026-03-02T08:10:00Z\n           no tick came for three periods\n") {
+	if got := w.run("status"); !strings.Contains(got.out, "last tick  20m ago\n") {
 		t.Errorf("late: %s", got.out)
 	}
 }
@@ -67,8 +68,16 @@ func TestStatusFindsWhatIsNotWell(t *testing.T) {
 	for range 2 {
 		w.tick()
 	}
-	if got := w.run("status"); got.status != 1 || !strings.Contains(got.out, "unread statefulsets since ") || !strings.Contains(got.err, "1 alert open") {
+	if got := w.run("status"); got.status != 1 || !strings.Contains(got.out, "unread statefulsets, 10m ago: ") || !strings.Contains(got.out, "\n           Fix: kubectl apply -k infra/rbac\n") || !strings.Contains(got.err, "1 alert open") {
 		t.Errorf("%+v", got)
+	}
+	text, err := os.ReadFile(w.path("config.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, "config.yaml", strings.Replace(string(text), "cluster: {", "cluster: {context: blue, ", 1))
+	if got := w.run("status"); !strings.Contains(got.out, "cluster    blue 1f0c-blue\n") {
+		t.Errorf("the cluster has no name: %+v", got)
 	}
 	w.write(t, "state/latch.db", strings.Repeat("not a database\n", 1000))
 	if got := w.run("status"); got.status != 2 || !strings.Contains(got.err, "state cannot be read") {
@@ -87,7 +96,7 @@ func TestStatusOfAFleet(t *testing.T) {
 	w.origin.Push(t, "main", map[string]string{"fleet.yaml": list}, "fleet")
 	w.write(t, "fleet.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: all\nfleet: fleet.yaml\nstate: {bolt: {path: "+w.path("state/latch.db")+"}}\nrepository: {url: "+w.origin.Dir+"}\n")
 	got := run(w.now, "status", "-c", w.path("fleet.yaml"))
-	if got.status != 0 || !strings.Contains(got.out, "prod-eu  latch  2026-03-02T08:10:00Z") || !strings.Contains(got.out, "prod-us         never") || !strings.Contains(got.out, "fleet all: 2 sites; gitlatch v1.2.3") {
+	if got.status != 0 || !strings.Contains(got.out, "prod-eu  latch  5m ago") || !strings.Contains(got.out, "prod-us         never") || !strings.Contains(got.out, "fleet all: 2 sites; gitlatch v1.2.3") {
 		t.Errorf("%+v", got)
 	}
 	if got = run(w.now, "status", "-c", w.path("fleet.yaml"), "--site", "prod-eu"); got.status != 0 || strings.Contains(got.out, "prod-us") || !strings.Contains(got.out, "prod-eu, mode latch") {
@@ -96,14 +105,14 @@ func TestStatusOfAFleet(t *testing.T) {
 	if got = run(w.now, "log", "shop/web", "-c", w.path("fleet.yaml"), "--site", "prod-eu"); got.status != 0 || !strings.Contains(got.out, "new -> ") {
 		t.Errorf("the log of one of them: %+v", got)
 	}
-	if got = run(w.now, "status", "-c", w.path("fleet.yaml"), "--site", "prod-ap"); got.status != 2 || !strings.Contains(got.err, "--site: fleet.yaml lists no site prod-ap") {
+	if got = run(w.now, "status", "-c", w.path("fleet.yaml"), "--site", "prod-ap"); got.status != 2 || !strings.Contains(got.err, "--site: fleet.yaml has no site prod-ap") {
 		t.Errorf("none of them: %+v", got)
 	}
 }
 
 func TestVersionSaysWhatItWasBuiltFrom(t *testing.T) {
 	t.Parallel()
-	for args, want := range map[string]string{"version": "gitlatch v1.2.3\n", "--version": "gitlatch v1.2.3\n", "version -o yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Version\nversion: v1.2.3\n"} {
+	for args, want := range map[string]string{"version": "gitlatch v1.2.3\n", "--version": "gitlatch v1.2.3\n"} {
 		if got := run(time.Time{}, strings.Fields(args)...); got != (outcome{0, want, ""}) {
 			t.Errorf("%s: %+v", args, got)
 		}
@@ -127,7 +136,7 @@ func TestATickWithoutACommitNamesTheReason(t *testing.T) {
 			w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": takesNoRisk}, "take no risk")
 			w.api.workloads["shop/deployment/web"].desired, w.api.workloads["shop/deployment/web"].ready = 170, 170
 			w.api.workloads["shop/deployment/cart"].desired, w.api.workloads["shop/deployment/cart"].ready = 40, 40
-		}, "no commit: 2 level changes are blocked (no rule found)\n", "a level change has been waiting since"},
+		}, "no commit: 2 level changes are blocked (no rule found)\n  Fix: gitlatch doctor --write\n", "a level change has been waiting since"},
 		{"a mass drop", func(_ *testing.T, w *world) {
 			for _, p := range w.api.workloads {
 				p.desired, p.ready = max(1, p.desired/9), max(1, p.ready/9)

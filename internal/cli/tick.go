@@ -13,8 +13,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/report"
-	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -30,23 +30,20 @@ func newTick(env Env) *cobra.Command {
 If a workload stays beyond a threshold for the stabilization window, tick
 commits the new level. All level changes of a tick are one commit.
 
-With --repository instead of --config, the site is called "local". tick then
-uses the current kube context, and a state file in your cache folder. The first
-tick prints the path of this file.
-
-With --repository, the defaults apply: site local, the current kube context, and
-a state file in your cache folder. The first tick prints its path.`,
+If you use --repository instead of --config, the name of the site is "local".
+tick then uses the current kubeconfig context, and stores the state in a file in
+your cache folder. The first tick prints the path of this file.`,
 		Example: "  gitlatch tick --dry-run -c prod-eu.yaml\n  gitlatch tick -c prod-eu.yaml",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if metrics != "" && dryRun {
-				return errors.New("--metrics-file: a dry run writes nothing; give one of --metrics-file and --dry-run")
+				return errors.New("specify only one of --metrics-file and --dry-run: a dry run writes nothing")
 			}
 			of, err := f.config()
 			if err != nil {
 				return err
 			}
-			return within(c.Context(), site.Lease(of), func(ctx context.Context) error {
+			return within(c.Context(), wiring.Lease(of), func(ctx context.Context) error {
 				return f.tick(ctx, env, of, o, metrics, dryRun)
 			})
 		},
@@ -68,16 +65,18 @@ func (f *flags) tick(ctx context.Context, env Env, c config.Config,
 		if err := hangs(busy, c.Period, env.Clock()); err != nil {
 			return err
 		}
-		return form.write(env, report.New(heldBy(busy, c.Site, env.Clock())))
+		// This is not a failure: the other tick, or the next one, does the work.
+		text := fmt.Sprintf("site %s: state %s is open in another gitlatch", c.Site, busy.Path)
+		return form.write(env, report.New(tick.Report{Site: c.Site, Fleet: workload.Fleet{At: env.Clock().UTC()}, NotRun: text}))
 	}
 	if err != nil {
 		return err
 	}
 	defer closed(&err, parts)
 	if first {
-		fmt.Fprintf(env.Err, "site %s keeps its state in %s; --config FILE names others\n", c.Site, c.State.Bolt)
+		fmt.Fprintf(env.Err, "site %s stores its state in %s. To choose another file, use --config FILE\n", c.Site, c.State.Bolt)
 	}
-	t := site.Tick(c, parts)
+	t := wiring.Tick(c, parts)
 	t.DryRun = dryRun
 	r, err := t.Run(ctx)
 	if err != nil {
@@ -92,12 +91,6 @@ func (f *flags) tick(ctx context.Context, env Env, c config.Config,
 	return found(err, r.Err())
 }
 
-// heldBy returns the report of a tick that found the state file open in another process.
-// This is not a failure: the other tick, or the next one, does the work.
-func heldBy(busy *bolt.BusyError, site string, now time.Time) tick.Report {
-	return tick.Report{Site: site, Fleet: workload.Fleet{At: now.UTC()}, NotRun: fmt.Sprintf("site %s: state %s is open in another gitlatch", site, busy.Path)}
-}
-
 // hangs returns an error if the process with the open state file has not written the file
 // for three periods. Each tick writes the file, so that process hangs.
 func hangs(busy *bolt.BusyError, period time.Duration, now time.Time) error {
@@ -106,7 +99,7 @@ func hangs(busy *bolt.BusyError, period time.Duration, now time.Time) error {
 		return errors.Join(busy, err)
 	}
 	if since := now.Sub(info.ModTime()); since > 3*period {
-		return fmt.Errorf("%w; it was last written %s ago, so that whoever has it open hangs: end that process", busy, since.Round(time.Second))
+		return fmt.Errorf("%w. Its last write was %s ago, so the process that has it open hangs. Stop this process", busy, since.Round(time.Second))
 	}
 	return nil
 }

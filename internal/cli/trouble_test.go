@@ -51,7 +51,7 @@ func TestNothingIsDoneWhereNothingCanBe(t *testing.T) {
 		{"a kubeconfig that is none", func(t *testing.T, w *world) { w.write(t, "kubeconfig", "{") }, []string{"/kubeconfig: "}},
 
 		{"a repository that is not there", func(t *testing.T, w *world) { w.configure(t, w.path("nowhere.git")) },
-			[]string{"nowhere.git", "there is no git repository at this path"}},
+			[]string{"nowhere.git", "this path contains no git repository"}},
 		{"a server that is not there", func(t *testing.T, w *world) { w.configure(t, "http://127.0.0.1:1/site.git") },
 			[]string{"http://127.0.0.1:1/site.git", "connection refused"}},
 		{"a branch that is not there", func(t *testing.T, w *world) { w.origin.ForcePush(t, "main", "") },
@@ -61,7 +61,7 @@ func TestNothingIsDoneWhereNothingCanBe(t *testing.T) {
 			w.configure(t, w.path("long.git"))
 		}, []string{"long.git", "SHA-256", "only SHA-1 is supported"}},
 		{"the site's folder is a symlink", func(t *testing.T, w *world) { w.link(t, siteDir, "../apps") },
-			[]string{siteDir + " is a symlink", "hint: commit a plain file or folder"}},
+			[]string{siteDir + " is a symlink", "hint: commit a regular file or folder"}},
 		{"checkpoints is a symlink", func(t *testing.T, w *world) { w.link(t, "checkpoints", "apps") },
 			[]string{"checkpoints is a symlink"}},
 
@@ -103,12 +103,12 @@ func TestTheRestGoesOn(t *testing.T) {
 		facts []string // in the checkpoint files afterwards
 	}{
 		{"a kind is forbidden", func(_ *testing.T, w *world) { w.api.refuse["statefulsets"] = http.StatusForbidden },
-			[]string{"not read: statefulsets: forbidden: ", "hint: nothing is lowered until all is read", "infra/rbac"},
+			[]string{"not read: statefulsets: forbidden: ", "hint: gitlatch lowers no level until then", "infra/rbac"},
 			[]string{"no level is lowered (partial): a part of the cluster could not be listed\n"},
 			"latch(prod-eu): shop/web 100 -> 200", []string{`statefulset.ledger: "5"`, `deployment.web: "200"`, `deployment.cart: "20"`}},
 		{"autoscalers are forbidden", func(_ *testing.T, w *world) { w.api.refuse["horizontalpodautoscalers"] = http.StatusForbidden },
 			[]string{"not read: horizontalpodautoscalers: forbidden: "},
-			[]string{"its scale is unknown: horizontalpodautoscalers are unread"},
+			[]string{"its scale is unknown: horizontalpodautoscalers could not be listed"},
 			"", []string{`statefulset.ledger: "5"`, `deployment.web: "100"`, `deployment.cart: "20"`}},
 		{"everything is forbidden", func(_ *testing.T, w *world) {
 			for _, resource := range []string{"kube-system", "deployments", "statefulsets", "daemonsets", "horizontalpodautoscalers"} {
@@ -121,31 +121,31 @@ func TestTheRestGoesOn(t *testing.T) {
 			[]string{"not read: deployments: internal server error: "}, []string{"(partial)"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "100"`}},
 		{"a record edited into nonsense", func(t *testing.T, w *world) { w.replace(t, shop, `deployment.web: "100"`, `deployment.web: "lots"`) },
-			[]string{shop + `:17: data["deployment.web"]: must be a whole number of at least 1, got "lots"`, "fix " + shop + " on the branch; until then gitlatch uses the last agreed version"},
+			[]string{shop + `:18: data["deployment.web"]: must be an integer of at least 1, got "lots"`, "correct " + shop + " on the branch; until then gitlatch uses the last agreed version"},
 			[]string{"shop/web                175       100     freeze", "the checkpoint file of its namespace is broken"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "lots"`}},
 		{"a record with a conflict in it", func(t *testing.T, w *world) { w.replace(t, shop, "data:\n", "<<<<<<< HEAD\ndata:\n=======\n") },
-			[]string{shop + ":7: is not YAML: ", "fix " + shop + " on the branch"}, nil,
+			[]string{shop + ":8: is not YAML: ", "correct " + shop + " on the branch"}, nil,
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{"<<<<<<< HEAD"}},
 		{"a record that is a symlink", func(t *testing.T, w *world) { w.link(t, shop, "../../../apps/web.yaml") },
-			[]string{shop + " is a symlink", "hint: commit a plain file", "fix " + shop + " on the branch"}, nil,
+			[]string{shop + " is a symlink", "hint: commit a regular file", "correct " + shop + " on the branch"}, nil,
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`}},
 		{"a namespace's folder that is a symlink", func(t *testing.T, w *world) { w.link(t, siteDir+"/shop", "../../apps") },
-			[]string{siteDir + "/shop is a symlink", "hint: commit a plain file or folder"}, nil,
+			[]string{siteDir + "/shop is a symlink", "hint: commit a regular file or folder"}, nil,
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`}},
 		{"the site file is a symlink", func(t *testing.T, w *world) { w.link(t, checkpoint.SitePath("prod-eu"), "../../apps/web.yaml") },
 			[]string{checkpoint.SitePath("prod-eu") + " is a symlink", "writes nothing for the site"}, []string{"no commit: 2 level changes could not be committed"},
 			"", []string{`deployment.web: "100"`}},
 		{"a site file that is none", func(t *testing.T, w *world) {
 			w.origin.Push(t, "main", map[string]string{checkpoint.SitePath("prod-eu"): "moved"}, "by hand")
-		}, []string{checkpoint.SitePath("prod-eu") + ":1: must be a mapping", "fix " + checkpoint.SitePath("prod-eu") + " on the branch"}, nil,
+		}, []string{checkpoint.SitePath("prod-eu") + ":1: must be a mapping", "correct " + checkpoint.SitePath("prod-eu") + " on the branch"}, nil,
 			"", []string{`deployment.web: "100"`}},
 		{"a site file of another site", func(t *testing.T, w *world) {
 			w.replace(t, checkpoint.SitePath("prod-eu"), `name: "prod-eu"`, `name: "prod-us"`)
 		}, []string{checkpoint.SitePath("prod-eu"), "must be prod-eu", "prod-us"}, nil, "", []string{`deployment.web: "100"`}},
 		{"a site file of a newer format", func(t *testing.T, w *world) {
 			w.replace(t, checkpoint.SitePath("prod-eu"), "version: 1", "version: 7")
-		}, []string{checkpoint.SitePath("prod-eu"), "update gitlatch"}, nil, "", []string{`deployment.web: "100"`}},
+		}, []string{checkpoint.SitePath("prod-eu"), "Update gitlatch"}, nil, "", []string{`deployment.web: "100"`}},
 		{"a policy edited into nonsense", func(t *testing.T, w *world) { w.replace(t, "gitlatch.yaml", "mode: latch", "mode: latchh") },
 			[]string{"gitlatch uses the last agreed policy: gitlatch.yaml:3: mode: must be one of observe, latch"}, nil,
 			"latch(prod-eu): shop/web 100 -> 200, +1 more", []string{`deployment.web: "200"`}},
@@ -240,8 +240,8 @@ func TestABranchThatIsCheckedOut(t *testing.T) {
 	tip := w.origin.Tip("main")
 	w.tick()
 	got := w.tick()
-	w.fails(t, got, `branch "main" is checked out in `+w.origin.Dir, "use a bare repository, or another branch",
-		"hint: a repository on disk takes no login: do as its words say")
+	w.fails(t, got, `branch "main" is checked out in `+w.origin.Dir, "Use a bare repository, or another branch",
+		"hint: follow the error text, and check that the user that runs gitlatch can write")
 	if strings.Contains(got.err, "repository.auth") {
 		t.Errorf("a folder has no identity to push with: %s", got.err)
 	}
@@ -268,7 +268,7 @@ func TestACorruptStateFile(t *testing.T) {
 			w.write(t, "state/latch.db", string(spoil(content)))
 			before := w.hash(t)
 			for _, args := range [][]string{{"tick"}, {"tick", "--dry-run"}, {"explain", "shop/web"}, {"adopt"}, {"pause", "--until", "3h"}} {
-				w.fails(t, w.run(args...), file, "state cannot be read", "move it away and run again", "read back from git")
+				w.fails(t, w.run(args...), file, "the state cannot be read", "Move it away, and run the command again", "reads the levels from git")
 			}
 			if w.hash(t) != before {
 				t.Error("something was written")
@@ -276,7 +276,7 @@ func TestACorruptStateFile(t *testing.T) {
 
 			must(t, os.Rename(file, w.path("spoilt.db")))
 			tip := w.origin.Tip("main")
-			if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "seeded shop/deployment/web: declared level 100 read from git") {
+			if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "seeded shop/deployment/web: level 100 read from git") {
 				t.Errorf("%+v", got)
 			}
 			if w.declared(t) != declared || w.origin.Tip("main") != tip {

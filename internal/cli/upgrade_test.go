@@ -16,7 +16,7 @@ func TestARollbackIsToldWhatToDoWithTheState(t *testing.T) {
 	tip := w.origin.Tip("main")
 	boltstate.PutLatch(t, w.path("state/latch.db"), "prod-eu", "shop/deployment/web", `{"format":99,"state":{}}`)
 	got := w.tick()
-	for _, want := range []string{"state is of format 99", "update gitlatch", "delete the site's state"} {
+	for _, want := range []string{"the state has format 99", "Update gitlatch", "delete the site's state"} {
 		if got.status != 2 || !strings.Contains(got.err, want) {
 			t.Errorf("%+v, want %q", got, want)
 		}

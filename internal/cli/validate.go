@@ -11,8 +11,8 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/strict"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 func newValidate(env Env) *cobra.Command {
@@ -21,12 +21,12 @@ func newValidate(env Env) *cobra.Command {
 		Use:   "validate FILE...",
 		Short: "Check files of kind Config, Policy and Fleet",
 		Long: `validate checks files for errors and prints every error with its line and field.
-It contacts no cluster and no repository, so you can run it in CI. Use - for the
-standard input.
+It contacts no cluster and no repository, so you can run it in CI. To read from
+standard input, use - as FILE.
 
-If a Config is among the files, validate checks each Policy against its period
-and its repository host. Without a Config, it uses a period of 5m and a host
-with pull requests.
+If one of the files is a Config, validate checks each Policy against the period
+and the repository host in this Config. Without a Config, validate assumes a
+period of 5m and a host with pull requests.
 
 Exit status:
   0  All files are valid.
@@ -65,13 +65,13 @@ type validated struct {
 }
 
 // Table prints one line for each valid file and for each problem.
-func (v verdict) Table(out io.Writer, _ term.Style) error {
+func (v verdict) Table(out io.Writer, s term.Style) error {
 	for _, f := range v.Files {
 		if len(f.Problems) == 0 {
-			fmt.Fprintf(out, "%s: valid, of kind %s\n", f.File, f.Kind)
+			fmt.Fprintln(out, s.Verdict(true, f.File+": valid, of kind "+f.Kind))
 		}
 		for _, problem := range f.Problems {
-			fmt.Fprintln(out, problem)
+			fmt.Fprintln(out, s.Verdict(false, problem))
 		}
 	}
 	return nil
@@ -115,7 +115,7 @@ func problems(f validated, text []byte, period time.Duration, noReview bool) []s
 		set, err = config.ParsePolicy(f.File, text, period)
 		set.NoReview = noReview
 		for _, p := range set.Unreviewed() {
-			err = errors.Join(err, strict.Problem{File: f.File, Path: p.Field, Text: p.Text})
+			err = errors.Join(err, yamldoc.Problem{File: f.File, Path: p.Field, Text: p.Text})
 		}
 	case config.KindFleet:
 		_, err = config.ParseFleet(f.File, text)

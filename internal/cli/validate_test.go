@@ -36,7 +36,7 @@ func TestValidateSaysWhatIsWrongWithFiles(t *testing.T) {
 		{"other.yaml", 1, []string{`other.yaml:2: kind: must be one of Config, Policy, Fleet, got "ConfigMap"` + "\n"}},
 		{"unkind.yaml", 1, []string{"unkind.yaml:1: kind: is required: one of Config, Policy, Fleet\n"}},
 		{"list.yaml", 1, []string{"list.yaml:1: must be a mapping, got a list\n"}},
-		{"empty.yaml", 1, []string{"empty.yaml: is empty: start it with apiVersion: gitlatch.dev/v1alpha1 and kind: one of Config, Policy, Fleet\n"}},
+		{"empty.yaml", 1, []string{"empty.yaml: is empty. Start it with apiVersion: gitlatch.dev/v1alpha1 and kind: one of Config, Policy, Fleet\n"}},
 		{"flow.yaml", 0, []string{"flow.yaml: valid, of kind Policy\n"}},
 		{"broken.yaml", 1, []string{"broken.yaml:", "YAML"}},
 		{"kinds.yaml", 1, []string{"kinds.yaml:4: policies[0].match.kinds"}},

@@ -61,7 +61,7 @@ func newTool(env Env, f *flags, tool, short, long string, object, fields func(wa
 	return c
 }
 
-const narrowed = "\n\nIf you give namespaces, the rules cover only their workloads. Each namespace\nmust have a Component in git. To create it, run \"gitlatch init\"."
+const narrowed = "\n\nIf you list namespaces, the output covers only their workloads. Each namespace\nmust have a Component in git. To create it, run \"gitlatch init\"."
 
 func newAdmission(env Env, f *flags) *cobra.Command {
 	var images bool
@@ -79,13 +79,14 @@ the workloads. If the API server cannot read a checkpoint file, it creates the
 workload unchanged.
 
 With --writer, admission also prints a ValidatingAdmissionPolicy that lets only
-these users write checkpoint files. Give the user that applies them, such as
+these users write checkpoint files. Include the user that applies these files,
+such as
   Flux     system:serviceaccount:flux-system:kustomize-controller
   Argo CD  system:serviceaccount:argocd:argocd-application-controller` + narrowed,
 		Example: "  gitlatch render admission -c prod-eu.yaml | kubectl apply -f -",
 		RunE: func(_ *cobra.Command, args []string) error {
 			var wrong wrongs
-			wrong.unless(len(writers) > 0 || !images, "--images requires --writer: without it, anyone who may write ConfigMaps chooses an image")
+			wrong.unless(len(writers) > 0 || !images, "--images requires --writer. Otherwise anyone who may write ConfigMaps can choose an image")
 			for _, user := range writers {
 				wrong.unless(ways.ValidWriter(user), "--writer: must be the name of a user without spaces and quotes, as \"kubectl auth whoami\" prints it, got %q", user)
 			}
@@ -110,7 +111,7 @@ these users write checkpoint files. Give the user that applies them, such as
 	}
 	t.registerTargets(c, f)
 	c.Flags().BoolVar(&images, "images", false, "add the policy that restores the old images of a rollout in a rebuild (requires --writer)")
-	c.Flags().StringArrayVar(&writers, "writer", nil, "name of a `user` that may write checkpoint files (repeatable, default anyone who may write ConfigMaps)")
+	c.Flags().StringArrayVar(&writers, "writer", nil, "name of a `user` that may write checkpoint files (repeatable, default any user with permission to write ConfigMaps)")
 	return c
 }
 
@@ -145,9 +146,9 @@ func (f *flags) place(env Env, t targets, args []string, from *source) (place wa
 // undeclared returns the error for a namespace without checkpoint files. It lists the
 // namespaces that have them.
 func undeclared(namespace string, namespaces []string) error {
-	elsewhere := ", nor in any other yet"
+	elsewhere := ", or in any other namespace yet"
 	if len(namespaces) > 0 {
-		elsewhere = "; what it declares is in: " + strings.Join(namespaces, ", ")
+		elsewhere = "; namespaces with levels: " + strings.Join(namespaces, ", ")
 	}
-	return fmt.Errorf("namespace %s: git declares nothing in it%s", namespace, elsewhere)
+	return fmt.Errorf("namespace %s: git has no level in it%s", namespace, elsewhere)
 }

@@ -69,7 +69,7 @@ func TestRenderNarrowsToNamespacesThatGitKnows(t *testing.T) {
 		}
 	}
 	for _, form := range []string{"flux --patch", "argocd --patch", "admission"} {
-		if got := w.run(append(append([]string{"render"}, strings.Fields(form)...), "nope")...); got.status != 2 || got.out != "" || !strings.Contains(got.err, "namespace nope: git declares nothing in it; what it declares is in: ") {
+		if got := w.run(append(append([]string{"render"}, strings.Fields(form)...), "nope")...); got.status != 2 || got.out != "" || !strings.Contains(got.err, "namespace nope: git has no level in it; namespaces with levels: ") {
 			t.Errorf("%s: %+v", form, got)
 		}
 	}
@@ -84,7 +84,7 @@ func TestRenderPrintsNoPolicyForImagesThatAnyoneCanChoose(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	for args, says := range map[string]string{
-		"--images":                       "--images requires --writer: without it, anyone who may write ConfigMaps chooses an image",
+		"--images":                       "--images requires --writer. Otherwise anyone who may write ConfigMaps can choose an image",
 		"--images --writer a'b":          `--writer: must be the name of a user without spaces and quotes, as "kubectl auth whoami" prints it, got "a'b"`,
 		`--writer a\b`:                   "--writer: must be the name of a user",
 		"--writer jane --writer \u2028x": "--writer: must be the name of a user",
@@ -103,16 +103,16 @@ func TestRenderRefusesWhatMustNotBeCommitted(t *testing.T) {
 	const good = "https://git.example.com/platform/fleet.git"
 	long := strings.Repeat("a", 64)
 	for _, c := range []struct{ flag, value, want string }{
-		{"url", "https://deploy:hunter2@git.example.com/fleet.git", "--url: must hold no password or token"},
-		{"url", "https://hunter2@git.example.com/fleet.git", "--url: must hold no password or token"},
-		{"url", "ssh://git:hunter2@git.example.com/fleet.git", "--url: must hold no password or token"},
-		{"url", "https://git.example.com/fleet.git?private_token=hunter2", "--url: must hold no query"},
-		{"url", "https://git.example.com/fleet.git#hunter2", "--url: must hold no query and no fragment"},
-		{"url", "https://deploy:hunter2@git.example.com/%zz", "--url: must be a whole https, http or ssh URL"},
-		{"url", "git@git.example.com:hunter2.git", "--url: must be a whole https, http or ssh URL"},
-		{"url", "https:///hunter2.git", "--url: must be a whole https, http or ssh URL"},
-		{"url", "https://hunter2", "--url: must be a whole https, http or ssh URL"},
-		{"url", "file:///srv/hunter2.git", "--url: must be a whole https, http or ssh URL"},
+		{"url", "https://deploy:hunter2@git.example.com/fleet.git", "--url: must not contain a password or token"},
+		{"url", "https://hunter2@git.example.com/fleet.git", "--url: must not contain a password or token"},
+		{"url", "ssh://git:hunter2@git.example.com/fleet.git", "--url: must not contain a password or token"},
+		{"url", "https://git.example.com/fleet.git?private_token=hunter2", "--url: must not have a query"},
+		{"url", "https://git.example.com/fleet.git#hunter2", "--url: must not have a query or a fragment"},
+		{"url", "https://deploy:hunter2@git.example.com/%zz", "--url: must be an https, http or ssh URL"},
+		{"url", "git@git.example.com:hunter2.git", "--url: must be an https, http or ssh URL"},
+		{"url", "https:///hunter2.git", "--url: must be an https, http or ssh URL"},
+		{"url", "https://hunter2", "--url: must be an https, http or ssh URL"},
+		{"url", "file:///srv/hunter2.git", "--url: must be an https, http or ssh URL"},
 		{"name", "Prod", `--name: must be a DNS name: lower case letters, digits, dashes and dots, at most 63; got "Prod"`},
 		{"name", "prod_eu", "--name: must be a DNS name"},
 		{"name", "prod\nkind: Secret", "--name: must be a DNS name"},

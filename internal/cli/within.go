@@ -19,7 +19,7 @@ const longest = 15 * time.Minute
 // requested.
 const wrapUp = 5 * time.Second
 
-var errTime = errors.New("out of time: see who did not answer")
+var errTime = errors.New("the time limit is over: check the system that did not answer")
 
 // within runs a function until it returns, the limit has passed or a signal arrives.
 // After the limit or a signal, it waits for wrapUp, and then returns although the
@@ -39,7 +39,7 @@ func within(ctx context.Context, limit time.Duration, run func(context.Context) 
 		select {
 		case err = <-ended:
 		case <-time.After(wrapUp):
-			return fmt.Errorf("given up after %s: %w", limit+wrapUp, context.Cause(ctx))
+			return fmt.Errorf("stopped after %s: %w", limit+wrapUp, context.Cause(ctx))
 		}
 	}
 	if err != nil && errors.Is(context.Cause(ctx), errTime) && !errors.Is(err, errTime) {

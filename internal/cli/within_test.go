@@ -54,7 +54,7 @@ func TestATickEndsThatIsNotAnswered(t *testing.T) {
 			spoil(t, w)
 			begun := time.Now()
 			got := w.run("tick")
-			if took := time.Since(begun); got.status != 2 || !strings.Contains(got.err, "out of time: see who did not answer") || took > 40*time.Second {
+			if took := time.Since(begun); got.status != 2 || !strings.Contains(got.err, "the time limit is over: check the system that did not answer") || took > 40*time.Second {
 				t.Errorf("after %s: %+v", took, got)
 			}
 		})
@@ -73,7 +73,7 @@ func TestAStateThatStaysOpenIsAnErrorInTheEnd(t *testing.T) {
 	for after, status := range map[time.Duration]int{14 * time.Minute: 0, 16 * time.Minute: 2} {
 		must(t, os.Chtimes(file, time.Time{}, w.now.Add(-after)))
 		got := w.run("tick")
-		if got.status != status || status == 2 && !strings.Contains(got.err, "it was last written") {
+		if got.status != status || status == 2 && !strings.Contains(got.err, "Its last write was") {
 			t.Errorf("%s: %+v", after, got)
 		}
 	}

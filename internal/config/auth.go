@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/strict"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 // Auth has the login of gitlatch to the git server, and the keys of the server over SSH.
@@ -63,42 +63,42 @@ func (a Auth) Read(getenv func(string) string) (username, token string, err erro
 	return cmp.Or(username, a.Username), token, err
 }
 
-func authFields(auth *Auth) strict.Object {
+func authFields(auth *Auth) yamldoc.Object {
 	const (
-		unknown = "an unknown host is never trusted: ssh-keyscan HOST prints what a host shows; compare it with what the host publishes, then pin it"
-		useless = "they are what a host is known by over SSH"
+		unknown = "gitlatch trusts no unknown host. Print its keys with \"ssh-keyscan HOST\", compare them with the published keys, and pin them"
+		useless = "gitlatch identifies an SSH host by its keys"
 	)
-	return strict.Fields(
-		strict.Optional("tokenEnv", "environment variable with the access token or password for the git server", strict.Into(&auth.Token.Env, variable)),
-		strict.Optional("tokenFile", "path of the file with the access token or password for the git server", file(&auth.Token.File)),
-		strict.Optional("username", "user name for the login, if the git server requires a certain one", strict.Into(&auth.Username, anyText)),
-		strict.Optional("usernameEnv", "environment variable with the user name for the login", strict.Into(&auth.UsernameEnv, variable)),
-		strict.Optional("sshKeyEnv", "environment variable with the private deploy key, for an ssh URL", strict.Into(&auth.SSHKey.Env, variable)),
-		strict.Optional("sshKeyFile", "path of the file with the private deploy key, for an ssh URL", file(&auth.SSHKey.File)),
-		strict.Optional("hostKeys", "SSH host keys that gitlatch accepts, each as ssh-ed25519 AAAA...", texts(&auth.HostKeys, "pin a key", hostKey, wholeKey)),
+	return yamldoc.Fields(
+		yamldoc.Optional("tokenEnv", "environment variable that contains the access token or password for the git server", yamldoc.Into(&auth.Token.Env, variable)),
+		yamldoc.Optional("tokenFile", "path of the file that contains the access token or password for the git server", file(&auth.Token.File)),
+		yamldoc.Optional("username", "user name for the login, if the git server requires a specific user name", yamldoc.Into(&auth.Username, anyText)),
+		yamldoc.Optional("usernameEnv", "environment variable that contains the user name for the login", yamldoc.Into(&auth.UsernameEnv, variable)),
+		yamldoc.Optional("sshKeyEnv", "environment variable that contains the private deploy key, for an ssh URL", yamldoc.Into(&auth.SSHKey.Env, variable)),
+		yamldoc.Optional("sshKeyFile", "path of the file that contains the private deploy key, for an ssh URL", file(&auth.SSHKey.File)),
+		yamldoc.Optional("hostKeys", "list of SSH host keys that gitlatch accepts, each in the form ssh-ed25519 AAAA...", texts(&auth.HostKeys, "pin a key", hostKey, wholeKey)),
 	).With(
-		strict.OneOf("tokenEnv", "tokenFile", "sshKeyEnv", "sshKeyFile"),
-		strict.AtMostOne(userNames...),
-		strict.Needs("sshKeyEnv", unknown, "hostKeys"),
-		strict.Needs("sshKeyFile", unknown, "hostKeys"),
-		strict.Needs("hostKeys", useless, deployKeys...),
+		yamldoc.OneOf("tokenEnv", "tokenFile", "sshKeyEnv", "sshKeyFile"),
+		yamldoc.AtMostOne(userNames...),
+		yamldoc.Needs("sshKeyEnv", unknown, "hostKeys"),
+		yamldoc.Needs("sshKeyFile", unknown, "hostKeys"),
+		yamldoc.Needs("hostKeys", useless, deployKeys...),
 	)
 }
 
-func webhookFields(s *Secret) strict.Object {
-	return strict.Fields(
-		strict.Optional("urlEnv", "environment variable with the URL of the webhook", strict.Into(&s.Env, variable)),
-		strict.Optional("urlFile", "path of the file with the URL of the webhook", file(&s.File)),
-	).With(strict.OneOf("urlEnv", "urlFile"))
+func webhookFields(s *Secret) yamldoc.Object {
+	return yamldoc.Fields(
+		yamldoc.Optional("urlEnv", "environment variable that contains the URL of the webhook", yamldoc.Into(&s.Env, variable)),
+		yamldoc.Optional("urlFile", "path of the file that contains the URL of the webhook", file(&s.File)),
+	).With(yamldoc.OneOf("urlEnv", "urlFile"))
 }
 
 // hostKey is the form of a line of ssh-keyscan, without the host before the key.
-var hostKey = strict.Text(`^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)) AAAA[A-Za-z0-9+/]+=*( .*)?$`,
-	"a host key such as ssh-ed25519 AAAA..., which is what ssh-keyscan prints behind the host's name")
+var hostKey = yamldoc.Text(`^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)) AAAA[A-Za-z0-9+/]+=*( .*)?$`,
+	"a host key such as ssh-ed25519 AAAA..., without the host name that ssh-keyscan prints")
 
 func wholeKey(s string) error {
 	if _, err := base64.StdEncoding.DecodeString(strings.Fields(s)[1]); err != nil {
-		return errors.New("must be a whole host key: the end of this one is missing")
+		return errors.New("must be a complete host key. The end of this key is missing")
 	}
 	return nil
 }
@@ -110,26 +110,26 @@ var (
 
 // sameWay is the rule that the login fits the URL. An SSH URL needs a deploy key and
 // allows no user name. Other URLs do not allow a deploy key.
-func sameWay(url *string) strict.Rule {
-	key := schema{"anyOf": strict.Each(deployKeys)}
-	keyAlone := schema{"anyOf": strict.Each(deployKeys), "not": schema{"anyOf": strict.Each(userNames)}}
-	return strict.Rule{
-		Check: func(r *strict.Reader, path string) {
-			at := strict.Child(path, "auth")
+func sameWay(url *string) yamldoc.Rule {
+	key := schema{"anyOf": yamldoc.Each(deployKeys)}
+	keyAlone := schema{"anyOf": yamldoc.Each(deployKeys), "not": schema{"anyOf": yamldoc.Each(userNames)}}
+	return yamldoc.Rule{
+		Check: func(r *yamldoc.Reader, path string) {
+			at := yamldoc.Child(path, "auth")
 			refuse := func(path, why string, names ...string) {
 				for _, name := range r.Standing(path, names) {
-					r.Report(strict.Child(path, name), "%s", why)
+					r.Report(yamldoc.Child(path, name), "%s", why)
 				}
 			}
 			switch known := *url != "" && !r.Failed(at); {
 			case repo.OverSSH(*url):
 				if known && len(r.Standing(at, deployKeys)) == 0 {
-					r.Report(at, "must hold one of %s: over SSH a deploy key logs in", strings.Join(deployKeys, ", "))
+					r.Report(at, "must contain one of %s. Over SSH, gitlatch logs in with a deploy key", strings.Join(deployKeys, ", "))
 				}
-				refuse(at, "needs a token beside it: over SSH the user stands in the URL", userNames...)
-				refuse(path, "needs an https URL: over SSH a host is known by its key", "caFile")
+				refuse(at, "requires a token. Over SSH, the user is part of the URL", userNames...)
+				refuse(path, "requires an https URL. Over SSH, gitlatch identifies the host by its key", "caFile")
 			case known:
-				refuse(at, "needs an ssh URL: ssh://git@host/path, or git@host:path", deployKeys...)
+				refuse(at, "requires an ssh URL: ssh://git@host/path, or git@host:path", deployKeys...)
 			}
 		},
 		Schema: schema{

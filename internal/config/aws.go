@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/strict"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 // EKS is a cluster of Amazon EKS. The zero value is not configured.
@@ -50,70 +50,70 @@ type S3 struct {
 	Region string // "" is the region in which the program runs
 }
 
-func regionField(region *string) strict.Field {
-	return strict.Optional("region", "AWS Region of the resource (default: the Region in which gitlatch runs)",
-		strict.Into(region, strict.Text(`^[a-z]{2,4}(-[a-z]+)+-[0-9]+$`, "an AWS region such as eu-west-1")))
+func regionField(region *string) yamldoc.Field {
+	return yamldoc.Optional("region", "AWS Region of the resource; the default is the Region in which gitlatch runs",
+		yamldoc.Into(region, yamldoc.Text(`^[a-z]{2,4}(-[a-z]+)+-[0-9]+$`, "an AWS region such as eu-west-1")))
 }
 
-func eksFields(e *EKS) strict.Object {
-	return strict.Fields(
-		strict.Required("name", "name of the EKS cluster",
-			strict.Into(&e.Name, strict.Text(`^[0-9A-Za-z][-0-9A-Za-z_]*$`, "the name of an EKS cluster: letters, digits, - and _, at most 100").AtMost(100))),
+func eksFields(e *EKS) yamldoc.Object {
+	return yamldoc.Fields(
+		yamldoc.Required("name", "name of the EKS cluster",
+			yamldoc.Into(&e.Name, yamldoc.Text(`^[0-9A-Za-z][-0-9A-Za-z_]*$`, "the name of an EKS cluster: letters, digits, - and _, at most 100").AtMost(100))),
 		regionField(&e.Region),
-		strict.Optional("roleArn", "ARN of the IAM role to assume for the login, if the cluster is in another account",
-			strict.Into(&e.RoleARN, strict.Text(`^arn:aws(-[a-z]+)*:iam::[0-9]{12}:role/[-A-Za-z0-9_+=,.@/]+$`, "the ARN of a role, such as arn:aws:iam::123456789012:role/gitlatch"))),
-		strict.Optional("externalId", "external ID that the IAM role in roleArn requires",
-			strict.Into(&e.ExternalID, strict.Text(`^[-A-Za-z0-9_+=,.@:/]{2,}$`, "an external id: letters, digits and any of +=,.@:/-_"))),
-	).With(strict.Needs("externalId", "it is shown when a role is assumed", "roleArn"))
+		yamldoc.Optional("roleArn", "ARN of the IAM role that gitlatch assumes to log in to a cluster in a different account",
+			yamldoc.Into(&e.RoleARN, yamldoc.Text(`^arn:aws(-[a-z]+)*:iam::[0-9]{12}:role/[-A-Za-z0-9_+=,.@/]+$`, "the ARN of a role, such as arn:aws:iam::123456789012:role/gitlatch"))),
+		yamldoc.Optional("externalId", "external ID that the trust policy of the role in roleArn requires",
+			yamldoc.Into(&e.ExternalID, yamldoc.Text(`^[-A-Za-z0-9_+=,.@:/]{2,}$`, "an external id: letters, digits and any of +=,.@:/-_"))),
+	).With(yamldoc.Needs("externalId", "it is shown when a role is assumed", "roleArn"))
 }
 
-func dynamoFields(d *DynamoDB) strict.Object {
-	return strict.Fields(
-		strict.Required("table", "name of the DynamoDB table",
-			strict.Into(&d.Table, strict.Text(`^[-A-Za-z0-9_.]{3,}$`, "the name of a table: 3 to 255 letters, digits, -, _ and .").AtMost(255))),
+func dynamoFields(d *DynamoDB) yamldoc.Object {
+	return yamldoc.Fields(
+		yamldoc.Required("table", "name of the DynamoDB table",
+			yamldoc.Into(&d.Table, yamldoc.Text(`^[-A-Za-z0-9_.]{3,}$`, "the name of a table: 3 to 255 letters, digits, -, _ and .").AtMost(255))),
 		regionField(&d.Region),
 	)
 }
 
-func codecommitFields(c *CodeCommit) strict.Object {
-	return strict.Fields(
-		strict.Required("name", "name of the CodeCommit repository",
-			strict.Into(&c.Name, strict.Text(`^[-A-Za-z0-9_.]+$`, "the name of a repository: letters, digits, -, _ and ., at most 100").AtMost(100))),
+func codecommitFields(c *CodeCommit) yamldoc.Object {
+	return yamldoc.Fields(
+		yamldoc.Required("name", "name of the CodeCommit repository",
+			yamldoc.Into(&c.Name, yamldoc.Text(`^[-A-Za-z0-9_.]+$`, "the name of a repository: letters, digits, -, _ and ., at most 100").AtMost(100))),
 		regionField(&c.Region),
 	)
 }
 
-func githubFields(g *GitHub) strict.Object {
-	return strict.Fields(
-		strict.Required("repository", "GitHub repository, as owner/name",
-			strict.Into(&g.Repository, strict.Text(`^[-A-Za-z0-9_]{1,100}/[-A-Za-z0-9_.]{1,100}$`, "owner/name, without a URL around it"))),
-		strict.Optional("apiURL", "API URL of a GitHub Enterprise server, such as https://github.example.com/api/v3/",
-			strict.Into(&g.APIURL, strict.Text(`^https?://`, "an https URL"), wrongAPIURL)),
-		strict.Optional("appSecret", "name or ARN of the secret in AWS Secrets Manager with the key of a GitHub App", strict.Into(&g.AppSecret, secretName, noToken)),
-		strict.Optional("tokenSecret", "name or ARN of the secret in AWS Secrets Manager with a fine-grained access token", strict.Into(&g.TokenSecret, secretName, noToken)),
-	).With(strict.OneOf("appSecret", "tokenSecret"))
+func githubFields(g *GitHub) yamldoc.Object {
+	return yamldoc.Fields(
+		yamldoc.Required("repository", "GitHub repository, as owner/name",
+			yamldoc.Into(&g.Repository, yamldoc.Text(`^[-A-Za-z0-9_]{1,100}/[-A-Za-z0-9_.]{1,100}$`, "owner/name, without a URL"))),
+		yamldoc.Optional("apiURL", "API URL of a GitHub Enterprise server, such as https://github.example.com/api/v3/",
+			yamldoc.Into(&g.APIURL, yamldoc.Text(`^https?://`, "an https URL"), wrongAPIURL)),
+		yamldoc.Optional("appSecret", "name or ARN of the AWS Secrets Manager secret that contains the key of a GitHub App", yamldoc.Into(&g.AppSecret, secretName, noToken)),
+		yamldoc.Optional("tokenSecret", "name or ARN of the AWS Secrets Manager secret that contains a fine-grained access token", yamldoc.Into(&g.TokenSecret, secretName, noToken)),
+	).With(yamldoc.OneOf("appSecret", "tokenSecret"))
 }
 
-func snsFields(s *SNS) strict.Object {
-	return strict.Fields(
-		strict.Required("topicArn", "ARN of the SNS topic",
-			strict.Into(&s.TopicARN, strict.Text(`^arn:aws(-[a-z]+)*:sns:[-a-z0-9]+:[0-9]{12}:[-A-Za-z0-9_]+$`, "the ARN of a standard topic, such as arn:aws:sns:eu-west-1:123456789012:gitlatch").AtMost(320))),
+func snsFields(s *SNS) yamldoc.Object {
+	return yamldoc.Fields(
+		yamldoc.Required("topicArn", "ARN of the SNS topic",
+			yamldoc.Into(&s.TopicARN, yamldoc.Text(`^arn:aws(-[a-z]+)*:sns:[-a-z0-9]+:[0-9]{12}:[-A-Za-z0-9_]+$`, "the ARN of a standard topic, such as arn:aws:sns:eu-west-1:123456789012:gitlatch").AtMost(320))),
 	)
 }
 
-func s3Fields(s *S3) strict.Object {
-	return strict.Fields(
-		strict.Required("bucket", "name of the S3 bucket",
-			strict.Into(&s.Bucket, strict.Text(`^[a-z0-9][-.a-z0-9]{1,61}[a-z0-9]$`, "the name of a bucket: 3 to 63 small letters, digits, - and ."))),
-		strict.Optional("prefix", "prefix of all keys in the S3 bucket, such as gitlatch/",
-			strict.Into(&s.Prefix, strict.Text(`^([-A-Za-z0-9_.]+/)+$`, "folders with a slash after each, such as gitlatch/drills/"))),
+func s3Fields(s *S3) yamldoc.Object {
+	return yamldoc.Fields(
+		yamldoc.Required("bucket", "name of the S3 bucket",
+			yamldoc.Into(&s.Bucket, yamldoc.Text(`^[a-z0-9][-.a-z0-9]{1,61}[a-z0-9]$`, "the name of a bucket: 3 to 63 small letters, digits, - and ."))),
+		yamldoc.Optional("prefix", "prefix of the object keys in the S3 bucket, such as gitlatch/",
+			yamldoc.Into(&s.Prefix, yamldoc.Text(`^([-A-Za-z0-9_.]+/)+$`, "folders with a slash after each, such as gitlatch/drills/"))),
 		regionField(&s.Region),
 	)
 }
 
 // secretName is the form of the name or ARN of a secret in AWS Secrets Manager.
-var secretName = func() strict.Form {
-	f := strict.Text(`^[A-Za-z0-9/_+=.@][-A-Za-z0-9/_+=.@:]*$`, "the name or ARN of a secret in AWS Secrets Manager; the secret itself never stands in this file").Hide()
+var secretName = func() yamldoc.Form {
+	f := yamldoc.Text(`^[A-Za-z0-9/_+=.@][-A-Za-z0-9/_+=.@:]*$`, "the name or ARN of a secret in AWS Secrets Manager, not the secret itself").Hide()
 	f.Schema["not"] = schema{"pattern": tokenShape}
 	return f
 }()
@@ -124,7 +124,7 @@ const tokenShape = `^(gh[a-z]|github_pat)_`
 
 func noToken(s string) error {
 	if regexp.MustCompile(tokenShape).MatchString(s) {
-		return strict.ErrForm
+		return yamldoc.ErrForm
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func wrongAPIURL(s string) error {
 	if err := repo.CheckURL(strings.TrimSuffix(s, "/") + "/"); err != nil {
 		return errors.New(strings.NewReplacer(
 			"such as https://git.example.com/team/site.git", "such as https://github.example.com/api/v3/",
-			"name them in repository.auth", "name a secret in appSecret or tokenSecret",
+			"Set them in repository.auth", "Set a secret in appSecret or tokenSecret",
 		).Replace(err.Error()))
 	}
 	return nil

@@ -5,22 +5,22 @@ import (
 	"path"
 
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/strict"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 // wrongPattern returns an error if s is not a pattern of path.Match.
 func wrongPattern(s string) error {
 	if _, err := path.Match(s, ""); err != nil {
-		return fmt.Errorf("must be a pattern, got %s: a [ has no ]", strict.Quote(s))
+		return fmt.Errorf("must be a pattern, got %s: a [ has no ]", yamldoc.Quote(s))
 	}
 	return nil
 }
 
 // check reports the problems between fields, after all fields were read. A field that
 // could not be read has its preset's value, and so causes no second problem.
-func (d *policyDocument) check(r *strict.Reader, _ string) {
+func (d *policyDocument) check(r *yamldoc.Reader, _ string) {
 	for i, rule := range d.rules {
-		checkPolicy(r, strict.Index("policies", i), rule.Policy)
+		checkPolicy(r, yamldoc.Index("policies", i), rule.Policy)
 	}
 	if r.Line("default") > 0 {
 		checkPolicy(r, "default", d.set.Default)
@@ -31,7 +31,7 @@ func (d *policyDocument) check(r *strict.Reader, _ string) {
 	d.checkNames(r)
 }
 
-func checkPolicy(r *strict.Reader, at string, p policy.Policy) {
+func checkPolicy(r *yamldoc.Reader, at string, p policy.Policy) {
 	for _, problem := range p.Problems() {
 		// The check of a margin depends on the series. If the series could not be read
 		// and the document sets no margin, the problem is only a consequence of that.
@@ -43,14 +43,14 @@ func checkPolicy(r *strict.Reader, at string, p policy.Policy) {
 	}
 }
 
-func (d *policyDocument) checkNames(r *strict.Reader) {
+func (d *policyDocument) checkNames(r *yamldoc.Reader) {
 	named := firsts{}
 	for i, rule := range d.rules {
-		at := strict.Index("policies", i) + ".name"
+		at := yamldoc.Index("policies", i) + ".name"
 		switch before, twice := named.before(i, rule.Policy.Name); {
 		case rule.Policy.Name == "":
 		case rule.Policy.Name == defaultName:
-			r.Report(at, "must not be default, which is the policy of what no other matches: rename it")
+			r.Report(at, "must not be default, the policy for all other workloads. Rename it")
 		case twice:
 			r.Report(at, "must be unique, got %q, which policies[%d] has: rename one", rule.Policy.Name, before)
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/strict"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 // A Config is the configuration of one site, or of the functions of a fleet.
@@ -101,7 +101,7 @@ func Default(repositoryURL string) (Config, error) {
 	c := start()
 	c.Site = "local"
 	if repo.OverSSH(repositoryURL) {
-		return Config{}, errors.New("repository: must not be one over SSH here, which needs a deploy key and a pinned host key: write a configuration that names them")
+		return Config{}, errors.New("repository: an SSH URL requires a deploy key and a pinned host key. Set them in a configuration, and use --config")
 	}
 	if err := repo.CheckURL(repositoryURL); err != nil {
 		return Config{}, fmt.Errorf("repository: %w", err)
@@ -109,13 +109,13 @@ func Default(repositoryURL string) (Config, error) {
 	c.Repository.URL = repositoryURL
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return Config{}, fmt.Errorf("find a folder for the state: %w; write a configuration that names one", err)
+		return Config{}, fmt.Errorf("find a folder for the state: %w. Set state.bolt.path in a configuration, and use --config", err)
 	}
 	c.State.Bolt = filepath.Join(cache, "gitlatch", "state.db")
 	return c, nil
 }
 
-// ParseConfig parses a document of kind Config. Errors are *strict.Errors, which start
+// ParseConfig parses a document of kind Config. Errors are *yamldoc.Errors, which start
 // with name and list every problem.
 func ParseConfig(name string, data []byte) (Config, error) {
 	c := start()
@@ -127,70 +127,70 @@ func ParseConfig(name string, data []byte) (Config, error) {
 
 // configDocument returns the table of a Config. A fleet cannot set the fields that each of
 // its sites sets itself.
-func configDocument(c *Config) strict.Document {
-	return document(KindConfig, strict.Fields(
-		strict.Required("site", "name of the site, such as prod-eu, which outlives any one cluster",
-			strict.Into(&c.Site, strict.Label)),
-		strict.Optional("cluster", "cluster to sample (default: the current context of the kubeconfig)", strict.Fields(
-			strict.Optional("eks", "Amazon EKS cluster, with login by AWS credentials", eksFields(&c.Cluster.EKS)),
-			strict.Optional("kubeconfig", "path of the kubeconfig file (default: $KUBECONFIG, or ~/.kube/config)", file(&c.Cluster.Kubeconfig)),
-			strict.Optional("context", "context of the kubeconfig (default: the current context)", strict.Into(&c.Cluster.Context, anyText)),
+func configDocument(c *Config) yamldoc.Document {
+	return document(KindConfig, yamldoc.Fields(
+		yamldoc.Required("site", "name of the site, such as prod-eu; the name stays the same when you replace the cluster",
+			yamldoc.Into(&c.Site, yamldoc.Label)),
+		yamldoc.Optional("cluster", "cluster that gitlatch samples; the default is the current context of the kubeconfig file", yamldoc.Fields(
+			yamldoc.Optional("eks", "Amazon EKS cluster, to which gitlatch logs in with AWS credentials", eksFields(&c.Cluster.EKS)),
+			yamldoc.Optional("kubeconfig", "path of the kubeconfig file; the default is $KUBECONFIG, or ~/.kube/config if this variable is not set", file(&c.Cluster.Kubeconfig)),
+			yamldoc.Optional("context", "context in the kubeconfig file; the default is the current context", yamldoc.Into(&c.Cluster.Context, anyText)),
 		).With(
-			strict.AtMostOne("eks", "kubeconfig"),
-			strict.AtMostOne("eks", "context"),
+			yamldoc.AtMostOne("eks", "kubeconfig"),
+			yamldoc.AtMostOne("eks", "context"),
 		)),
-		strict.Required("state", "storage of the site's state between ticks", strict.Fields(
-			strict.Optional("bolt", "storage of the state in a bbolt file", strict.Fields(
-				strict.Required("path", "path of the bbolt file, which gitlatch creates if it does not exist", file(&c.State.Bolt)),
+		yamldoc.Required("state", "storage of the site's state between ticks", yamldoc.Fields(
+			yamldoc.Optional("bolt", "storage of the state in a bbolt file", yamldoc.Fields(
+				yamldoc.Required("path", "path of the bbolt file; gitlatch creates the file if it does not exist", file(&c.State.Bolt)),
 			)),
-			strict.Optional("dynamodb", "storage of the state in an Amazon DynamoDB table", dynamoFields(&c.State.DynamoDB)),
-			strict.Optional("memory", "storage of the state in memory, lost at the end of a run", strict.Fields().With(
-				strict.Rule{Check: func(*strict.Reader, string) { c.State.Memory = true }},
+			yamldoc.Optional("dynamodb", "storage of the state in an Amazon DynamoDB table", dynamoFields(&c.State.DynamoDB)),
+			yamldoc.Optional("memory", "storage of the state in memory; the state is lost when the command ends", yamldoc.Fields().With(
+				yamldoc.Rule{Check: func(*yamldoc.Reader, string) { c.State.Memory = true }},
 			)),
-		).With(strict.OneOf("bolt", "dynamodb", "memory"))),
-		strict.Required("repository", "git repository for the checkpoint files", repositoryFields(&c.Repository)),
-		strict.Optional("period", "time from one tick to the next, the same as in the schedule", span(&c.Period, time.Second)),
-		strict.Optional("commit", "settings for gitlatch's commits", strict.Fields(
-			strict.Optional("skipCI", "whether commit messages contain [skip ci], in mode direct", yes(&c.Commit.SkipCI)),
-			strict.Optional("author", "author of the commits (default: gitlatch)", strict.Fields(
-				strict.Required("name", "name of the author", strict.Into(&c.Commit.Author.Name, strict.Text(`^[^<>\r\n]+$`, "a name on one line, without < and >"))),
-				strict.Required("email", "email address of the author", strict.Into(&c.Commit.Author.Email, strict.Text(`^[^<>\s]+@[^<>\s]+$`, "an e-mail address"))),
+		).With(yamldoc.OneOf("bolt", "dynamodb", "memory"))),
+		yamldoc.Required("repository", "git repository for the checkpoint files", repositoryFields(&c.Repository)),
+		yamldoc.Optional("period", "time from one tick to the next, which must match your schedule", span(&c.Period, time.Second)),
+		yamldoc.Optional("commit", "settings for gitlatch's commits", yamldoc.Fields(
+			yamldoc.Optional("skipCI", "whether gitlatch adds [skip ci] to its commit messages in mode direct", yes(&c.Commit.SkipCI)),
+			yamldoc.Optional("author", "author of the commits; the default is gitlatch", yamldoc.Fields(
+				yamldoc.Required("name", "name of the author", yamldoc.Into(&c.Commit.Author.Name, yamldoc.Text(`^[^<>\r\n]+$`, "a name on one line, without < and >"))),
+				yamldoc.Required("email", "email address of the author", yamldoc.Into(&c.Commit.Author.Email, yamldoc.Text(`^[^<>\s]+@[^<>\s]+$`, "an e-mail address"))),
 			)),
-			strict.Optional("signing", "SSH key that signs the commits (default: no signatures)", signingFields(&c.Commit.Signing)),
+			yamldoc.Optional("signing", "SSH key that signs the commits; by default, the commits are not signed", signingFields(&c.Commit.Signing)),
 		)),
-		strict.Optional("alerts", "destination of alerts (default: only the log)", strict.Fields(
-			strict.Optional("sns", "Amazon SNS topic for alerts", snsFields(&c.Alerts.SNS)),
-			strict.Optional("webhook", "webhook for alerts that accepts JSON with a text, such as one of Slack or Mattermost", webhookFields(&c.Alerts.Webhook)),
-		).With(strict.OneOf("sns", "webhook"))),
-		strict.Optional("demand", "sources of the demand on workloads, such as requests per second (default: demand is unknown)", items(&c.Demand, demandFields)),
-		strict.Optional("build", "folders that doctor and drill build, in addition to those that tools in the cluster apply", strict.Fields(
-			strict.Optional("paths", "folders from the root of the repository, such as checkpoints/prod-eu",
+		yamldoc.Optional("alerts", "destination of the alerts; by default, gitlatch writes alerts only to its log", yamldoc.Fields(
+			yamldoc.Optional("sns", "Amazon SNS topic that receives the alerts", snsFields(&c.Alerts.SNS)),
+			yamldoc.Optional("webhook", "webhook that receives the alerts; the webhook must accept JSON with a text field, as Slack and Mattermost do", webhookFields(&c.Alerts.Webhook)),
+		).With(yamldoc.OneOf("sns", "webhook"))),
+		yamldoc.Optional("demand", "sources of the demand on workloads, such as requests per second; by default, gitlatch measures no demand", items(&c.Demand, demandFields)),
+		yamldoc.Optional("build", "folders of the repository that doctor and drill build, in addition to the folders that the tools in the cluster apply", yamldoc.Fields(
+			yamldoc.Optional("paths", "folders from the root of the repository, such as checkpoints/prod-eu",
 				texts(&c.Build.Paths, "leave the field out to build no further folder", anyText, wrongFolder)),
 		)),
-		strict.Optional("drills", "storage of drill reports, for the comparison of each drill with the last one (default: none)", strict.Fields(
-			strict.Optional("dir", "folder for drill reports, which gitlatch creates if it does not exist", file(&c.Drills.Dir)),
-			strict.Optional("s3", "Amazon S3 bucket for drill reports", s3Fields(&c.Drills.S3)),
-		).With(strict.OneOf("dir", "s3"))),
-		strict.Optional("gitops", gitopsMeaning, gitopsFields(&c.GitOps)),
-		strict.Optional("fleet", "path of the fleet file on the branch, only in the configuration of a fleet's functions",
-			strict.Into(&c.Fleet, anyText, wrongPolicyFile)),
+		yamldoc.Optional("drills", "storage of the drill reports; gitlatch compares each drill with the previous report; by default, gitlatch stores no reports", yamldoc.Fields(
+			yamldoc.Optional("dir", "folder for the drill reports; gitlatch creates the folder if it does not exist", file(&c.Drills.Dir)),
+			yamldoc.Optional("s3", "Amazon S3 bucket for drill reports", s3Fields(&c.Drills.S3)),
+		).With(yamldoc.OneOf("dir", "s3"))),
+		yamldoc.Optional("gitops", gitopsMeaning, gitopsFields(&c.GitOps)),
+		yamldoc.Optional("fleet", "path of the fleet file on the branch; only the functions of a fleet use this field",
+			yamldoc.Into(&c.Fleet, anyText, wrongPolicyFile)),
 	).With(
 		signable(),
-		strict.Rule{Check: c.measurable},
-		strict.AtMostOne("fleet", "cluster"),
-		strict.AtMostOne("fleet", "demand"),
-		strict.AtMostOne("fleet", "build"),
-		strict.AtMostOne("fleet", "drills"),
-		strict.AtMostOne("fleet", "gitops"),
+		yamldoc.Rule{Check: c.measurable},
+		yamldoc.AtMostOne("fleet", "cluster"),
+		yamldoc.AtMostOne("fleet", "demand"),
+		yamldoc.AtMostOne("fleet", "build"),
+		yamldoc.AtMostOne("fleet", "drills"),
+		yamldoc.AtMostOne("fleet", "gitops"),
 	))
 }
 
-const gitopsMeaning = "hub cluster in which Argo CD runs, and Argo CD's destination for the site's cluster"
+const gitopsMeaning = "hub cluster in which Argo CD runs, and the destination of the site's cluster in Argo CD"
 
-func gitopsFields(g *GitOps) strict.Object {
-	return strict.Fields(
-		strict.Optional("context", "context of the hub cluster in the kubeconfig", strict.Into(&g.Context, anyText)),
-		strict.Optional("eks", "hub cluster on Amazon EKS", eksFields(&g.EKS)),
-		strict.Optional("destination", "Argo CD's destination for the site's cluster: its name, its server or the ARN of an EKS cluster", strict.Into(&g.Destination, anyText)),
-	).With(strict.AtMostOne("context", "eks"), strict.AnyOf("context", "eks", "destination"))
+func gitopsFields(g *GitOps) yamldoc.Object {
+	return yamldoc.Fields(
+		yamldoc.Optional("context", "context of the hub cluster in the kubeconfig", yamldoc.Into(&g.Context, anyText)),
+		yamldoc.Optional("eks", "hub cluster on Amazon EKS", eksFields(&g.EKS)),
+		yamldoc.Optional("destination", "destination of the site's cluster in Argo CD, as a name, a server URL, or the ARN of an EKS cluster", yamldoc.Into(&g.Destination, anyText)),
+	).With(yamldoc.AtMostOne("context", "eks"), yamldoc.AnyOf("context", "eks", "destination"))
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/strict"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 	"golang.org/x/tools/txtar"
 )
 
@@ -97,9 +97,9 @@ func TestBadDocumentsAreRefusedWithAllThatIsWrong(t *testing.T) {
 			case KindFleet:
 				_, err = ParseFleet(f.name, f.data)
 			}
-			var all *strict.Errors
+			var all *yamldoc.Errors
 			if !errors.As(err, &all) {
-				t.Fatalf("got error %v, want *strict.Errors", err)
+				t.Fatalf("got error %v, want *yamldoc.Errors", err)
 			}
 			f.check(t, err.Error()+"\n")
 			for _, secret := range []string{"ghp_", "hunter2"} {
@@ -115,7 +115,7 @@ func TestBadDocumentsAreRefusedWithAllThatIsWrong(t *testing.T) {
 func TestALargeDocumentIsNotParsed(t *testing.T) {
 	t.Parallel()
 	_, err := ParsePolicy("gitlatch.yaml", []byte("["+strings.Repeat("0,", 1<<19)+"]"), 5*time.Minute)
-	if err == nil || err.Error() != "gitlatch.yaml: has 1048578 bytes, and at most 1048576 are read" {
+	if err == nil || err.Error() != "gitlatch.yaml: has 1048578 bytes, and the maximum is 1048576" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 // A Demand is the source of a measurement of the demand on one workload from outside:
@@ -38,36 +38,36 @@ type CloudWatch struct {
 	Period     time.Duration // whole minutes
 }
 
-func demandFields(d *Demand) strict.Object {
-	return strict.Fields(
-		strict.Required("workload", "workload whose demand is measured, as namespace/name of a Deployment or namespace/kind/name", workloadName(&d.Workload)),
-		strict.Optional("prometheus", "instant query to Prometheus, or to a server with the same API", prometheusFields(&d.Prometheus)),
-		strict.Optional("cloudwatch", "metric in Amazon CloudWatch", cloudwatchFields(&d.CloudWatch)),
-	).With(strict.OneOf("prometheus", "cloudwatch"))
+func demandFields(d *Demand) yamldoc.Object {
+	return yamldoc.Fields(
+		yamldoc.Required("workload", "workload that the source measures; use namespace/name for a Deployment, and namespace/kind/name for any other kind", workloadName(&d.Workload)),
+		yamldoc.Optional("prometheus", "instant query to Prometheus, or to a server that has the same API", prometheusFields(&d.Prometheus)),
+		yamldoc.Optional("cloudwatch", "metric in Amazon CloudWatch that measures the demand", cloudwatchFields(&d.CloudWatch)),
+	).With(yamldoc.OneOf("prometheus", "cloudwatch"))
 }
 
-func prometheusFields(p *Prometheus) strict.Object {
-	return strict.Fields(
-		strict.Required("url", "URL of the Prometheus server, without /api/v1/query", strict.Into(&p.URL, strict.Text(`^https?://`, "an http or https URL"), wrongPrometheus)),
-		strict.Required("query", "PromQL query with one number as its result, such as sum(rate(http_requests_total[5m]))", strict.Into(&p.Query, anyText)),
-		strict.Optional("tokenEnv", "environment variable with the bearer token for Prometheus", strict.Into(&p.Token.Env, variable)),
-		strict.Optional("tokenFile", "path of the file with the bearer token for Prometheus", file(&p.Token.File)),
-	).With(strict.AtMostOne("tokenEnv", "tokenFile"), strict.Rule{Check: p.encrypted})
+func prometheusFields(p *Prometheus) yamldoc.Object {
+	return yamldoc.Fields(
+		yamldoc.Required("url", "URL of the Prometheus server, without /api/v1/query", yamldoc.Into(&p.URL, yamldoc.Text(`^https?://`, "an http or https URL"), wrongPrometheus)),
+		yamldoc.Required("query", "PromQL query that returns one number, such as sum(rate(http_requests_total[5m]))", yamldoc.Into(&p.Query, anyText)),
+		yamldoc.Optional("tokenEnv", "environment variable that contains the bearer token for Prometheus", yamldoc.Into(&p.Token.Env, variable)),
+		yamldoc.Optional("tokenFile", "path of the file that contains the bearer token for Prometheus", file(&p.Token.File)),
+	).With(yamldoc.AtMostOne("tokenEnv", "tokenFile"), yamldoc.Rule{Check: p.encrypted})
 }
 
 // statistics are the CloudWatch statistics that can measure demand.
 var statistics = []string{"Sum", "Average", "Maximum", "Minimum", "SampleCount"}
 
-func cloudwatchFields(c *CloudWatch) strict.Object {
+func cloudwatchFields(c *CloudWatch) yamldoc.Object {
 	c.Statistic, c.Period = "Sum", 5*time.Minute
-	return strict.Fields(
-		strict.Required("namespace", "namespace of the CloudWatch metric, such as AWS/ApplicationELB", strict.Into(&c.Namespace, strict.Text(`^[^:][ -~]{0,254}$`, "a namespace such as AWS/ApplicationELB"))),
-		strict.Required("metric", "name of the CloudWatch metric, such as RequestCount", strict.Into(&c.Metric, strict.Text(`^[ -~]{1,255}$`, "the name of a metric such as RequestCount"))),
-		strict.Optional("dimensions", "all dimensions of the CloudWatch metric, as a mapping of names to values", pairs(&c.Dimensions, anyText)),
-		strict.Optional("statistic", "CloudWatch statistic over each period", strict.Into(&c.Statistic, strict.Word(statistics...))),
-		strict.Optional("period", "length of a CloudWatch period, a multiple of 1m", span(&c.Period, time.Minute)),
+	return yamldoc.Fields(
+		yamldoc.Required("namespace", "namespace of the CloudWatch metric, such as AWS/ApplicationELB", yamldoc.Into(&c.Namespace, yamldoc.Text(`^[^:][ -~]{0,254}$`, "a namespace such as AWS/ApplicationELB"))),
+		yamldoc.Required("metric", "name of the CloudWatch metric, such as RequestCount", yamldoc.Into(&c.Metric, yamldoc.Text(`^[ -~]{1,255}$`, "the name of a metric such as RequestCount"))),
+		yamldoc.Optional("dimensions", "names and values of all dimensions of the CloudWatch metric", pairs(&c.Dimensions, anyText)),
+		yamldoc.Optional("statistic", "CloudWatch statistic that gitlatch reads for each period", yamldoc.Into(&c.Statistic, yamldoc.Word(statistics...))),
+		yamldoc.Optional("period", "length of one CloudWatch period, which must be a multiple of 1m", span(&c.Period, time.Minute)),
 		regionField(&c.Region),
-	).With(strict.Rule{Check: c.minutes})
+	).With(yamldoc.Rule{Check: c.minutes})
 }
 
 // wrongPrometheus returns an error if s is not the URL of a server. The error does not
@@ -76,11 +76,11 @@ func wrongPrometheus(s string) error {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil || u.Host == "":
-		return errors.New("must be a whole URL, such as https://prometheus.example.com")
+		return errors.New("must be a complete URL, such as https://prometheus.example.com")
 	case u.User != nil:
-		return errors.New("must not hold a password: name a token in tokenEnv or tokenFile")
+		return errors.New("must not contain a password. Set tokenEnv or tokenFile")
 	case u.RawQuery != "" || u.Fragment != "":
-		return errors.New("must not have a query: that goes into query")
+		return errors.New("must not have a query. Use the field query")
 	case strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/query"):
 		return errors.New("must end before /api/v1/query")
 	}
@@ -88,25 +88,25 @@ func wrongPrometheus(s string) error {
 }
 
 // encrypted reports a token that would be sent without encryption.
-func (p *Prometheus) encrypted(r *strict.Reader, path string) {
+func (p *Prometheus) encrypted(r *yamldoc.Reader, path string) {
 	tokens := r.Standing(path, []string{"tokenEnv", "tokenFile"})
 	if u, err := url.Parse(p.URL); err == nil && u.Scheme == "http" && !repo.Loopback(u.Hostname()) && len(tokens) > 0 {
-		r.Report(strict.Child(path, "url"), "must be https: %s would be sent in clear", tokens[0])
+		r.Report(yamldoc.Child(path, "url"), "must be https, because %s would be sent unencrypted", tokens[0])
 	}
 }
 
 // minutes reports a period that is not a multiple of one minute.
-func (c *CloudWatch) minutes(r *strict.Reader, path string) {
+func (c *CloudWatch) minutes(r *yamldoc.Reader, path string) {
 	if c.Period%time.Minute != 0 {
-		r.Report(strict.Child(path, "period"), "must be whole minutes, got %s", c.Period)
+		r.Report(yamldoc.Child(path, "period"), "must be a multiple of 1m, got %s", c.Period)
 	}
 }
 
-var workloadForm = strict.Text(`^[-a-z0-9]+(/[-a-z0-9]+)?/[-a-z0-9.]+$`, "namespace/name of a Deployment, or namespace/kind/name, such as shop/web")
+var workloadForm = yamldoc.Text(`^[-a-z0-9]+(/[-a-z0-9]+)?/[-a-z0-9.]+$`, "namespace/name of a Deployment, or namespace/kind/name, such as shop/web")
 
 // workloadName binds the ID of a workload. Without a kind, it is a Deployment.
-func workloadName(into *workload.ID) strict.Scalar {
-	return strict.Parsed(into, workloadForm, "", func(text string) (workload.ID, error) {
+func workloadName(into *workload.ID) yamldoc.Scalar {
+	return yamldoc.Parsed(into, workloadForm, "", func(text string) (workload.ID, error) {
 		if namespace, name, _ := strings.Cut(text, "/"); !strings.Contains(name, "/") {
 			text = workload.ID{Namespace: namespace, Kind: workload.Deployment, Name: name}.String()
 		}
@@ -120,16 +120,16 @@ func workloadName(into *workload.ID) strict.Scalar {
 
 // measurable reports workloads with two sources of demand, and workloads whose kind has
 // no scale.
-func (c *Config) measurable(r *strict.Reader, _ string) {
+func (c *Config) measurable(r *yamldoc.Reader, _ string) {
 	measured := firsts{}
 	for i, d := range c.Demand {
-		at := strict.Index("demand", i) + ".workload"
+		at := yamldoc.Index("demand", i) + ".workload"
 		switch before, twice := measured.before(i, d.Workload); {
 		case d.Workload == workload.ID{}:
 		case !d.Workload.Kind.Scales():
-			r.Report(at, "must be a workload that has a scale, got the kind %s", strict.Quote(string(d.Workload.Kind)))
+			r.Report(at, "must be a workload that has a scale, got the kind %s", yamldoc.Quote(string(d.Workload.Kind)))
 		case twice:
-			r.Report(at, "must stand once, and demand[%d] has it: add the two up in one query", before)
+			r.Report(at, "must be unique, and demand[%d] has it. Add the two up in one query", before)
 		}
 	}
 }

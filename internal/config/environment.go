@@ -10,7 +10,7 @@ const Variable = "GITLATCH_CONFIG"
 func FromEnvironment(getenv func(string) string) (Config, error) {
 	document := getenv(Variable)
 	if document == "" {
-		return Config{}, fmt.Errorf("environment variable %s must hold a document of kind Config", Variable)
+		return Config{}, fmt.Errorf("environment variable %s must contain a document of kind Config", Variable)
 	}
 	return ParseConfig(Variable, []byte(document))
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/strict"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 // The example for users is generated from the table of fields.
@@ -73,8 +73,8 @@ func TestTheExampleHasTheModeThatWasAskedFor(t *testing.T) {
 func TestTheExampleExplainsEachField(t *testing.T) {
 	t.Parallel()
 	example := string(ExamplePolicy(5*time.Minute, ModeObserve))
-	var walk func(fields []strict.Field)
-	walk = func(fields []strict.Field) {
+	var walk func(fields []yamldoc.Field)
+	walk = func(fields []yamldoc.Field) {
 		for _, f := range fields {
 			if !strings.Contains(example, f.Doc) || !strings.Contains(example, f.Name+":") {
 				t.Errorf("says nothing of %s: %s", f.Name, f.Doc)
@@ -116,7 +116,7 @@ var samples = map[string]string{
 }
 
 // exampleOf generates the example from the table of a Policy.
-func exampleOf(fields []strict.Field) []byte {
+func exampleOf(fields []yamldoc.Field) []byte {
 	var b bytes.Buffer
 	b.WriteString(Modeline(KindPolicy))
 	fmt.Fprintf(&b, exampleHeader, APIVersion, KindPolicy)
@@ -133,7 +133,7 @@ func exampleOf(fields []strict.Field) []byte {
 
 // example writes a field. Each line starts with the mark. In the first line, lead
 // replaces the end of the indent.
-func example(b *bytes.Buffer, f strict.Field, mark, indent, lead string) {
+func example(b *bytes.Buffer, f yamldoc.Field, mark, indent, lead string) {
 	at := indent[:len(indent)-len(lead)] + lead
 	value, choices, inner, lead := usual(f.Value)
 	fmt.Fprintf(b, "## %s%s%s\n", indent, f.Doc, choices)
@@ -152,15 +152,15 @@ func example(b *bytes.Buffer, f strict.Field, mark, indent, lead string) {
 // usual returns the default and the possible words of a value, in the form for a user.
 // For an object or a list of objects, it returns the inner fields, and the prefix of the
 // first one.
-func usual(v strict.Value) (value, choices string, inner []strict.Field, lead string) {
+func usual(v yamldoc.Value) (value, choices string, inner []yamldoc.Field, lead string) {
 	var words []string
 	switch v := v.(type) {
-	case strict.Object:
+	case yamldoc.Object:
 		inner = v.Fields
-	case strict.List:
-		item, _ := v.Item().(strict.Object)
+	case yamldoc.List:
+		item, _ := v.Item().(yamldoc.Object)
 		inner, lead, value, words = item.Fields, "- ", v.Holds, v.Or.Words()
-	case strict.Scalar:
+	case yamldoc.Scalar:
 		value, words = v.Holds, v.Words()
 	}
 	if words != nil {

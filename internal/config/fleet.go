@@ -3,8 +3,8 @@ package config
 import (
 	"cmp"
 
-	"github.com/gitlatch/gitlatch/internal/each"
-	"github.com/gitlatch/gitlatch/internal/strict"
+	"github.com/gitlatch/gitlatch/internal/lists"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 // A Member is one site of a fleet, with the settings that differ between sites.
@@ -16,13 +16,13 @@ type Member struct {
 }
 
 // ParseFleet parses a document of kind Fleet, and returns its sites in order. Errors are
-// *strict.Errors, which start with name and list every problem.
+// *yamldoc.Errors, which start with name and list every problem.
 func ParseFleet(name string, data []byte) ([]Member, error) {
 	var all []*Member
 	if err := read(name, data, fleetDocument(&all)); err != nil {
 		return nil, err
 	}
-	return each.Of(all, func(m *Member) Member { return *m }), nil
+	return lists.Map(all, func(m *Member) Member { return *m }), nil
 }
 
 // Of returns the configuration of a member. c is the configuration of the fleet.
@@ -35,33 +35,33 @@ func (c Config) Of(m Member) Config {
 	return c
 }
 
-func fleetDocument(all *[]*Member) strict.Document {
-	apart := strict.Rule{Check: func(r *strict.Reader, path string) { apart(r, path, *all) }}
-	return document(KindFleet, strict.Fields(
-		strict.Required("sites", "sites of the fleet, each with its cluster", items(all, memberFields, apart)),
+func fleetDocument(all *[]*Member) yamldoc.Document {
+	apart := yamldoc.Rule{Check: func(r *yamldoc.Reader, path string) { apart(r, path, *all) }}
+	return document(KindFleet, yamldoc.Fields(
+		yamldoc.Required("sites", "sites of the fleet, each with its EKS cluster", items(all, memberFields, apart)),
 	))
 }
 
-func memberFields(m *Member) strict.Object {
-	return strict.Fields(
-		strict.Required("site", "name of the site, such as prod-eu, which outlives any one cluster",
-			strict.Into(&m.Site, strict.Label)),
-		strict.Required("eks", "Amazon EKS cluster of the site", eksFields(&m.EKS)),
-		strict.Optional("branch", "branch with the site's policy and checkpoint files (default: the branch of this file)",
-			strict.Into(&m.Branch, strict.Text(branchShape, "the name of a branch"), wrongBranch)),
-		strict.Optional("gitops", gitopsMeaning, gitopsFields(&m.GitOps)),
+func memberFields(m *Member) yamldoc.Object {
+	return yamldoc.Fields(
+		yamldoc.Required("site", "name of the site, such as prod-eu; the name stays the same when you replace the cluster",
+			yamldoc.Into(&m.Site, yamldoc.Label)),
+		yamldoc.Required("eks", "Amazon EKS cluster of the site", eksFields(&m.EKS)),
+		yamldoc.Optional("branch", "branch that contains the policy and the checkpoint files of the site; the default is the branch of this file",
+			yamldoc.Into(&m.Branch, yamldoc.Text(branchShape, "the name of a branch"), wrongBranch)),
+		yamldoc.Optional("gitops", gitopsMeaning, gitopsFields(&m.GitOps)),
 	)
 }
 
 // apart reports sites with the same name or the same cluster.
-func apart(r *strict.Reader, path string, all []*Member) {
+func apart(r *yamldoc.Reader, path string, all []*Member) {
 	sites, clusters := firsts{}, firsts{}
 	for i, m := range all {
 		if before, twice := sites.before(i, m.Site); twice && m.Site != "" {
-			r.Report(strict.Index(path, i)+".site", "must stand once, and sites[%d] has it", before)
+			r.Report(yamldoc.Index(path, i)+".site", "must be unique, and sites[%d] has it", before)
 		}
 		if before, twice := clusters.before(i, [3]string{m.EKS.Name, m.EKS.Region, m.EKS.RoleARN}); twice && m.EKS.Name != "" {
-			r.Report(strict.Index(path, i)+".eks.name", "must be of one site, and sites[%d] has the cluster", before)
+			r.Report(yamldoc.Index(path, i)+".eks.name", "must be unique, and sites[%d] has this cluster", before)
 		}
 	}
 }

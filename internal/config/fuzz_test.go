@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/strict/stricttest"
+	"github.com/gitlatch/gitlatch/internal/testenv/yamldoctest"
 )
 
 // For any bytes, the parser returns a value, or problems on one line each with their
@@ -25,15 +25,15 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		stricttest.Check(t, len(data), func() error {
+		yamldoctest.Check(t, len(data), func() error {
 			_, err := ParseConfig("f", data)
 			return err
 		})
-		stricttest.Check(t, len(data), func() error {
+		yamldoctest.Check(t, len(data), func() error {
 			_, err := ParseFleet("f", data)
 			return err
 		})
-		stricttest.Check(t, len(data), func() error {
+		yamldoctest.Check(t, len(data), func() error {
 			set, err := ParsePolicy("f", data, time.Minute)
 			if err == nil && set.Default.Problems() != nil {
 				t.Errorf("a policy with problems is taken: %v", set.Default.Problems())

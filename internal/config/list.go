@@ -1,18 +1,18 @@
 package config
 
-import "github.com/gitlatch/gitlatch/internal/strict"
+import "github.com/gitlatch/gitlatch/internal/yamldoc"
 
 // texts binds a list of texts of a form. The advice none is for an empty list.
-func texts[S ~string](into *[]S, none string, form strict.Form, checks ...func(string) error) strict.List {
-	return strict.List{Must: "a list such as [a, b]", None: none, Item: func() strict.Value {
-		return strict.Taken(form, func(text string) { *into = append(*into, S(text)) }, checks...)
+func texts[S ~string](into *[]S, none string, form yamldoc.Form, checks ...func(string) error) yamldoc.List {
+	return yamldoc.List{Must: "a list such as [a, b]", None: none, Item: func() yamldoc.Value {
+		return yamldoc.Taken(form, func(text string) { *into = append(*into, S(text)) }, checks...)
 	}}
 }
 
 // pairs binds a mapping from texts to texts of a form.
-func pairs(into *map[string]string, form strict.Form) strict.Map {
-	return strict.Map{Must: "a mapping such as {app: web}", Entry: func(key string) (strict.Value, error) {
-		return strict.Taken(form, func(text string) {
+func pairs(into *map[string]string, form yamldoc.Form) yamldoc.Map {
+	return yamldoc.Map{Must: "a mapping such as {app: web}", Entry: func(key string) (yamldoc.Value, error) {
+		return yamldoc.Taken(form, func(text string) {
 			if *into == nil {
 				*into = map[string]string{}
 			}
@@ -22,8 +22,8 @@ func pairs(into *map[string]string, form strict.Form) strict.Map {
 }
 
 // items binds a list of objects. fields returns the fields of one object.
-func items[T any](into *[]*T, fields func(*T) strict.Object, rules ...strict.Rule) strict.List {
-	return strict.List{Must: "a list", Rules: rules, Item: func() strict.Value {
+func items[T any](into *[]*T, fields func(*T) yamldoc.Object, rules ...yamldoc.Rule) yamldoc.List {
+	return yamldoc.List{Must: "a list", Rules: rules, Item: func() yamldoc.Value {
 		*into = append(*into, new(T))
 		return fields((*into)[len(*into)-1])
 	}}
@@ -42,15 +42,15 @@ func (f firsts) before(i int, what any) (before int, twice bool) {
 
 // numbers binds a list of numbers. It calls take with the complete list. holds is the
 // present list.
-func numbers(holds string, one func(*int32) strict.Scalar, take func([]int32) error) strict.List {
+func numbers(holds string, one func(*int32) yamldoc.Scalar, take func([]int32) error) yamldoc.List {
 	var read []int32
-	return strict.List{Must: "a list of numbers", Holds: holds,
-		Item: func() strict.Value {
+	return yamldoc.List{Must: "a list of numbers", Holds: holds,
+		Item: func() yamldoc.Value {
 			read = append(read, 0)
 			return one(&read[len(read)-1])
 		},
-		Rules: []strict.Rule{{
-			Check: func(r *strict.Reader, path string) {
+		Rules: []yamldoc.Rule{{
+			Check: func(r *yamldoc.Reader, path string) {
 				if r.Failed(path) {
 					return
 				}

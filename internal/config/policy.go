@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 // DefaultPolicy returns the policy of a site without a policy file. period is the time
@@ -22,7 +22,7 @@ func DefaultPolicy(period time.Duration) policy.Set {
 }
 
 // ParsePolicy parses a document of kind Policy. Omitted fields have the values of its
-// presets and of DefaultPolicy. Errors are *strict.Errors, which start with name and list
+// presets and of DefaultPolicy. Errors are *yamldoc.Errors, which start with name and list
 // every problem.
 func ParsePolicy(name string, data []byte, period time.Duration) (policy.Set, error) {
 	doc := newPolicyDocument(name, period)
@@ -65,62 +65,62 @@ func newPolicyDocument(file string, period time.Duration) *policyDocument {
 
 // fields returns the table of a Policy document. A preset comes before the fields that
 // override it, and kinds come before the policies that match them.
-func (d *policyDocument) fields() strict.Object {
-	return strict.Fields(
-		strict.Optional("mode", "mode of the site: observe only reports, latch also commits level changes to git",
-			strict.Into(&d.mode, strict.Word(Modes()...))),
-		strict.Optional("preset", "preset of each policy that does not name its own",
+func (d *policyDocument) fields() yamldoc.Object {
+	return yamldoc.Fields(
+		yamldoc.Optional("mode", "mode of the site; with observe, gitlatch only reports level changes; with latch, gitlatch commits level changes to git",
+			yamldoc.Into(&d.mode, yamldoc.Word(Modes()...))),
+		yamldoc.Optional("preset", "preset of each policy that does not select a preset",
 			preset(&d.base, &d.set.Default)),
-		strict.Optional("kinds", "kinds of your own with a scale subresource, which gitlatch samples in addition to the built-in kinds", kindList(&d.set.Kinds)),
-		strict.Optional("policies", "policies for some of the workloads; the first one that matches a workload applies", items(&d.rules, d.ruleFields)),
-		strict.Optional("default", "policy for workloads that no item of policies matches", strict.Fields(presetRules(&d.set.Default)...)),
-		strict.Optional("inPlace", "files on the branch in which gitlatch updates numbers with a marker # {\"$gitlatch\": \"namespace/kind/name\"}",
+		yamldoc.Optional("kinds", "custom kinds with a scale subresource; gitlatch samples them in addition to the built-in kinds", kindList(&d.set.Kinds)),
+		yamldoc.Optional("policies", "list of policies; for each workload, gitlatch uses the first policy that matches", items(&d.rules, d.ruleFields)),
+		yamldoc.Optional("default", "policy for workloads that match no item of policies", yamldoc.Fields(presetRules(&d.set.Default)...)),
+		yamldoc.Optional("inPlace", "files on the branch that contain numbers for gitlatch to update; each number has a marker # {\"$gitlatch\": \"namespace/kind/name\"}",
 			inPlace(&d.set.InPlace, d.file)),
-		strict.Optional("guards", "limits for the site", guardFields(&d.set.Guards)),
-	).With(strict.Rule{Check: d.check})
+		yamldoc.Optional("guards", "limits that apply to all workloads of the site", guardFields(&d.set.Guards)),
+	).With(yamldoc.Rule{Check: d.check})
 }
 
 // ruleFields returns the table of a policy. The policy starts with the file's preset.
-func (d *policyDocument) ruleFields(rule *policy.Rule) strict.Object {
+func (d *policyDocument) ruleFields(rule *policy.Rule) yamldoc.Object {
 	rule.Policy, rule.Policy.Name = d.base, ""
-	head := []strict.Field{
-		strict.Required("name", "name of the policy, for reports and for the annotation gitlatch.dev/policy", strict.Into(&rule.Policy.Name, strict.Label)),
-		strict.Required("match", "workloads with this policy; {} matches every workload that no earlier policy matches", matchFields(&rule.Match, d.set.Kinds)),
+	head := []yamldoc.Field{
+		yamldoc.Required("name", "name of the policy; reports and the annotation gitlatch.dev/policy use this name", yamldoc.Into(&rule.Policy.Name, yamldoc.Label)),
+		yamldoc.Required("match", "conditions that select the workloads of this policy; {} selects every workload that no earlier policy matches", matchFields(&rule.Match, d.set.Kinds)),
 	}
-	return strict.Fields(append(head, presetRules(&rule.Policy)...)...)
+	return yamldoc.Fields(append(head, presetRules(&rule.Policy)...)...)
 }
 
 var (
-	nameOrPattern = strict.Text(`^[-a-z0-9.*?\[\]^]+$`, "a name in lower case, or a pattern with *, ? or [a-z]")
-	labelValue    = strict.Text(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`, "the whole value of a label, at most 63 letters, digits, -, _ and .")
+	nameOrPattern = yamldoc.Text(`^[-a-z0-9.*?\[\]^]+$`, "a name in lower case, or a pattern with *, ? or [a-z]")
+	labelValue    = yamldoc.Text(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`, "a complete label value, at most 63 letters, digits, -, _ and .")
 
-	modes   = strict.Word(policy.Modes()...)
-	presets = strict.Word(policy.PresetNames()...)
-	rounds  = strict.Word(policy.Roundings()...)
+	modes   = yamldoc.Word(policy.Modes()...)
+	presets = yamldoc.Word(policy.PresetNames()...)
+	rounds  = yamldoc.Word(policy.Roundings()...)
 )
 
-func matchFields(m *policy.Match, kinds workload.Kinds) strict.Object {
+func matchFields(m *policy.Match, kinds workload.Kinds) yamldoc.Object {
 	const all = "leave the field out for all"
-	return strict.Fields(
-		strict.Optional("namespaces", "namespaces or patterns of them, such as team-*; kube-system requires its exact name", texts(&m.Namespaces, all, nameOrPattern, wrongPattern)),
-		strict.Optional("names", "names of workloads, or patterns of them, such as worker-*", texts(&m.Names, all, nameOrPattern, wrongPattern)),
-		strict.Optional("kinds", "kinds of workloads", texts(&m.Kinds, all, kindName(kinds))),
-		strict.Optional("labels", "labels of the workload, which must all match", pairs(&m.Labels, labelValue)),
+	return yamldoc.Fields(
+		yamldoc.Optional("namespaces", "list of namespaces, or of name patterns such as team-*; a pattern never matches kube-system", texts(&m.Namespaces, all, nameOrPattern, wrongPattern)),
+		yamldoc.Optional("names", "list of workload names, or of name patterns such as worker-*", texts(&m.Names, all, nameOrPattern, wrongPattern)),
+		yamldoc.Optional("kinds", "list of workload kinds, such as deployment", texts(&m.Kinds, all, kindName(kinds))),
+		yamldoc.Optional("labels", "labels that the workload must have; all labels must match", pairs(&m.Labels, labelValue)),
 	)
 }
 
 // kindName is the form of a kind of the site. The schema allows any label, because it
 // cannot check the kinds that the policy lists.
-func kindName(kinds workload.Kinds) strict.Form {
-	f := strict.Word(kinds.All()...)
+func kindName(kinds workload.Kinds) yamldoc.Form {
+	f := yamldoc.Word(kinds.All()...)
 	f.Must += ", or one that kinds of the policy names"
 	f.Schema = schema{"anyOf": []any{f.Schema, schema{"type": "string", "pattern": workload.LabelShape}}}
 	return f
 }
 
 // preset binds the name of a preset to policies. Each policy keeps its own name.
-func preset(into ...*policy.Policy) strict.Scalar {
-	s := strict.Taken(presets, func(name string) {
+func preset(into ...*policy.Policy) yamldoc.Scalar {
+	s := yamldoc.Taken(presets, func(name string) {
 		for _, p := range into {
 			own := p.Name
 			*p = policy.Presets()[name]
@@ -132,7 +132,7 @@ func preset(into ...*policy.Policy) strict.Scalar {
 }
 
 // series binds a series: the name of a series, or a list of levels.
-func series(into *policy.Series) strict.List {
+func series(into *policy.Series) yamldoc.List {
 	list := numbers(into.String(), level, func(levels []int32) error {
 		found, err := policy.ListSeries(levels)
 		if err == nil {
@@ -140,18 +140,18 @@ func series(into *policy.Series) strict.List {
 		}
 		return err
 	})
-	form := strict.Word(policy.SeriesNames()...)
+	form := yamldoc.Word(policy.SeriesNames()...)
 	form.Must += ", or a list of levels"
-	list.Or = strict.Parsed(into, form, "", policy.ParseSeries)
+	list.Or = yamldoc.Parsed(into, form, "", policy.ParseSeries)
 	return list
 }
 
-func level(into *int32) strict.Scalar {
-	return integer(into, "a whole number of pods, at most 2147483647", math.MinInt32, math.MaxInt32, schema{"minimum": 1, "maximum": math.MaxInt32})
+func level(into *int32) yamldoc.Scalar {
+	return integer(into, "an integer of at most 2147483647", math.MinInt32, math.MaxInt32, schema{"minimum": 1, "maximum": math.MaxInt32})
 }
 
 // percents binds a list of percentages. Package policy checks their order.
-func percents(into *[]int32) strict.List {
+func percents(into *[]int32) yamldoc.List {
 	return numbers(strings.Join(strings.Fields(fmt.Sprint(*into)), ", "), percent, func(all []int32) error {
 		*into = all
 		return nil
@@ -160,49 +160,49 @@ func percents(into *[]int32) strict.List {
 
 // presetRules returns the fields of one policy, without the fields that select its
 // workloads.
-func presetRules(p *policy.Policy) []strict.Field {
-	return []strict.Field{
-		strict.Optional("preset", "preset for the fields that this policy does not set", preset(p)),
-		strict.Optional("series", "numbers that levels are rounded to, as the name of a series or a list", series(&p.Series)),
-		strict.Optional("round", "rounding of the desired replicas to a level", strict.Into(&p.Round, rounds)),
-		strict.Optional("hold", "stabilization windows of level changes", strict.Fields(
-			strict.Optional("up", "number of consecutive samples above the level before a raise", whole(&p.HoldUp)),
-			strict.Optional("down", "observed time below the threshold before a lowering; 0 makes a lowering as fast as a raise", span(&p.HoldDown, 0)),
+func presetRules(p *policy.Policy) []yamldoc.Field {
+	return []yamldoc.Field{
+		yamldoc.Optional("preset", "preset that supplies the fields that this policy does not set", preset(p)),
+		yamldoc.Optional("series", "numbers to which gitlatch rounds replica counts, as the name of a series or as a list", series(&p.Series)),
+		yamldoc.Optional("round", "direction in which gitlatch rounds the desired replicas to a level", yamldoc.Into(&p.Round, rounds)),
+		yamldoc.Optional("hold", "stabilization windows for level changes", yamldoc.Fields(
+			yamldoc.Optional("up", "number of samples in a row that must be above the level before gitlatch raises it", whole(&p.HoldUp)),
+			yamldoc.Optional("down", "time below the threshold before gitlatch lowers a level; with 0, gitlatch lowers levels as fast as it raises them", span(&p.HoldDown, 0)),
 		)),
-		strict.Optional("margin", "distance below a threshold that a lowering requires, as a share", share(&p.Margin)),
-		strict.Optional("urgent", "ratio of desired replicas to the level in git, above which a raise does not wait for the budget", ratio(&p.Urgent)),
-		strict.Optional("surge", "settings for surges, which are raises far above the level in git", strict.Fields(
-			strict.Optional("ratio", "ratio of desired replicas to the level in git, above which a raise is a surge", ratio(&p.Surge)),
-			strict.Optional("review", "whether a surge goes into a pull request for review, instead of a commit", yes(&p.Review)),
+		yamldoc.Optional("margin", "share by which the desired replicas must be below the threshold before gitlatch lowers a level", share(&p.Margin)),
+		yamldoc.Optional("urgent", "ratio of the desired replicas to the level in git; above this ratio, a raise does not wait for the budget", ratio(&p.Urgent)),
+		yamldoc.Optional("surge", "settings for surges; a surge is a raise far above the level in git", yamldoc.Fields(
+			yamldoc.Optional("ratio", "ratio of the desired replicas to the level in git; above this ratio, a raise is a surge", ratio(&p.Surge)),
+			yamldoc.Optional("review", "whether gitlatch opens a pull request for a surge, instead of a direct commit", yes(&p.Review)),
 		)),
-		strict.Optional("scale", "handling of the replica count: written to git, only reported, or ignored", strict.Into(&p.Scale, modes)),
-		strict.Optional("bounds", "handling of changed minimum and maximum replicas: followed, only reported, or ignored", strict.Into(&p.Bounds, modes)),
-		strict.Optional("rollout", "settings for rollouts in flight", strict.Fields(
-			strict.Optional("mode", "handling of rollouts in flight: written to git, only reported, or ignored", strict.Into(&p.Rollout, modes)),
-			strict.Optional("after", "time in flight before a rollout gets an entry in git; a rollout that fails gets it at once", span(&p.RolloutAfter, 0)),
-			strict.Optional("progressDeadline", "time without a new available pod until a rollout has failed, and healthy time until the failure is over", span(&p.ProgressDeadline, 0)),
-			strict.Optional("milestones", "percentages of progress that update the entry of a rollout, in ascending order", percents(&p.Milestones)),
-			strict.Optional("cut", "minimum progress in percent, in two healthy samples in a row, before a rebuild starts with the new template", percent(&p.Cut)),
+		yamldoc.Optional("scale", "whether gitlatch writes the level to git, only reports the level, or ignores the workload", yamldoc.Into(&p.Scale, modes)),
+		yamldoc.Optional("bounds", "whether gitlatch writes changed minimum and maximum replicas to git, only reports them, or ignores them", yamldoc.Into(&p.Bounds, modes)),
+		yamldoc.Optional("rollout", "settings for rollouts that are in progress", yamldoc.Fields(
+			yamldoc.Optional("mode", "whether gitlatch writes rollouts in progress to git, only reports them, or ignores them", yamldoc.Into(&p.Rollout, modes)),
+			yamldoc.Optional("after", "time that a rollout must be in progress before gitlatch writes an entry; a failed rollout gets an entry immediately", span(&p.RolloutAfter, 0)),
+			yamldoc.Optional("progressDeadline", "time without a newly available pod before a rollout counts as failed; the failure ends after the same time in good health", span(&p.ProgressDeadline, 0)),
+			yamldoc.Optional("milestones", "percentages of progress at which gitlatch updates the entry of a rollout, in ascending order", percents(&p.Milestones)),
+			yamldoc.Optional("cut", "minimum progress of a rollout in percent; a rebuild starts with the new template if two healthy samples in a row reach this progress", percent(&p.Cut)),
 		)),
-		strict.Optional("undriven", "whether gitlatch also latches workloads without an autoscaler", yes(&p.Undriven)),
-		strict.Optional("acceptRisk", "whether gitlatch also writes levels if no rule protects the live replica count", yes(&p.AcceptRisk)),
+		yamldoc.Optional("undriven", "whether gitlatch also latches workloads without an autoscaler", yes(&p.Undriven)),
+		yamldoc.Optional("acceptRisk", "whether gitlatch writes levels even if no rule protects the live replica count", yes(&p.AcceptRisk)),
 	}
 }
 
-func guardFields(g *policy.Guards) strict.Object {
-	return strict.Fields(
-		strict.Optional("yield", "edit grace period: time after a user's edit in which gitlatch does not change the entry", span(&g.Yield, 0)),
-		strict.Optional("budget", "budget of commits for the site", strict.Fields(
-			strict.Optional("commitsPerDay", "number of commits per day; urgent raises do not wait for the budget", whole(&g.CommitsPerDay)),
+func guardFields(g *policy.Guards) yamldoc.Object {
+	return yamldoc.Fields(
+		yamldoc.Optional("yield", "edit grace period; after a user edits an entry, gitlatch does not change it for this time", span(&g.Yield, 0)),
+		yamldoc.Optional("budget", "budget for the number of commits that gitlatch makes for the site", yamldoc.Fields(
+			yamldoc.Optional("commitsPerDay", "maximum number of commits per day; urgent raises do not wait for this budget", whole(&g.CommitsPerDay)),
 		)),
-		strict.Optional("massDrop", "conditions of a mass drop, in which gitlatch lowers no level of the site", strict.Fields(
-			strict.Optional("share", "share of the workloads that must halve for a mass drop", share(&g.DropShare)),
-			strict.Optional("least", "minimum number of workloads that must halve for a mass drop", whole(&g.DropLeast)),
-			strict.Optional("within", "time in which the workloads must halve for a mass drop", span(&g.DropWithin, 0)),
+		yamldoc.Optional("massDrop", "conditions for a mass drop; during a mass drop, gitlatch lowers no level of the site", yamldoc.Fields(
+			yamldoc.Optional("share", "share of the workloads that must lose half of their replicas for a mass drop", share(&g.DropShare)),
+			yamldoc.Optional("least", "minimum number of workloads that must lose half of their replicas for a mass drop", whole(&g.DropLeast)),
+			yamldoc.Optional("within", "time within which the workloads must lose half of their replicas for a mass drop", span(&g.DropWithin, 0)),
 		)),
-		strict.Optional("retire", "removal of entries whose workloads are no longer in the cluster", strict.Fields(
-			strict.Optional("after", "time that a workload must be absent before gitlatch removes its entry", span(&g.RetireAfter, 0)),
-			strict.Optional("share", "maximum share of entries with absent workloads; above it, gitlatch removes no entry", share(&g.RetireShare)),
+		yamldoc.Optional("retire", "settings for the removal of entries whose workloads are no longer in the cluster", yamldoc.Fields(
+			yamldoc.Optional("after", "time that a workload must be absent before gitlatch removes its entry", span(&g.RetireAfter, 0)),
+			yamldoc.Optional("share", "maximum share of entries with absent workloads; if the share is larger, gitlatch removes no entry", share(&g.RetireShare)),
 		)),
 	)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/strict"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 // Repository is the git repository and branch that a site writes. One of URL, CodeCommit
@@ -55,44 +55,44 @@ const (
 	Propose Mode = "proposal"
 )
 
-func repositoryFields(r *Repository) strict.Object {
-	return strict.Fields(
-		strict.Optional("url", "https or ssh URL of the repository, or the path of a local repository", address(&r.URL)),
-		strict.Optional("codecommit", "AWS CodeCommit repository", codecommitFields(&r.CodeCommit)),
-		strict.Optional("github", "repository on GitHub, or on a GitHub Enterprise server", githubFields(&r.GitHub)),
-		strict.Optional("mode", "publication of level changes: direct commits to the branch, or one open pull request (proposal)",
-			strict.Into(&r.Mode, strict.Word(Direct, Propose))),
-		strict.Optional("branch", "branch that gitlatch reads and writes",
-			strict.Into(&r.Branch, strict.Text(branchShape, "the name of a branch"), wrongBranch)),
-		strict.Optional("policyFile", "path of the policy file on the branch, from the root of the repository", strict.Into(&r.PolicyFile, anyText, wrongPolicyFile)),
-		strict.Optional("auth", "login to the git server in repository.url", authFields(&r.Auth)),
-		strict.Optional("caFile", "path of a PEM file with the trusted certificates, instead of the system's", file(&r.CAFile)),
-		strict.Optional("maxBytes", "maximum number of bytes in one read of the repository (default: 256 MiB)", whole(&r.MaxBytes)),
+func repositoryFields(r *Repository) yamldoc.Object {
+	return yamldoc.Fields(
+		yamldoc.Optional("url", "URL of the repository (https or ssh), or the path of a local repository", address(&r.URL)),
+		yamldoc.Optional("codecommit", "AWS CodeCommit repository", codecommitFields(&r.CodeCommit)),
+		yamldoc.Optional("github", "repository on GitHub, or on a GitHub Enterprise server", githubFields(&r.GitHub)),
+		yamldoc.Optional("mode", "publication of level changes; with direct, gitlatch commits to the branch; with proposal, gitlatch opens one pull request",
+			yamldoc.Into(&r.Mode, yamldoc.Word(Direct, Propose))),
+		yamldoc.Optional("branch", "branch that gitlatch reads from and commits to",
+			yamldoc.Into(&r.Branch, yamldoc.Text(branchShape, "the name of a branch"), wrongBranch)),
+		yamldoc.Optional("policyFile", "path of the policy file on the branch, from the root of the repository", yamldoc.Into(&r.PolicyFile, anyText, wrongPolicyFile)),
+		yamldoc.Optional("auth", "login to the git server in repository.url", authFields(&r.Auth)),
+		yamldoc.Optional("caFile", "path of a PEM file that contains the trusted CA certificates; they replace the system's certificates", file(&r.CAFile)),
+		yamldoc.Optional("maxBytes", "maximum number of bytes that gitlatch reads from the repository at once; the default is 256 MiB", whole(&r.MaxBytes)),
 	).With(
-		strict.OneOf("url", "codecommit", "github"),
+		yamldoc.OneOf("url", "codecommit", "github"),
 		proposable(r),
-		strict.Needs("auth", "codecommit takes the AWS credentials, and github names its secret itself", "url"),
-		strict.Needs("caFile", "codecommit is reached through the AWS SDK, which takes AWS_CA_BUNDLE", "url", "github"),
+		yamldoc.Needs("auth", "codecommit uses the AWS credentials, and github has its own field for the secret", "url"),
+		yamldoc.Needs("caFile", "codecommit uses the AWS SDK, which reads AWS_CA_BUNDLE", "url", "github"),
 		sameWay(&r.URL),
-		strict.Needs("maxBytes", "codecommit is asked for single files", "url", "github"),
+		yamldoc.Needs("maxBytes", "gitlatch reads single files from CodeCommit", "url", "github"),
 	)
 }
 
 const branchShape = `^[^\s~^:?*\[\\]+$`
 
 // address binds the URL of a repository, or the path of a local one.
-func address(into *string) strict.Scalar {
-	s := strict.Into(into, anyText, repo.CheckURL)
+func address(into *string) yamldoc.Scalar {
+	s := yamldoc.Into(into, anyText, repo.CheckURL)
 	s.Path = into
 	return s
 }
 
 func wrongBranch(s string) error {
 	if name, found := strings.CutPrefix(s, "refs/heads/"); found {
-		return fmt.Errorf("must be the branch's name alone: write %s", name)
+		return fmt.Errorf("must be only the name of the branch. Write %s", name)
 	}
 	if repo.CheckBranch(s) != nil {
-		return fmt.Errorf("must be the name of a branch, such as main, got %s", strict.Quote(s))
+		return fmt.Errorf("must be the name of a branch, such as main, got %s", yamldoc.Quote(s))
 	}
 	return nil
 }
@@ -100,31 +100,31 @@ func wrongBranch(s string) error {
 func wrongPolicyFile(s string) error {
 	switch {
 	case !fs.ValidPath(s) || s == ".":
-		return fmt.Errorf("must be a path from the root of the repository, such as gitlatch.yaml, got %s", strict.Quote(s))
+		return fmt.Errorf("must be a path from the root of the repository, such as gitlatch.yaml, got %s", yamldoc.Quote(s))
 	case strings.HasPrefix(s, "checkpoints/"):
-		return errors.New("must not be below checkpoints/, where gitlatch writes")
+		return errors.New("must not be below checkpoints/, which only gitlatch writes")
 	}
 	return nil
 }
 
 func wrongFolder(s string) error {
 	if !fs.ValidPath(s) || s == "." {
-		return fmt.Errorf("must be a folder from the root of the repository, such as apps/shop, got %s", strict.Quote(s))
+		return fmt.Errorf("must be a folder from the root of the repository, such as apps/shop, got %s", yamldoc.Quote(s))
 	}
 	return nil
 }
 
 // proposable is the rule that mode proposal requires a host with pull requests.
-func proposable(repo *Repository) strict.Rule {
-	return strict.Rule{
-		Check: func(r *strict.Reader, path string) {
+func proposable(repo *Repository) yamldoc.Rule {
+	return yamldoc.Rule{
+		Check: func(r *yamldoc.Reader, path string) {
 			if repo.Mode == Propose && len(r.Standing(path, hosted)) == 0 {
-				r.Report(strict.Child(path, "mode"), "%s needs %s beside it: a plain git server has no pull requests", Propose, strings.Join(hosted, " or "))
+				r.Report(yamldoc.Child(path, "mode"), "%s requires %s, because a plain git server has no pull requests", Propose, strings.Join(hosted, " or "))
 			}
 		},
 		Schema: schema{"anyOf": append([]any{schema{"not": schema{
 			"required": []string{"mode"}, "properties": schema{"mode": schema{"const": Propose}},
-		}}}, strict.Each(hosted)...)},
+		}}}, yamldoc.Each(hosted)...)},
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 func TestSecretsAreReadFromWhereTheyAreSaidToBe(t *testing.T) {
@@ -116,7 +116,7 @@ func TestASiteIsWhatWorkloadCallsALabel(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a", "prod-eu", "1a", "-a", "a-", "A", "a.b", "a_b", "", strings.Repeat("a", 63), strings.Repeat("a", 64), "a\n"} {
 		c := start()
-		strict.NewReader("f").Read([]byte("kind: Config\nsite: "+strconv.Quote(name)), configDocument(&c))
+		yamldoc.NewReader("f").Read([]byte("kind: Config\nsite: "+strconv.Quote(name)), configDocument(&c))
 		if (c.Site != "") != workload.ValidLabel(name) {
 			t.Errorf("site %q: read as %q, and workload.ValidLabel says %v", name, c.Site, workload.ValidLabel(name))
 		}

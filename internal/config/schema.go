@@ -4,7 +4,7 @@ import (
 	"embed"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/strict"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 //go:embed schema/*.json
@@ -39,13 +39,13 @@ var purpose = map[string]string{
 }
 
 // document returns a document of a kind with its specific fields.
-func document(kind string, fields strict.Object) strict.Document {
-	return strict.Document{APIVersion: APIVersion, Kind: kind, Object: fields, Others: purpose}
+func document(kind string, fields yamldoc.Object) yamldoc.Document {
+	return yamldoc.Document{APIVersion: APIVersion, Kind: kind, Object: fields, Others: purpose}
 }
 
-// read parses a document into the variables of its fields. The error is *strict.Errors.
-func read(name string, data []byte, d strict.Document) error {
-	r := strict.NewReader(name)
+// read parses a document into the variables of its fields. The error is *yamldoc.Errors.
+func read(name string, data []byte, d yamldoc.Document) error {
+	r := yamldoc.NewReader(name)
 	r.Read(data, d)
 	return r.Err()
 }
@@ -53,7 +53,7 @@ func read(name string, data []byte, d strict.Document) error {
 // ParseKind returns the kind of the document in a file. It returns an error if gitlatch
 // does not support the kind.
 func ParseKind(name string, data []byte) (string, error) {
-	r := strict.NewReader(name)
+	r := yamldoc.NewReader(name)
 	kind := r.Kind(data, APIVersion, KindConfig, KindPolicy, KindFleet)
 	if kind == "" {
 		return "", r.Err()

@@ -15,7 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/gitlatch/gitlatch/internal/strict"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
 func TestTheSchemasAreThoseOfTheTables(t *testing.T) {
@@ -43,7 +43,7 @@ func TestTheSchemasAreThoseOfTheTables(t *testing.T) {
 // generateSchema generates the schema of a kind from its table of fields.
 func generateSchema(kind string) ([]byte, error) {
 	c := start()
-	s := schemaOf(map[string]strict.Document{
+	s := schemaOf(map[string]yamldoc.Document{
 		KindConfig: configDocument(&c),
 		KindFleet:  fleetDocument(new([]*Member)),
 		KindPolicy: document(KindPolicy, newPolicyDocument("", 5*time.Minute).fields()),
@@ -74,11 +74,11 @@ func undefault(v any) {
 }
 
 // schemaOf returns the schema of a value.
-func schemaOf(v strict.Value) schema {
+func schemaOf(v yamldoc.Value) schema {
 	switch v := v.(type) {
-	case strict.Object:
+	case yamldoc.Object:
 		return schemaOfObject(v)
-	case strict.List:
+	case yamldoc.List:
 		s := schema{"type": "array", "items": schemaOf(v.Item())}
 		if v.None != "" {
 			s["minItems"] = 1
@@ -87,10 +87,10 @@ func schemaOf(v strict.Value) schema {
 			return schema{"oneOf": []any{v.Or.Form.Schema, s}}
 		}
 		return s
-	case strict.Map:
+	case yamldoc.Map:
 		one, _ := v.Entry("")
 		return ruled(schema{"type": "object", "minProperties": 1, "additionalProperties": schemaOf(one)}, v.Rules)
-	case strict.Scalar:
+	case yamldoc.Scalar:
 		s := maps.Clone(v.Schema)
 		var holds any
 		if v.Holds != "" && yaml.Unmarshal([]byte(v.Holds), &holds) == nil {
@@ -101,7 +101,7 @@ func schemaOf(v strict.Value) schema {
 	panic("a value without a schema")
 }
 
-func schemaOfObject(o strict.Object) schema {
+func schemaOfObject(o yamldoc.Object) schema {
 	properties := schema{}
 	var required []string
 	for _, f := range o.Fields {
@@ -120,7 +120,7 @@ func schemaOfObject(o strict.Object) schema {
 }
 
 // ruled adds the schemas of the rules to a schema.
-func ruled(s schema, rules []strict.Rule) schema {
+func ruled(s schema, rules []yamldoc.Rule) schema {
 	var all []any
 	for _, rule := range rules {
 		if rule.Schema != nil {
@@ -247,7 +247,7 @@ func TestTheLoaderKnowsEachFieldOfTheSchema(t *testing.T) {
 			if leaf == "apiVersion" || leaf == "kind" {
 				continue
 			}
-			if !slices.ContainsFunc(found, func(p strict.Problem) bool { return p.Path == leaf || strings.HasPrefix(p.Path, leaf+"[") }) {
+			if !slices.ContainsFunc(found, func(p yamldoc.Problem) bool { return p.Path == leaf || strings.HasPrefix(p.Path, leaf+"[") }) {
 				t.Errorf("%s %s: a wrong type draws no problem", kind, leaf)
 			}
 		}
@@ -261,12 +261,12 @@ func wrong(s map[string]any, path string, leaves *[]string) any {
 	if properties, ok := s["properties"].(map[string]any); ok && len(properties) > 0 {
 		doc := map[string]any{}
 		for name, property := range properties {
-			doc[name] = wrong(property.(map[string]any), strict.Child(path, name), leaves)
+			doc[name] = wrong(property.(map[string]any), yamldoc.Child(path, name), leaves)
 		}
 		return doc
 	}
 	if items, ok := s["items"].(map[string]any); ok && items["type"] == "object" {
-		return []any{wrong(items, strict.Index(path, 0), leaves)}
+		return []any{wrong(items, yamldoc.Index(path, 0), leaves)}
 	}
 	if s["deprecated"] == nil { // otherwise the loader ignores its value
 		*leaves = append(*leaves, path)
@@ -274,14 +274,14 @@ func wrong(s map[string]any, path string, leaves *[]string) any {
 	return []any{map[string]any{"wrong": []any{}}}
 }
 
-func problemsOf(kind string, data []byte) []strict.Problem {
+func problemsOf(kind string, data []byte) []yamldoc.Problem {
 	var err error
 	if kind == KindConfig {
 		_, err = ParseConfig("config.yaml", data)
 	} else {
 		_, err = ParsePolicy("gitlatch.yaml", data, 5*time.Minute)
 	}
-	var all *strict.Errors
+	var all *yamldoc.Errors
 	errors.As(err, &all)
 	if all == nil {
 		return nil

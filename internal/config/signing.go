@@ -1,6 +1,6 @@
 package config
 
-import "github.com/gitlatch/gitlatch/internal/strict"
+import "github.com/gitlatch/gitlatch/internal/yamldoc"
 
 // Signing is the SSH key that signs commits. The zero value does not sign.
 type Signing struct {
@@ -17,23 +17,23 @@ func (s Signing) Read(getenv func(string) string) (key, passphrase string, err e
 	return key, passphrase, err
 }
 
-func signingFields(s *Signing) strict.Object {
-	return strict.Fields(
-		strict.Optional("keyEnv", "environment variable with the private SSH key that signs commits", strict.Into(&s.Key.Env, variable)),
-		strict.Optional("keyFile", "path of the file with the private SSH key that signs commits", file(&s.Key.File)),
-		strict.Optional("passphraseEnv", "environment variable with the passphrase of the signing key, if the key has one", strict.Into(&s.PassphraseEnv, variable)),
-	).With(strict.OneOf("keyEnv", "keyFile"))
+func signingFields(s *Signing) yamldoc.Object {
+	return yamldoc.Fields(
+		yamldoc.Optional("keyEnv", "environment variable that contains the private SSH key for signing commits", yamldoc.Into(&s.Key.Env, variable)),
+		yamldoc.Optional("keyFile", "path of the file that contains the private SSH key for signing commits", file(&s.Key.File)),
+		yamldoc.Optional("passphraseEnv", "environment variable that contains the passphrase of the signing key, if the key has a passphrase", yamldoc.Into(&s.PassphraseEnv, variable)),
+	).With(yamldoc.OneOf("keyEnv", "keyFile"))
 }
 
 // signable is the rule that commits to CodeCommit cannot be signed.
-func signable() strict.Rule {
+func signable() yamldoc.Rule {
 	within := func(name, inner string) schema {
 		return schema{"required": []string{name}, "properties": schema{name: schema{"required": []string{inner}}}}
 	}
-	return strict.Rule{
-		Check: func(r *strict.Reader, _ string) {
+	return yamldoc.Rule{
+		Check: func(r *yamldoc.Reader, _ string) {
 			if r.Line("commit.signing") > 0 && r.Line("repository.codecommit") > 0 {
-				r.Report("commit.signing", "must not stand beside repository.codecommit: AWS makes those commits itself, and signs none")
+				r.Report("commit.signing", "must not be set with repository.codecommit, because AWS creates those commits without a signature")
 			}
 		},
 		Schema: schema{"not": schema{"allOf": []any{within("commit", "signing"), within("repository", "codecommit")}}},

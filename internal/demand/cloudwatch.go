@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/aws/smithy-go"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -55,7 +55,7 @@ func (c CloudWatch) Measure(ctx context.Context, at time.Time) (map[workload.ID]
 		}
 		for _, id := range ids {
 			if _, known := found[id]; !known {
-				missing = append(missing, none(id, "metric %s has no value: see its name and dimensions", c.Metrics[id].Name))
+				missing = append(missing, none(id, "metric %s has no value. Check its name and dimensions", c.Metrics[id].Name))
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func latest(found map[workload.ID]float64, id workload.ID, r types.MetricDataRes
 
 func (m Metric) query(id string) types.MetricDataQuery {
 	metric := &types.Metric{Namespace: aws.String(m.Namespace), MetricName: aws.String(m.Name)}
-	metric.Dimensions = each.Of(slices.Sorted(maps.Keys(m.Dimensions)), func(name string) types.Dimension {
+	metric.Dimensions = lists.Map(slices.Sorted(maps.Keys(m.Dimensions)), func(name string) types.Dimension {
 		return types.Dimension{Name: aws.String(name), Value: aws.String(m.Dimensions[name])}
 	})
 	return types.MetricDataQuery{
@@ -123,7 +123,7 @@ func (m Metric) query(id string) types.MetricDataQuery {
 func explain(err error) error {
 	said, ok := errors.AsType[smithy.APIError](err)
 	if ok && strings.HasPrefix(said.ErrorCode(), "AccessDenied") {
-		return fmt.Errorf("the role may not read metrics: allow cloudwatch:GetMetricData, which DemandParameter of the stack does (%w)", err)
+		return fmt.Errorf("the role may not read metrics. Allow cloudwatch:GetMetricData, or deploy the stack with DemandParameter (%w)", err)
 	}
 	return err
 }

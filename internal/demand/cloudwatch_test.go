@@ -64,7 +64,7 @@ func TestCloudWatchGoesThroughPages(t *testing.T) {
 	if want := (map[workload.ID]float64{api: 40, web: 50}); !maps.Equal(found, want) {
 		t.Errorf("found %v, want %v", found, want)
 	}
-	if err == nil || err.Error() != "of shop/zero: metric requests has no value: see its name and dimensions" {
+	if err == nil || err.Error() != "of shop/zero: metric requests has no value. Check its name and dimensions" {
 		t.Errorf("error %v", err)
 	}
 	q := r.asked[0].MetricDataQueries[1].MetricStat
@@ -91,8 +91,8 @@ func TestCloudWatchTakesFiveHundredAtOnce(t *testing.T) {
 func TestCloudWatchSaysWhichRightIsMissing(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]string{
-		"AccessDenied":          "allow cloudwatch:GetMetricData",
-		"AccessDeniedException": "allow cloudwatch:GetMetricData",
+		"AccessDenied":          "Allow cloudwatch:GetMetricData",
+		"AccessDeniedException": "Allow cloudwatch:GetMetricData",
 		"Throttling":            "Throttling",
 	} {
 		r := &reader{err: &smithy.GenericAPIError{Code: code}}

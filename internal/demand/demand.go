@@ -68,7 +68,7 @@ func (m measured) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fl
 			defer mu.Unlock()
 			for id, of := range found {
 				if _, looked := kinds.Object(id.Kind); !looked {
-					err = errors.Join(err, none(id, "nothing looks for its kind: name %s in kinds of the policy", id.Kind))
+					err = errors.Join(err, none(id, "gitlatch does not sample its kind. Add %s to kinds of the policy", id.Kind))
 				}
 				demand[id] = of
 			}

@@ -64,16 +64,16 @@ func TestPrometheusGivesOneNumber(t *testing.T) {
 		vector("1250.5"): {1250.5, ""},
 		vector("0"):      {0, ""},
 		`{"status": "success", "data": {"resultType": "scalar", "result": [1772452950, "7"]}}`: {7, ""},
-		vector():         {-1, "of shop/web: the query gives 0 series where one number is wanted: sum them, or see why there is none"},
-		vector("1", "2"): {-1, "the query gives 2 series"},
-		vector("NaN"):    {-1, `the query gives "NaN", which is no demand`},
-		vector("-3"):     {-1, `the query gives "-3", which is no demand`},
-		vector("+Inf"):   {-1, `the query gives "+Inf", which is no demand`},
-		`{"status": "success", "data": {"resultType": "matrix", "result": []}}`: {-1, "gives a matrix where one number is wanted"},
+		vector():         {-1, "of shop/web: the query returns 0 series instead of one number. Sum them, or correct the query"},
+		vector("1", "2"): {-1, "the query returns 2 series"},
+		vector("NaN"):    {-1, `the query returns "NaN", which is not a valid demand`},
+		vector("-3"):     {-1, `the query returns "-3", which is not a valid demand`},
+		vector("+Inf"):   {-1, `the query returns "+Inf", which is not a valid demand`},
+		`{"status": "success", "data": {"resultType": "matrix", "result": []}}`: {-1, "returns a matrix instead of one number"},
 		"502":    {-1, "it answers 502 Bad Gateway"},
-		"401":    {-1, "it answers 401 Unauthorized: give it a token that may query"},
+		"401":    {-1, "it answers 401 Unauthorized. Set a token that may query"},
 		"gone":   {-1, "it answers 302 Found"},
-		"<html>": {-1, "its answer is not that of Prometheus's API: see the url"},
+		"<html>": {-1, "its response is not from the API of Prometheus. Check the URL"},
 	} {
 		url, asked := prometheus(t, map[string]string{"sum(up)": answer})
 		p := demand.Prometheus{URL: url + "/prefix/", Token: "hunter2", Queries: map[workload.ID]string{web: "sum(up)"}}
@@ -97,7 +97,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 	t.Parallel()
 	url, asked := prometheus(t, map[string]string{"good": vector("3")})
 	found, err := demand.Prometheus{URL: url, Queries: map[workload.ID]string{api: "bad", web: "good"}}.Measure(t.Context(), noon)
-	if len(found) != 1 || found[web] != 3 || err == nil || err.Error() != "of shop/api: it refuses the query: parse error: unexpected end" || len(*asked) != 2 {
+	if len(found) != 1 || found[web] != 3 || err == nil || err.Error() != "of shop/api: it rejects the query: parse error: unexpected end" || len(*asked) != 2 {
 		t.Errorf("found %v, error %v, asked %q", found, err, *asked)
 	}
 	url, asked = prometheus(t, map[string]string{"a": "503", "b": "503"})
@@ -148,7 +148,7 @@ func TestSamplesGetTheirDemand(t *testing.T) {
 	if err != nil || got.Samples[0].Scale.Demand != nil || got.Samples[1].Scale.Demand == nil || *got.Samples[1].Scale.Demand != 30 || scale.Demand != nil {
 		t.Errorf("error %v, samples %+v", err, got.Samples)
 	}
-	if want := "five: of shop/web: nothing looks for its kind: name walker in kinds of the policy, three: no token, two: it did not answer"; strings.Join(workload.Texts(got.Unmeasured), ", ") != want {
+	if want := "five: of shop/web: gitlatch does not sample its kind. Add walker to kinds of the policy, three: no token, two: it did not answer"; strings.Join(workload.Texts(got.Unmeasured), ", ") != want {
 		t.Errorf("unmeasured %q, want %s", got.Unmeasured, want)
 	}
 	// A cluster that cannot be read is an error, and no source is queried.

@@ -84,7 +84,7 @@ func (p Prometheus) ask(ctx context.Context, query string, at time.Time) (float6
 	to := strings.TrimSuffix(p.URL, "/") + "/api/v1/query?" + form.Encode()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, to, nil)
 	if err != nil {
-		return 0, errors.New("its url cannot be asked")
+		return 0, errors.New("its URL is not valid")
 	}
 	r.Header.Set("Accept", "application/json")
 	if p.Token != "" {
@@ -100,19 +100,19 @@ func (p Prometheus) ask(ctx context.Context, query string, at time.Time) (float6
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
-		return 0, &unanswered{fmt.Errorf("its answer broke off: %w", err)}
+		return 0, &unanswered{fmt.Errorf("its response is incomplete: %w", err)}
 	}
 	var said answer
 	parsed := json.Unmarshal(text, &said)
 	switch {
 	case response.StatusCode == http.StatusUnauthorized, response.StatusCode == http.StatusForbidden:
-		return 0, &unanswered{fmt.Errorf("it answers %s: give it a token that may query", response.Status)}
+		return 0, &unanswered{fmt.Errorf("it answers %s. Set a token that may query", response.Status)}
 	case parsed == nil && said.Status == "error":
-		return 0, fmt.Errorf("it refuses the query: %s", said.Error)
+		return 0, fmt.Errorf("it rejects the query: %s", said.Error)
 	case response.StatusCode != http.StatusOK:
 		return 0, &unanswered{fmt.Errorf("it answers %s", response.Status)}
 	case parsed != nil:
-		return 0, &unanswered{errors.New("its answer is not that of Prometheus's API: see the url")}
+		return 0, &unanswered{errors.New("its response is not from the API of Prometheus. Check the URL")}
 	}
 	return said.number()
 }
@@ -124,23 +124,23 @@ func (a answer) number() (float64, error) {
 	switch a.Data.ResultType {
 	case "scalar":
 		if json.Unmarshal(a.Data.Result, &point) != nil {
-			return 0, errors.New("the query gives no number")
+			return 0, errors.New("the query returns no number")
 		}
 	case "vector":
 		var series []struct {
 			Value [2]any `json:"value"`
 		}
 		if err := json.Unmarshal(a.Data.Result, &series); err != nil || len(series) != 1 {
-			return 0, fmt.Errorf("the query gives %d series where one number is wanted: sum them, or see why there is none", len(series))
+			return 0, fmt.Errorf("the query returns %d series instead of one number. Sum them, or correct the query", len(series))
 		}
 		point = series[0].Value
 	default:
-		return 0, fmt.Errorf("the query gives a %s where one number is wanted", a.Data.ResultType)
+		return 0, fmt.Errorf("the query returns a %s instead of one number", a.Data.ResultType)
 	}
 	text, _ := point[1].(string)
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) || n < 0 {
-		return 0, fmt.Errorf("the query gives %s, which is no demand", strconv.Quote(text))
+		return 0, fmt.Errorf("the query returns %s, which is not a valid demand", strconv.Quote(text))
 	}
 	return n, nil
 }

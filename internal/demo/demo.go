@@ -29,56 +29,27 @@ const (
 	holdUp = 2 * period
 )
 
-// A Format is the output format of a demo.
-type Format string
-
-// The formats: a report for users, and lines "figure <name> <value>".
-const (
-	Text    Format = "text"
-	Figures Format = "figures"
-)
-
 // Options control how a demo runs.
 type Options struct {
-	Out    io.Writer
-	Style  term.Style
-	Format Format // "" is Text
+	Out   io.Writer
+	Style term.Style
 
 	Progress *tty.Progress // progress of the replay; may be nil
 
 	// Dir is the folder for the repository and the state, which remain after the demo. It
-	// is created, or must be empty; "" makes a temporary folder. Figures do not show a
-	// temporary folder, so it is removed.
+	// is created, or must be empty; "" makes a temporary folder.
 	Dir string
 }
 
 // Run replays the shipped day and prints the result.
 func Run(ctx context.Context, o Options) error {
-	switch o.Format {
-	case "", Text, Figures:
-	default:
-		return fmt.Errorf("output %q: must be %s or %s", o.Format, Text, Figures)
-	}
 	t, err := traces.Day()
 	if err != nil {
 		return err
 	}
-	return run(ctx, t, o)
-}
-
-func run(ctx context.Context, t *traces.Trace, o Options) (err error) {
-	if o.Format == Figures && o.Dir == "" {
-		if o.Dir, err = emptyDir(""); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(o.Dir)) }()
-	}
 	d, err := record(ctx, t, o)
 	if err != nil {
 		return err
-	}
-	if o.Format == Figures {
-		return d.figures(o.Out)
 	}
 	return d.report(o.Out, o.Style)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -125,10 +124,10 @@ func TestReportShowsTheDay(t *testing.T) {
 	}
 	out := b.String()
 	for _, want := range []string{
-		"A simulated day: ", "What git log says of Wednesday", "latch(prod-eu): tickets/seats 5000 -> 10000",
+		"A simulated day: ", "Commits of gitlatch on Wednesday", "latch(prod-eu): tickets/seats 5000 -> 10000",
 		"tickets/seats: a sale", " 10,000 ┤", "data/report-export: ",
-		"committing every change  ", "one for every ",
-		"Rebuilt from git at ", "tickets/seats would begin with 3 pods instead of 10,000",
+		"one commit per change  ", "one per ",
+		"A rebuild from git at ", "tickets/seats would start with 3 pods instead of 10,000",
 		"cd " + filepath.Dir(d.repository) + "\n", "  gitlatch log tickets/seats --limit 3 -c gitlatch-demo.yaml\n", "git clone fleet.git fleet",
 		"status exits with 1",
 	} {
@@ -149,44 +148,9 @@ func TestReportShowsTheDay(t *testing.T) {
 	}
 }
 
-func TestFiguresAreLinesOfNameAndValue(t *testing.T) {
-	t.Parallel()
-	var b bytes.Buffer
-	if err := recordedDay(t).figures(&b); err != nil {
-		t.Fatal(err)
-	}
-	line := regexp.MustCompile(`^figure [a-z_]+ [0-9.e+]+\n$`)
-	for l := range strings.Lines(b.String()) {
-		if !line.MatchString(l) {
-			t.Errorf("line %q", l)
-		}
-	}
-	for _, name := range []string{"changes_per_commit", "coverage_worst"} {
-		if !strings.Contains(b.String(), "figure "+name+" ") {
-			t.Errorf("no figure %s in %s", name, b.String())
-		}
-	}
-}
-
-// Figures do not show the repository, so they remove it. A report leaves it.
-func TestFiguresLeaveNoTemporaryFolder(t *testing.T) {
-	short := part("tickets")
-	short.WarmUp, short.Length = time.Hour, 2*time.Hour
-	for format, left := range map[Format]int{Figures: 0, Text: 1} {
-		temp := t.TempDir()
-		t.Setenv("TMPDIR", temp)
-		if err := run(t.Context(), short, Options{Out: io.Discard, Format: format}); err != nil {
-			t.Fatal(err)
-		}
-		if found, err := os.ReadDir(temp); err != nil || len(found) != left {
-			t.Errorf("%s leaves %v, %v", format, found, err)
-		}
-	}
-}
-
 func TestTheReportSaysWhereTheLeastWasDeclared(t *testing.T) {
 	t.Parallel()
-	want := "was 80 %: 100 for the 125 of shop/web at 00:40\n"
+	want := "80 %: 100 for the 125 pods of shop/web at 00:40\n"
 	d := &day{trace: one(map[int]traces.State{0: calm(80), 30: calm(125)}), history: declared(map[int]int32{0: 100, 60: 200})}
 	if got := d.commitTable(term.Style{}); !strings.Contains(got, want) {
 		t.Errorf("does not say %q:\n%s", want, got)
@@ -257,29 +221,32 @@ func TestTheShippedDayMeetsItsFigures(t *testing.T) {
 		t.Skip("the figures of the shipped day are not measured: go test ./internal/demo without -short does, in half a minute")
 	}
 	t.Parallel()
-	var b bytes.Buffer
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
-	dir := t.TempDir()
-	if err := Run(ctx, Options{Out: &b, Dir: dir, Format: Figures}); err != nil {
+	whole, err := traces.Day()
+	if err != nil {
 		t.Fatal(err)
 	}
-	theHandbookShows(t, filepath.Join(dir, "fleet.git"))
-	got := map[string]float64{}
-	for line := range strings.Lines(b.String()) {
-		var name string
-		var value float64
-		if _, err := fmt.Sscanf(line, "figure %s %g", &name, &value); err != nil {
-			t.Fatalf("%q: %v", line, err)
-		}
-		got[name] = value
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	d, err := record(ctx, whole, Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for name, least := range map[string]float64{"changes_per_commit": 150, "coverage_worst": 0.95, "rebuild_met_checkpoint": 0.95} {
-		if got[name] < least {
-			t.Errorf("%s is %v, want at least %v; all: %v", name, got[name], least, got)
+	theHandbookShows(t, d.repository)
+	span := dayOf(whole)
+	rebuilt := WorstMoment(whole, d.history, span)
+	for _, figure := range []struct {
+		name      string
+		is, least float64
+	}{
+		{"changes per commit", ChangesPerCommit(whole, d.commits, span), 150},
+		{"the worst coverage", WorstCoverage(whole, d.history, holdUp, span).Share, 0.95},
+		{"the met share of a rebuild", share(rebuilt.Checkpoint.Met, rebuilt.Needed), 0.95},
+	} {
+		if figure.is < figure.least {
+			t.Errorf("%s: %v, want at least %v", figure.name, figure.is, figure.least)
 		}
 	}
-	if says, is := declaredByTheReadme(t), got["rebuild_declared_checkpoint"]; math.Abs(says/is-1) > 0.001 {
+	if says, is := declaredByTheReadme(t), share(rebuilt.Checkpoint.Created, rebuilt.Needed); math.Abs(says/is-1) > 0.001 {
 		t.Errorf("a rebuild declares %v of what is needed, and README.md says %v", is, says)
 	}
 }
@@ -292,7 +259,7 @@ func declaredByTheReadme(t *testing.T) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := regexp.MustCompile(`declares ([0-9,]+) pods where ([0-9,]+) are needed`).FindSubmatch(readme)
+	said := regexp.MustCompile(`starts with ([0-9,]+) pods, although only ([0-9,]+) pods are needed`).FindSubmatch(readme)
 	if said == nil {
 		t.Fatal("README.md does not say what a rebuild declares beyond what is needed")
 	}

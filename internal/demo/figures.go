@@ -6,7 +6,7 @@ import (
 	"sort"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
@@ -34,7 +34,7 @@ func (h History) At(i int, at time.Duration) int32 {
 // ChangesPerCommit returns the number of changes of the desired replicas for each commit,
 // both within the span. Without a commit it is the number of changes.
 func ChangesPerCommit(t *traces.Trace, commits []time.Duration, s Span) float64 {
-	return float64(t.ScaleChanges(s.From, s.To)) / float64(max(1, each.Count(commits, s.Holds)))
+	return float64(t.ScaleChanges(s.From, s.To)) / float64(max(1, lists.Count(commits, s.Holds)))
 }
 
 // A Span is the time from From until before To, both since the start of a trace.

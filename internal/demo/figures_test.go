@@ -116,23 +116,11 @@ func TestWorstMomentIsWhenMostIsMissing(t *testing.T) {
 	got := WorstMoment(day, declared(map[int]int32{0: 100, 40: 500}), dayOf(day))
 	want := Rebuild{
 		At: 30 * time.Minute, Needed: 1000,
-		Manifests:  Outcome{Created: 2, Met: 2, Short: 1, Rounds: 9},
-		Checkpoint: Outcome{Created: 100, Met: 100, Short: 1, Rounds: 4},
+		Manifests:  Outcome{Created: 2, Met: 2, Short: 1, Rounds: 9, Seconds: 570},
+		Checkpoint: Outcome{Created: 100, Met: 100, Short: 1, Rounds: 4, Seconds: 270},
 		Furthest:   Behind{day.Workloads[0].ID, 1000, 2, 100},
 	}
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
-}
-
-func TestRoundsOfAnAutoscaler(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		from, to int32
-		want     int
-	}{{5, 5, 0}, {9, 5, 0}, {1, 5, 1}, {1, 6, 2}, {100, 200, 1}, {100, 201, 2}, {0, 1, 1}, {3, 10_000, 12}} {
-		if got := Rounds(c.from, c.to); got != c.want {
-			t.Errorf("from %d to %d: got %d, want %d", c.from, c.to, got, c.want)
-		}
 	}
 }

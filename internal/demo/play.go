@@ -8,7 +8,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/internal/tick"
-	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
@@ -19,9 +18,7 @@ type day struct {
 	log        []logLine
 
 	history History
-	commits []time.Duration         // times of the ticks that committed, since the start
-	flights []*flight               // in the order of their start
-	open    map[workload.ID]*flight // the flights that still run
+	commits []time.Duration // times of the ticks that committed, since the start
 }
 
 // play runs all ticks of a trace.
@@ -41,7 +38,6 @@ func play(ctx context.Context, e *engine, show *tty.Progress) (*day, error) {
 }
 
 func (d *day) note(at time.Duration, r tick.Report) {
-	d.fly(at, r)
 	if r.Commit != nil {
 		d.commits = append(d.commits, at)
 	}

@@ -3,6 +3,7 @@ package demo
 import (
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
@@ -26,6 +27,7 @@ type Outcome struct {
 	Met     int64 // of the desired pods
 	Short   int   // workloads with fewer pods than desired
 	Rounds  int   // of the autoscaler with the most rounds
+	Seconds int64 // time until this autoscaler reaches its desired pods, by the model of drills
 }
 
 // Behind is a workload that starts with fewer pods than desired.
@@ -60,38 +62,26 @@ func rebuildAt(t *traces.Trace, h History, at time.Duration) Rebuild {
 			declared = level
 		}
 		r.Needed += int64(need)
-		if Rounds(w.Manifest, need) > r.Manifests.Rounds {
+		if r.Manifests.add(w.Manifest, need) {
 			r.Furthest = Behind{w.ID, need, w.Manifest, declared}
 		}
-		r.Manifests.add(w.Manifest, need)
 		r.Checkpoint.add(declared, need)
 	}
 	return r
 }
 
-func (o *Outcome) add(created, need int32) {
+// add adds a workload, and reports whether its autoscaler needs the most rounds so far.
+func (o *Outcome) add(created, need int32) (longest bool) {
 	o.Created += int64(created)
 	o.Met += int64(min(created, need))
 	if created < need {
 		o.Short++
 	}
-	o.Rounds = max(o.Rounds, Rounds(created, need))
-}
-
-// Rounds returns how often an autoscaler with the default behaviour must raise its target
-// to get from one number of pods to another. Each round doubles the target, or adds four
-// pods if that is more.
-func Rounds(from, to int32) int {
-	n := 0
-	for have := int64(from); have < int64(to); n++ {
-		have = max(2*have, have+4)
+	e := drill.Takes(created, need, true, 0, 0)
+	longest = e.Rounds > o.Rounds
+	if longest {
+		o.Rounds = e.Rounds
+		o.Seconds = e.Seconds
 	}
-	return n
+	return longest
 }
-
-// A round lasts until the pods of the round before are scheduled, pulled, ready and
-// measured. These times are assumptions, not measurements.
-const (
-	quickRound = time.Minute
-	slowRound  = 3 * time.Minute
-)

@@ -8,49 +8,19 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// figures writes the figures that the project must meet, and the figures of the report,
-// each as a line "figure <name> <value>".
-func (d *day) figures(out io.Writer) error {
-	span := dayOf(d.trace)
-	worst := WorstCoverage(d.trace, d.history, holdUp, span)
-	r := WorstMoment(d.trace, d.history, span)
-	rollouts, lasted := d.rollouts()
-	var text strings.Builder
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{
-		{"changes_per_commit", ChangesPerCommit(d.trace, d.commits, span)},
-		{"coverage_worst", worst.Share},
-		{"changes", float64(d.trace.ScaleChanges(span.From, span.To))},
-		{"commits", float64(d.commitsIn(span))},
-		{"commits_warmup", float64(d.commitsIn(Span{0, span.From}))},
-		{"rollouts", float64(len(rollouts))},
-		{"rollouts_lasting", float64(len(lasted))},
-		{"rebuild_met_manifests", share(r.Manifests.Met, r.Needed)},
-		{"rebuild_met_checkpoint", share(r.Checkpoint.Met, r.Needed)},
-		{"rebuild_declared_checkpoint", share(r.Checkpoint.Created, r.Needed)},
-		{"rebuild_rounds_manifests", float64(r.Manifests.Rounds)},
-		{"rebuild_rounds_checkpoint", float64(r.Checkpoint.Rounds)},
-	} {
-		fmt.Fprintf(&text, "figure %s %.4g\n", f.name, f.value)
-	}
-	_, err := io.WriteString(out, text.String())
-	return err
-}
-
-func (d *day) commitsIn(s Span) int { return each.Count(d.commits, s.Holds) }
+func (d *day) commitsIn(s Span) int { return lists.Count(d.commits, s.Holds) }
 
 func share(of, all int64) float64 { return float64(of) / float64(max(1, all)) }
 
 // report writes the report of the day for users.
 func (d *day) report(out io.Writer, s term.Style) error {
-	parts := []string{d.opening(), d.gitLog(s), d.charts(s), d.commitTable(s), d.rolloutTable(s), d.rebuildTable(s), d.lookAround(s)}
+	parts := []string{d.opening(), d.gitLog(s), d.charts(s), d.commitTable(s), d.rebuildTable(s), d.lookAround(s)}
 	_, err := io.WriteString(out, strings.Join(parts, "\n"))
 	return err
 }
@@ -68,7 +38,7 @@ func (d *day) opening() string {
 		}
 		most = max(most, pods)
 	}
-	return fmt.Sprintf("A simulated day: %d workloads with up to %s pods, looked at every %.0f\nminutes, %s after a warm-up of %.0f hours in which the levels were learnt.\n",
+	return fmt.Sprintf("A simulated day: %d workloads with up to %s pods, a tick every %.0f minutes,\n%s after a warm-up of %.0f hours.\n",
 		len(d.trace.Workloads), term.Number(most), period.Minutes(), d.name(), d.trace.WarmUp.Hours())
 }
 
@@ -86,18 +56,18 @@ func (d *day) gitLog(s term.Style) string {
 	if len(rows) == 0 {
 		rows = append(rows, []string{"nothing"})
 	}
-	text := s.Heading("What git log says of "+d.name()) + "\n" + term.Table("lll", rows...)
-	return text + s.Faint(fmt.Sprintf("  and %d commits before it, the team's first one included", before)) + "\n"
+	text := s.Heading("Commits of gitlatch on "+d.name()) + "\n" + term.Table("lll", rows...)
+	return text + s.Faint(fmt.Sprintf("  and %d earlier commits, with the first commit of the team", before)) + "\n"
 }
 
 // charts draws three workloads of the shipped day.
 func (d *day) charts(s term.Style) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s     %s\n", s.Heading("Scale against checkpoint"), s.Legend("pods asked for", "declared in git"))
+	fmt.Fprintf(&text, "%s     %s\n", s.Heading("Desired replicas and levels"), s.Legend("desired replicas", "level in git"))
 	for _, c := range []struct{ workload, title string }{
-		{"tickets/seats", "a sale begins at 18:30"},
-		{"shop/web", "follows the hours, but for the outage at 13:40"},
-		{"data/report-export", "without pods at night, which git never is told"},
+		{"tickets/seats", "a sale starts at 18:30"},
+		{"shop/web", "follows the time of day, except in the outage at 13:40"},
+		{"data/report-export", "no pods at night, and its level stays in git"},
 	} {
 		for i, w := range d.trace.Workloads {
 			if w.ID.Short() == c.workload {
@@ -113,8 +83,8 @@ func (d *day) plot(i int, title string) term.Plot {
 	since := d.trace.WarmUp // midnight
 	return term.Plot{
 		Title: title, To: d.trace.Length - since,
-		Scale: each.Of(d.trace.Changes[i], func(c traces.Change) term.Point { return term.Point{At: c.At - since, Value: float64(c.Desired)} }),
-		Level: each.Of(d.history[i], func(s Step) term.Point { return term.Point{At: s.At - since, Value: float64(s.Level)} }),
+		Scale: lists.Map(d.trace.Changes[i], func(c traces.Change) term.Point { return term.Point{At: c.At - since, Value: float64(c.Desired)} }),
+		Level: lists.Map(d.history[i], func(s Step) term.Point { return term.Point{At: s.At - since, Value: float64(s.Level)} }),
 	}
 }
 
@@ -122,10 +92,10 @@ func (d *day) commitTable(s term.Style) string {
 	span := dayOf(d.trace)
 	changes, commits := d.trace.ScaleChanges(span.From, span.To), d.commitsIn(span)
 	c := WorstCoverage(d.trace, d.history, holdUp, span)
-	return s.Heading("Commits on "+d.name()) + "\n" + term.Table("lrl",
-		[]string{"committing every change", term.Number(int64(changes)), ""},
-		[]string{"gitlatch", term.Number(int64(commits)), fmt.Sprintf("one for every %.0f changes", ChangesPerCommit(d.trace, d.commits, span))},
-	) + fmt.Sprintf("  and the least that was declared of a need that lasted %.0f minutes, in health,\n  was %.0f %%: %s for the %s of %s at %s\n",
+	return s.Heading("Number of commits on "+d.name()) + "\n" + term.Table("lrl",
+		[]string{"one commit per change", term.Number(int64(changes)), ""},
+		[]string{"gitlatch", term.Number(int64(commits)), fmt.Sprintf("one per %.0f changes", ChangesPerCommit(d.trace, d.commits, span))},
+	) + fmt.Sprintf("  The lowest coverage of a healthy replica count that lasted %.0f minutes was\n  %.0f %%: %s for the %s pods of %s at %s\n",
 		holdUp.Minutes(), 100*c.Share, term.Number(int64(c.Declared)), term.Number(int64(c.Need)), c.Workload.Short(), d.clock(c.At).Format("15:04"))
 }
 
@@ -134,30 +104,30 @@ func (d *day) rebuildTable(s term.Style) string {
 	row := func(name string, o Outcome) []string {
 		wait := "none"
 		if o.Rounds > 0 {
-			wait = fmt.Sprintf("%d round%s, %.0f to %.0f min", o.Rounds, strings.Repeat("s", min(1, o.Rounds-1)), (time.Duration(o.Rounds) * quickRound).Minutes(), (time.Duration(o.Rounds) * slowRound).Minutes())
+			wait = fmt.Sprintf("%s, %s", term.Count(o.Rounds, "round"), drill.Span(o.Seconds))
 		}
 		return []string{name, term.Number(o.Created), fmt.Sprintf("%.0f %%", 100*share(o.Met, r.Needed)), fmt.Sprint(o.Short), wait}
 	}
 	f := r.Furthest
-	return s.Heading(fmt.Sprintf("Rebuilt from git at %s, the worst moment, when %s pods were needed", d.clock(r.At).Format("15:04"), term.Number(r.Needed))) + "\n" +
+	return s.Heading(fmt.Sprintf("A rebuild from git at %s, the worst time, when %s pods were needed", d.clock(r.At).Format("15:04"), term.Number(r.Needed))) + "\n" +
 		term.Table("lrrrl",
 			[]string{"", "pods", "of the need", "short", "until scaled up"},
-			row("the manifests alone", r.Manifests),
-			row("with the checkpoint", r.Checkpoint),
-		) + fmt.Sprintf("  %s would begin with %s pods instead of %s,\n  and with the checkpoint with %s.\n", f.Workload.Short(),
+			row("only manifests", r.Manifests),
+			row("with checkpoint", r.Checkpoint),
+		) + fmt.Sprintf("  %s would start with %s pods instead of %s,\n  and with the checkpoint with %s.\n", f.Workload.Short(),
 		term.Number(int64(f.Manifest)), term.Number(int64(f.Need)), term.Number(int64(f.Checkpoint))) +
-		s.Faint("  Short: workloads with fewer pods than they need. In each round an autoscaler\n"+
-			"  asks for twice the pods, then they have to be placed, pulled, ready, measured.") + "\n"
+		s.Faint("  Short: workloads with fewer pods than they need. In each round, an autoscaler\n"+
+			"  doubles the pods, and the new pods start and add to its metrics.") + "\n"
 }
 
 func (d *day) lookAround(s term.Style) string {
 	dir, repository := filepath.Split(d.repository)
 	config := filepath.Base(configPath(dir))
-	return s.Heading("Repository and state are left for you to look into") + "\n" +
+	return s.Heading("To look at the repository and the state, run") + "\n" +
 		"  cd " + filepath.Clean(dir) + "\n" +
 		"  gitlatch log tickets/seats --limit 3 -c " + config + "\n" +
 		"  git -C " + repository + " show " + branch + ":" + checkpoint.RecordPath(siteName, "tickets") + "\n" +
 		"  gitlatch status -c " + config + "\n" +
 		"  git clone " + repository + " fleet && kubectl kustomize fleet/apps/tickets\n" +
-		s.Faint("  The day is over, so status exits with 1: no tick came since.") + "\n"
+		s.Faint("  The day is over, so status exits with 1: no tick ran since.") + "\n"
 }

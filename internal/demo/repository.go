@@ -14,7 +14,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
@@ -54,7 +54,7 @@ func create(ctx context.Context, path string, files map[string]string, at time.T
 	if err := os.WriteFile(configPath(dir), configFile(path, dir), 0o644); err != nil {
 		return c, nil, err
 	}
-	repository, err := site.Git(c, func(string) string { return "" })
+	repository, err := wiring.Git(c, func(string) string { return "" })
 	return c, repository, err
 }
 
@@ -147,8 +147,8 @@ func statePath(dir string) string { return filepath.Join(dir, "state.db") }
 
 const readme = `# fleet
 
-Manifests by namespace below apps/. What lies below checkpoints/ is written by
-gitlatch: the scale that is running, roughly.
+apps/ contains the manifests of each namespace. gitlatch writes checkpoints/: the
+live replica counts, rounded.
 `
 
 const policyPath = "gitlatch.yaml"
@@ -157,7 +157,7 @@ const policyFile = `apiVersion: gitlatch.dev/v1alpha1
 kind: Policy
 mode: latch
 default:
-  acceptRisk: true # nothing applies this repository
+  acceptRisk: true # no tool applies this repository
 `
 
 const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1

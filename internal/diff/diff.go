@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -77,11 +77,6 @@ func (r Row) Differs() bool {
 	return r.State == Pending || r.State == Bounds || r.State == Absent || r.Mismatch != nil
 }
 
-// Raises reports whether a rebuild now would start with too few replicas.
-func (r Row) Raises() bool {
-	return r.State == Pending && r.Reading == policy.ReadingScale && r.To.Replicas > r.Declared.Replicas
-}
-
 // Told reports whether the row is shown to users. Rows in sync are not shown, and neither
 // are workloads without an entry in git that the policy does not latch.
 func (r Row) Told() bool {
@@ -120,7 +115,6 @@ func (r Report) Only(which func(workload.ID) bool, namespaces []string) Report {
 
 // A Gap is a part of the cluster or a file in git that could not be read.
 type Gap struct {
-	File string // "" is the cluster
 	Text string // the part and the reason, or the problem of the file
 	Err  error
 }
@@ -128,21 +122,21 @@ type Gap struct {
 // Gaps returns the parts and the files that could not be read.
 func (r Report) Gaps() (gaps []Gap) {
 	for _, part := range r.Fleet.Unread {
-		gaps = append(gaps, Gap{"", part.String(), &workload.UnreadError{Unread: part}})
+		gaps = append(gaps, Gap{part.String(), &workload.UnreadError{Unread: part}})
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(r.Tree.Broken)) {
 		err := r.Tree.Broken[namespace]
-		gaps = append(gaps, Gap{checkpoint.RecordPath(r.Site, namespace), err.Error(), err})
+		gaps = append(gaps, Gap{err.Error(), err})
 	}
 	if err := r.Tree.Unproven; err != nil {
-		gaps = append(gaps, Gap{checkpoint.EvidencePath(r.Site), err.Error(), err})
+		gaps = append(gaps, Gap{err.Error(), err})
 	}
 	return gaps
 }
 
 // Unseen joins the errors of Gaps. It is nil if everything was read.
 func (r Report) Unseen() error {
-	return errors.Join(each.Of(r.Gaps(), func(g Gap) error { return g.Err })...)
+	return errors.Join(lists.Map(r.Gaps(), func(g Gap) error { return g.Err })...)
 }
 
 // Compare makes the decisions for a site as if its samples lasted, and compares them with
@@ -151,7 +145,7 @@ func Compare(c Case) Report {
 	decided := policy.Round(c.site())
 	r := Report{Case: c, Stop: decided.Stop}
 	entries := c.Tree.Entries()
-	samples := each.By(c.Fleet.Samples, func(s workload.Sample) workload.ID { return s.ID })
+	samples := lists.Index(c.Fleet.Samples, func(s workload.Sample) workload.ID { return s.ID })
 	for _, d := range decided.Decisions {
 		s, seen := samples[d.ID]
 		row := Row{Decision: d, Sample: s, State: stateOf(d), Declared: entries[d.ID]}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
@@ -56,7 +56,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 	d := document{
 		Document: term.DocumentOf("DiffReport"), Site: r.Site, Cluster: r.Fleet.Cluster, At: r.Fleet.At.UTC(),
 		Against: r.Against, Mode: "latch", Differs: r.Differs(), Proposal: r.Proposal, Stop: r.Stop,
-		Unread: each.Of(r.Gaps(), func(g Gap) string { return g.Text }), Rows: each.Of(r.Rows, Row.reading),
+		Unread: lists.Map(r.Gaps(), func(g Gap) string { return g.Text }), Rows: lists.Map(r.Rows, Row.reading),
 	}
 	if !r.Set.Latch {
 		d.Mode = "observe"

@@ -38,7 +38,7 @@ func (r Report) lastingScale(row Row) Row {
 		row.State = Bounds
 	}
 	if row.State == Bounds && row.Capped {
-		row.Text = fmt.Sprintf("%d run, and the accepted max is %d", row.Count, row.Declared.Max)
+		row.Text = fmt.Sprintf("%d live, and git accepts at most %d", row.Count, row.Declared.Max)
 	}
 	if row.State == Pending && !row.To.IsZero() {
 		row.Text = crossing(row, chosen)
@@ -64,28 +64,28 @@ func crossing(row Row, chosen policy.Policy) string {
 	}
 	held := "at once"
 	if row.Samples > 1 {
-		held = fmt.Sprintf("once %d samples in a row are", row.Samples)
+		held = fmt.Sprintf("after %d samples in a row", row.Samples)
 	}
 	var text string
 	switch {
 	case from == 0:
-		text = fmt.Sprintf("nothing is declared: %s rounds to %d", seen, to)
+		text = fmt.Sprintf("git has no level: %s rounds to %d", seen, to)
 	case to > from && row.RaiseAbove < math.MaxInt32:
-		text = fmt.Sprintf("%s is above %d: %d %s", seen, row.RaiseAbove, to, held)
+		text = fmt.Sprintf("%s is above %d: level %d %s", seen, row.RaiseAbove, to, held)
 	case to > from:
-		text = fmt.Sprintf("%s: %d %s", seen, to, held)
+		text = fmt.Sprintf("%s: level %d %s", seen, to, held)
 	case to < from && chosen.HoldDown > 0:
-		text = fmt.Sprintf("%s is at or under %d: %d after %s of it", seen, row.LowerAt, to, policy.Span(chosen.HoldDown))
+		text = fmt.Sprintf("%s is at or below %d: level %d after %s", seen, row.LowerAt, to, policy.Span(chosen.HoldDown))
 	case to < from:
-		text = fmt.Sprintf("%s is at or under %d: %d %s", seen, row.LowerAt, to, held)
+		text = fmt.Sprintf("%s is at or below %d: level %d %s", seen, row.LowerAt, to, held)
 	default:
-		text = "its bounds are followed: " + policy.Bounds{Min: row.To.Min, Max: row.To.Max}.String()
+		text = "its min and max change to " + policy.Bounds{Min: row.To.Min, Max: row.To.Max}.String()
 	}
 	switch row.Reason {
 	case policy.ReasonReport:
-		text += "; its policy only reports that"
+		text += "; its policy only reports"
 	case policy.ReasonSurge:
-		text += "; a surge, which a person should make"
+		text += "; a surge, which a user should review"
 	}
 	return text
 }
@@ -108,9 +108,9 @@ func (r Report) absent(row Row) Row {
 	switch {
 	case row.State != Absent:
 	case row.Declared.IsZero():
-		row.Text = "proposed, and it does not run"
+		row.Text = "proposed, but not in the cluster"
 	default:
-		row.Text = fmt.Sprintf("declared, and it does not run: its entry goes after %s of that", policy.Span(r.Set.Guards.RetireAfter))
+		row.Text = fmt.Sprintf("in git, but not in the cluster: after %s, gitlatch removes its entry", policy.Span(r.Set.Guards.RetireAfter))
 	}
 	return row
 }

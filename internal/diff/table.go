@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
@@ -27,7 +27,7 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	p.Painted(rows(told), func(i int) bool { return !told[i].Differs() })
 	switch n, skipped := left[InSync], left[Unlatched]; {
 	case len(r.Rows) == 0:
-		p.Say("", "nothing runs in site %s, and git declares nothing", r.Site)
+		p.Say("", "site %s has no live workloads, and git has no levels", r.Site)
 	case n > 0 && skipped > 0:
 		p.Say("", "%d in sync, %d not latched; diff -o json lists all", n, skipped)
 	case n > 0:
@@ -36,16 +36,17 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 		p.Say("", "%d not latched; diff -o json lists all", skipped)
 	}
 	if slices.ContainsFunc(told, func(row Row) bool { return row.State == Pending || row.State == Waiting }) {
-		p.Say("", "timers and holds are in the state, which diff does not read: gitlatch explain")
+		p.Say("", "diff does not read timers or pauses. To see them, run \"gitlatch explain\"")
 	}
 	if r.Proposal != "" {
 		p.Say("", "proposed: %s", r.Proposal)
 	}
 	if n := r.unproven(); n > 0 {
-		p.Say("", "nothing is known to keep the checkpoints of %s inert: gitlatch doctor --write looks for what does", term.Count(n, "workload"))
+		p.Say("", "no rule protects the live replica count of %s. Run \"gitlatch doctor --write\" to look for one", term.Count(n, "workload"))
 	}
 	if r.Stop.Reason != policy.ReasonNone {
 		p.Say("", "%s", r.Stop)
+		p.Fix("  ", r.Stop.Fix)
 	}
 	if !r.Set.Latch {
 		p.Say("", "mode is observe: nothing is written to git")
@@ -115,11 +116,11 @@ func (r Row) why() string {
 
 // otherBounds compares the live minimum and maximum replicas with the accepted ones.
 func (r Row) otherBounds() string {
-	return fmt.Sprintf("live bounds are %s, accepted ones %s", r.Mismatch, policy.Bounds{Min: r.Declared.Min, Max: r.Declared.Max})
+	return fmt.Sprintf("live min and max are %s, and git accepted %s", r.Mismatch, policy.Bounds{Min: r.Declared.Min, Max: r.Declared.Max})
 }
 
 // unproven returns the number of workloads without a rule that protects the live replica
 // count.
 func (r Report) unproven() int {
-	return each.Count(r.Rows, func(row Row) bool { return row.Unproven })
+	return lists.Count(r.Rows, func(row Row) bool { return row.Unproven })
 }

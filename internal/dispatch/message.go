@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // A Turn is the time at which a site is due. It does not contain the settings of the
@@ -19,7 +19,7 @@ type Turn struct {
 
 // Turns returns the turns of a period that starts at begin, in the order of the members.
 func Turns(members []config.Member, begin time.Time, period time.Duration) []Turn {
-	return each.Of(members, func(m config.Member) Turn { return Turn{begin.Add(Delay(m.Site, Spread(period))), m.Site} })
+	return lists.Map(members, func(m config.Member) Turn { return Turn{begin.Add(Delay(m.Site, Spread(period))), m.Site} })
 }
 
 // Over reports whether the turn has expired, because the next one is due.

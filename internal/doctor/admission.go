@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -106,12 +107,9 @@ func selects(s *metav1.LabelSelector, of map[string]string) bool {
 // the policies that act only on CREATE; otherwise changes considers only the policies
 // that also act on live workloads.
 func (e *examination) changes(s subject, field string, created bool) (way, bool) {
-	for _, w := range e.Cluster.ways() {
-		if w.changes(field) && w.onlyCreation() == created && !(created && e.old()) && w.covers(s, e.Cluster.labels(s.ID.Namespace)) {
-			return w, true
-		}
-	}
-	return way{}, false
+	return lists.First(e.Cluster.ways(), func(w way) bool {
+		return w.changes(field) && w.onlyCreation() == created && !(created && e.old()) && w.covers(s, e.Cluster.labels(s.ID.Namespace))
+	})
 }
 
 // admits returns the policy that sets the replicas of a workload to its level on
@@ -127,15 +125,20 @@ func (e *examination) ways() {
 			found bool
 			trap  Trap
 			text  string
+			fix   string
 		}{
-			{e.old(), ServerTooOld, fmt.Sprintf("The API server is Kubernetes 1.%d, and such a policy is active by default from 1.%d on. Upgrade the cluster, or use the ignore rule of your GitOps tool.", e.Cluster.Minor, since)},
-			{w.changes("replicas") && !w.onlyCreation(), PolicyOnUpdate, "The policy acts on other operations than CREATE, so it changes live workloads. Set operations: [CREATE] in its spec.matchConstraints.resourceRules."},
-			{ptr.Deref(w.policy.Spec.FailurePolicy, admission.Fail) != admission.Ignore, FailsClosed, "The policy has failurePolicy: Fail. If it cannot read a checkpoint file, the API server refuses to create workloads, also in a rebuild. Set spec.failurePolicy: Ignore."},
+			{e.old(), ServerTooOld, fmt.Sprintf("The API server is Kubernetes 1.%d, and such a policy is active by default from 1.%d on.", e.Cluster.Minor, since),
+				"use the ignore rule of your GitOps tool, or upgrade the cluster"},
+			{w.changes("replicas") && !w.onlyCreation(), PolicyOnUpdate, "The policy acts on other operations than CREATE, so it changes live workloads.",
+				"set operations: [CREATE] in spec.matchConstraints.resourceRules of the policy"},
+			{ptr.Deref(w.policy.Spec.FailurePolicy, admission.Fail) != admission.Ignore, FailsClosed, "The policy has failurePolicy: Fail. If it cannot read a checkpoint file, the API server refuses to create workloads, also in a rebuild.",
+				"set spec.failurePolicy: Ignore in the policy"},
 			{ptr.Deref(w.binding.Spec.ParamRef.ParameterNotFoundAction, admission.DenyAction) != admission.AllowAction, FailsClosed,
-				fmt.Sprintf("The binding %s has parameterNotFoundAction: Deny. The API server refuses to create workloads in a namespace without a checkpoint file. Set spec.paramRef.parameterNotFoundAction: Allow.", w.binding.Name)},
+				fmt.Sprintf("The binding %s has parameterNotFoundAction: Deny. The API server refuses to create workloads in a namespace without a checkpoint file.", w.binding.Name),
+				"set spec.paramRef.parameterNotFoundAction: Allow in the binding"},
 		} {
 			if f.found {
-				e.find(f.trap, w.name(), f.text)
+				e.find(f.trap, w.name(), f.text, f.fix)
 			}
 		}
 	}

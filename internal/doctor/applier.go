@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -34,10 +34,9 @@ func (c Cluster) Builds(paths ...string) []Build {
 	for _, a := range c.appliers() {
 		all = append(all, a.builds...)
 	}
-	for _, dir := range paths {
-		all = append(all, Build{By: ByPath, Dir: strings.TrimSuffix(dir, "/"), kinds: c.Kinds})
-	}
-	return all
+	return append(all, lists.Map(paths, func(dir string) Build {
+		return Build{By: ByPath, Dir: strings.TrimSuffix(dir, "/"), kinds: c.Kinds}
+	})...)
 }
 
 // An applier is an object of a GitOps tool that applies manifests from git.
@@ -74,8 +73,8 @@ type applier struct {
 func (a applier) by() string { return a.tool.says(a.name) }
 
 func (c Cluster) appliers() []applier {
-	all := each.Of(c.kustomizations, func(k kustomization) applier { return k.applier(c.Kinds, c.repository(k)) })
-	return append(all, each.Of(c.applications, func(a application) applier { return a.applier(c.Kinds) })...)
+	all := lists.Map(c.kustomizations, func(k kustomization) applier { return k.applier(c.Kinds, c.repository(k)) })
+	return append(all, lists.Map(c.applications, func(a application) applier { return a.applier(c.Kinds) })...)
 }
 
 // placed returns the ID of an object after the overlay's namespace is applied.
@@ -89,19 +88,14 @@ func (o Overlay) placed(w gitops.Object) workload.ID {
 
 // rendered returns the manifest of a workload in an overlay.
 func (o Overlay) rendered(id workload.ID) (gitops.Object, bool) {
-	for _, w := range o.Workloads {
-		if o.placed(w) == id {
-			return w, true
-		}
-	}
-	return gitops.Object{}, false
+	return lists.First(o.Workloads, func(w gitops.Object) bool { return o.placed(w) == id })
 }
 
 // apart sets unbound and away of the appliers. It moves the overlays of other clusters
 // and of other repositories from the case to namesakes.
 func (e *examination) apart() {
 	for i, a := range e.appliers {
-		e.appliers[i].unbound, e.appliers[i].away = e.Here.unbound(a), e.Here.otherDestination(a) != ""
+		e.appliers[i].unbound, e.appliers[i].away = e.Here.unbound(a), e.Here.otherDestination(a) != nil
 	}
 	namesake := func(o Overlay) bool {
 		return slices.ContainsFunc(e.appliers, func(a applier) bool {
@@ -174,7 +168,8 @@ func (e *examination) narrowed(s subject, by owner) *Finding {
 				continue
 			}
 			if f := keeps(s, by.annotations); f != nil {
-				return &Finding{RuleNarrowed, s.ID.Short(), fmt.Sprintf("%s protects the live replica count, but its manifest in %s does not. Its next apply sets the replicas to the manifest's (default 1). Correct the manifest first. Finding for the manifest: %s", by.name, o.Dir, f.Text)}
+				return &Finding{RuleNarrowed, s.ID.Short(), fmt.Sprintf("%s protects the live replica count, but its manifest in %s does not. Its next apply sets the replicas to the manifest's (default 1). Finding for the manifest: %s", by.name, o.Dir, f.Text),
+					fmt.Sprintf("in %s, before the next apply: %s", o.Dir, f.Fix)}
 			}
 		}
 	}

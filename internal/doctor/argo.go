@@ -12,8 +12,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -151,7 +151,7 @@ func (a application) origins() (all []origin) {
 		seen = []string{a.Status.Sync.Revision}
 	}
 	for i, s := range a.sources() {
-		o := origin{url: s.RepoURL, is: cmp.Or(place(s.RepoURL), "no repository"), revision: cmp.Or(s.TargetRevision, head), option: "targetRevision"}
+		o := origin{url: s.RepoURL, is: cmp.Or(place(s.RepoURL), "no repository"), revision: cmp.Or(s.TargetRevision, head), option: "targetRevision: %s"}
 		if o.revision == head && i < len(seen) {
 			o.resolved = seen[i]
 		}
@@ -202,9 +202,10 @@ const (
 )
 
 func (a application) keeps(s subject, annotations map[string]string) *Finding {
-	own := each.Of(strings.Split(annotations[syncAnnotation], ","), strings.TrimSpace) // options of the workload
+	own := lists.Map(strings.Split(annotations[syncAnnotation], ","), strings.TrimSpace) // options of the workload
 	options, o := a.Spec.SyncPolicy.SyncOptions, s.object
 	rule := fmt.Sprintf("{group: %s, kind: %s, jsonPointers: [%s]}", o.Group, o.Kind, s.pointer())
+	option := fmt.Sprintf("add %s to spec.syncPolicy.syncOptions of %s", respect, a.name())
 	ignores, groupless := false, false
 	for _, d := range slices.Concat(a.Spec.IgnoreDifferences, a.system) {
 		if !d.ignores(s) || !d.matches(s.ID, o) {
@@ -214,13 +215,15 @@ func (a application) keeps(s subject, annotations map[string]string) *Finding {
 	}
 	switch {
 	case !ignores && groupless:
-		return &Finding{RuleWithoutGroup, s.ID.Short(), fmt.Sprintf(unprotected+": the ignoreDifferences rule of %s has no group, so it matches no object. Change the rule to %s.", a.name(), rule)}
+		return &Finding{RuleWithoutGroup, s.ID.Short(), fmt.Sprintf(unprotected+": the ignoreDifferences rule of %s has no group, so it matches no object.", a.name()),
+			fmt.Sprintf("replace the rule in spec.ignoreDifferences of %s with %s", a.name(), rule)}
 	case !ignores:
-		return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+": %s applies the workload and its replicas. Add %s to its spec.ignoreDifferences.", a.name(), rule)}
+		return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+": %s applies the workload and its replicas, so a sync sets the replica count of git.", a.name()),
+			fmt.Sprintf("add %s to spec.ignoreDifferences of %s", rule, a.name())}
 	case !slices.Contains(options, respect) && slices.Contains(own, respect):
-		return &Finding{OptionNotRead, s.ID.Short(), fmt.Sprintf(unprotected+": %s is in the annotation %s of the workload, where Argo CD does not read it. Add it to spec.syncPolicy.syncOptions of %s.", respect, syncAnnotation, a.name())}
+		return &Finding{OptionNotRead, s.ID.Short(), fmt.Sprintf(unprotected+": %s is in the annotation %s of the workload, where Argo CD does not read it.", respect, syncAnnotation), option}
 	case !slices.Contains(options, respect):
-		return &Finding{NotRespected, s.ID.Short(), fmt.Sprintf(unprotected+": %s ignores the replicas when it compares, but not when it syncs. Add %s to its spec.syncPolicy.syncOptions.", a.name(), respect)}
+		return &Finding{NotRespected, s.ID.Short(), fmt.Sprintf(unprotected+": %s ignores the replicas when it compares, but not when it syncs.", a.name()), option}
 	}
 	return nil
 }

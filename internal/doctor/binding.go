@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
@@ -54,13 +54,6 @@ func (h Here) Called(destination string) Here {
 	return h
 }
 
-// ByHub marks the cluster as one that the Argo CD of a hub reaches under a destination.
-// See Called.
-func (h Here) ByHub(destination string) Here {
-	h.Hub = true
-	return h.Called(destination)
-}
-
 // named returns the server of a destination that has only a name.
 func named(destination string) string { return "name: " + destination }
 
@@ -70,67 +63,54 @@ type origin struct {
 	url      string // "" if unknown
 	revision string // a branch, or another revision such as a tag
 	resolved string // the commit that HEAD resolved to; "" if unknown
-	option   string // the field of the source that sets the branch
-}
-
-// conditions are the checks that make an applier's rules valid, in this order, each with
-// its trap. A failed check returns the problem and the fix; "" means success.
-var conditions = []struct {
-	trap  Trap
-	wrong func(Here, applier) string
-}{
-	{OtherDestination, Here.otherDestination},
-	{OtherRepository, Here.otherRepository},
-	{OtherRevision, Here.otherRevision},
-	{NotReconciling, Here.notReconciling},
+	option   string // the field of the source that sets the branch, as a format
 }
 
 // unbound returns a finding for the first condition that an applier does not meet,
 // without a workload. It returns nil if the applier meets every condition.
 func (h Here) unbound(a applier) *Finding {
-	for _, condition := range conditions {
-		if wrong := condition.wrong(h, a); wrong != "" {
-			return &Finding{Trap: condition.trap, Text: a.name + " " + wrong}
-		}
+	return cmp.Or(h.otherDestination(a), h.otherRepository(a), h.otherRevision(a), h.notReconciling(a))
+}
+
+func (h Here) otherDestination(a applier) *Finding {
+	own := func(server string) bool { return address(server) == address(a.server) }
+	if a.server == "" || !h.Hub && own(ownServer) || slices.ContainsFunc(h.Servers, own) {
+		return nil
+	}
+	return &Finding{Trap: OtherDestination, Text: fmt.Sprintf("%s applies to %s. doctor cannot confirm that this is the same cluster, so its rules do not count here.", a.name, a.server),
+		Fix: "if it is the same cluster, " + a.remedy}
+}
+
+func (h Here) otherRepository(a applier) *Finding {
+	const fix = "gitlatch doctor --url URL"
+	switch is := names(a.origins, func(o origin) string { return o.is }); {
+	case h.Repository == "":
+		return &Finding{OtherRepository, "", fmt.Sprintf("%s reads %s, and the configuration has no URL at which the cluster reads the site's repository.", a.name, is), fix}
+	case !slices.ContainsFunc(a.origins, h.takes):
+		return &Finding{OtherRepository, "", fmt.Sprintf("%s reads %s, and the site's repository is %s, so its rules do not count for this site.", a.name, is, place(h.Repository)),
+			"if both are the same repository: " + fix}
 	}
 	return nil
 }
 
-func (h Here) otherDestination(a applier) string {
-	own := func(server string) bool { return address(server) == address(a.server) }
-	if a.server == "" || !h.Hub && own(ownServer) || slices.ContainsFunc(h.Servers, own) {
-		return ""
-	}
-	return fmt.Sprintf("applies to %s. doctor cannot confirm that this is the same cluster, so its rules do not count here. If it is the same cluster, %s.", a.server, a.remedy)
-}
-
-func (h Here) otherRepository(a applier) string {
-	switch is := names(a.origins, func(o origin) string { return o.is }); {
-	case h.Repository == "":
-		return fmt.Sprintf("reads %s, and the configuration has no URL at which the cluster reads the site's repository. Run \"gitlatch doctor --url URL\".", is)
-	case !slices.ContainsFunc(a.origins, h.takes):
-		return fmt.Sprintf("reads %s, and the site's repository is %s, so its rules do not count for this site. If both are the same repository, run \"gitlatch doctor --url URL\".", is, place(h.Repository))
-	}
-	return ""
-}
-
-func (h Here) otherRevision(a applier) string {
+func (h Here) otherRevision(a applier) *Finding {
 	others := slices.DeleteFunc(slices.Clone(a.origins), func(o origin) bool { return !h.takes(o) || h.follows(o) })
 	if len(others) == 0 {
-		return ""
+		return nil
 	}
 	at := ""
 	if o := others[0]; o.resolved != "" {
 		at = fmt.Sprintf(" (last resolved to %.12s, which is not the tip of the branch)", o.resolved)
 	}
-	return fmt.Sprintf("reads %s%s, and the site writes to branch %s. Set its %s to %[3]s.", names(others, func(o origin) string { return o.revision }), at, h.Branch, others[0].option)
+	return &Finding{OtherRevision, "", fmt.Sprintf("%s reads %s%s, and the site writes to branch %s.", a.name, names(others, func(o origin) string { return o.revision }), at, h.Branch),
+		fmt.Sprintf("set "+others[0].option+" in the source of %s", h.Branch, a.name)}
 }
 
-func (Here) notReconciling(a applier) string {
+func (Here) notReconciling(a applier) *Finding {
 	if a.stopped == "" {
-		return ""
+		return nil
 	}
-	return "does not reconcile, so its rules do not count: " + sanitize.Line(a.stopped) + ". Correct this first."
+	return &Finding{NotReconciling, "", a.name + " does not reconcile, so its rules do not count: " + sanitize.Line(a.stopped) + ".", "correct the cause, and reconcile " + a.name + " again"}
 }
 
 // A reason is a text and whether it applies.
@@ -142,12 +122,8 @@ type reason struct {
 // first returns the text of the first reason that applies. "" means that no reason
 // applies.
 func first(reasons ...reason) string {
-	for _, r := range reasons {
-		if r.applies {
-			return r.text
-		}
-	}
-	return ""
+	r, _ := lists.First(reasons, func(r reason) bool { return r.applies })
+	return r.text
 }
 
 // takes reports whether an origin is the site's repository.
@@ -170,5 +146,5 @@ func (h Here) another(o origin) bool {
 }
 
 func names(all []origin, name func(origin) string) string {
-	return cmp.Or(strings.Join(slices.Compact(each.Of(all, name)), ", "), "no source")
+	return cmp.Or(strings.Join(slices.Compact(lists.Map(all, name)), ", "), "no source")
 }

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // A helmRelease is a HelmRelease of Flux, reduced to the fields that doctor reads.
@@ -30,13 +32,11 @@ const (
 )
 
 // releases returns the names of the HelmReleases that apply a workload.
-func (e *examination) releases(s subject) (names []string) {
-	for _, r := range e.Cluster.releases {
-		if s.labels[labelRelease] == r.Metadata.Name && s.labels[labelNamespace] == r.Metadata.Namespace {
-			names = append(names, r.name())
-		}
+func (e *examination) releases(s subject) []string {
+	applies := func(r helmRelease) bool {
+		return s.labels[labelRelease] == r.Metadata.Name && s.labels[labelNamespace] == r.Metadata.Namespace
 	}
-	return names
+	return lists.Map(lists.Filter(e.Cluster.releases, applies), helmRelease.name)
 }
 
 // charts records the charts whose values may drop the replica count.
@@ -51,7 +51,7 @@ func (e *examination) charts() {
 			}
 			values := map[string]any{}
 			if err := yaml.Unmarshal([]byte(s.Helm.Values), &values); err != nil {
-				e.find(BuildFails, a.name(), "Its Helm values cannot be parsed: "+err.Error())
+				e.find(BuildFails, a.name(), "Its Helm values cannot be parsed: "+err.Error(), "correct helm.values of its source")
 			}
 			maps.Copy(values, s.Helm.ValuesObject)
 			for _, p := range s.Helm.Parameters {
@@ -67,7 +67,7 @@ func (e *examination) charts() {
 func (e *examination) guard(by string, values map[string]any) {
 	scaling, _ := values["autoscaling"].(map[string]any)
 	if _, counts := values["replicaCount"]; counts && fmt.Sprint(scaling["enabled"]) == "true" {
-		e.guards[by] = Finding{ChartGuard, by, "Its values set replicaCount and enable autoscaling. If the chart then leaves replicas out, a rebuild ignores replicaCount and starts at 1. Apply the admission policy that \"gitlatch render admission\" prints."}
+		e.guards[by] = Finding{ChartGuard, by, "Its values set replicaCount and enable autoscaling. If the chart then leaves replicas out, a rebuild ignores replicaCount and starts at 1.", renderAdmission}
 	}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if below, ok := values[key].(map[string]any); ok {

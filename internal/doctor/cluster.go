@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -89,10 +90,8 @@ func into[T any](list func(*Cluster) *[]T) func(*Cluster, []byte) error {
 // labels returns the labels of a namespace. If the namespace could not be read, they are
 // only the name label that Kubernetes sets.
 func (c Cluster) labels(namespace string) map[string]string {
-	for _, n := range c.namespaces {
-		if n.Name == namespace {
-			return n.Labels
-		}
+	if n, ok := lists.First(c.namespaces, func(n metav1.PartialObjectMetadata) bool { return n.Name == namespace }); ok {
+		return n.Labels
 	}
 	return map[string]string{corev1.LabelMetadataName: namespace}
 }

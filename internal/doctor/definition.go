@@ -15,17 +15,12 @@ const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
 // A definition is a CustomResourceDefinition, reduced to the fields that doctor reads.
 type definition struct {
 	Spec struct {
-		Scope string `json:"scope"`
-		Names struct {
-			Kind string `json:"kind"`
-		} `json:"names"`
 		Versions []version `json:"versions"`
 	} `json:"spec"`
 }
 
 type version struct {
 	Name         string `json:"name"`
-	Served       bool   `json:"served"`
 	Subresources struct {
 		Scale *struct {
 			SpecReplicasPath string `json:"specReplicasPath"`
@@ -59,26 +54,20 @@ func (e *examination) named() {
 	for _, kind := range slices.Sorted(maps.Keys(e.Cluster.definitions)) {
 		o, _ := e.Cluster.Kinds.Object(kind)
 		for _, differs := range e.Cluster.definitions[kind].differs(o) {
-			e.find(KindDiffers, string(kind), differs)
+			e.find(KindDiffers, string(kind), differs, "correct kinds in the policy")
 		}
 	}
 }
 
-// differs returns the differences between a definition and the policy's settings for its
-// kind.
+// differs returns the differences between a definition and the configuration that sampling
+// does not report. Sampling reports another kind, a version that is not served, and objects
+// without a namespace.
 func (d definition) differs(o workload.Object) (all []string) {
 	name := o.FullResource()
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	if d.Spec.Names.Kind != o.Kind {
-		say("%s defines the kind %s, but the policy has %s. Correct kind in kinds of the policy.", name, d.Spec.Names.Kind, o.Kind)
-	}
-	if d.Spec.Scope != "Namespaced" {
-		say("%s is cluster-scoped, and a checkpoint file contains only objects of its namespace. Remove it from kinds of the policy.", name)
-	}
-	i := slices.IndexFunc(d.Spec.Versions, func(v version) bool { return v.Name == o.Version && v.Served })
+	i := slices.IndexFunc(d.Spec.Versions, func(v version) bool { return v.Name == o.Version })
 	if i < 0 {
-		say("%s does not serve version %s, which the policy names. Set a served version in kinds of the policy.", name, o.Version)
-		return all
+		return nil
 	}
 	v := d.Spec.Versions[i]
 	switch scale := v.Subresources.Scale; {

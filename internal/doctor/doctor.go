@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/gitops"
@@ -47,7 +48,7 @@ type Overlay struct {
 
 // Examine returns the findings of a case.
 func Examine(c Case) Report {
-	e := examination{Case: c, appliers: c.Cluster.appliers(), without: map[string]lost{}, guards: map[string]Finding{}, report: Report{
+	e := examination{Case: c, appliers: c.Cluster.appliers(), without: map[string][]subject{}, guards: map[string]Finding{}, report: Report{
 		Site: c.Site, Unread: slices.Concat(c.Fleet.Unread, c.Cluster.Unread), Evidence: checkpoint.Evidence{}, Room: map[string]int64{},
 	}}
 	e.apart()
@@ -69,7 +70,8 @@ func Examine(c Case) Report {
 	e.overlays()
 	e.marks()
 	for _, p := range e.Set.Unreviewed() {
-		e.find(ReviewWithoutHost, e.Policy, p.Field+": "+p.Text)
+		text, fix, _ := strings.Cut(p.Text, ": ")
+		e.find(ReviewWithoutHost, e.Policy, p.Field+": "+text, fix)
 	}
 	e.evidence()
 	slices.SortStableFunc(e.report.Findings, func(a, b Finding) int {
@@ -88,20 +90,20 @@ type examination struct {
 	// builds. They are not part of the case.
 	namesakes []Overlay
 	report    Report
-	without   map[string]lost    // workloads without their Component in a build, by namespace
-	guards    map[string]Finding // by the object that applies the chart
+	without   map[string][]subject // workloads without their Component in a build, by namespace
+	guards    map[string]Finding   // by the object that applies the chart
 }
 
-func (e *examination) find(trap Trap, subject, text string) Finding {
-	f := Finding{trap, subject, text}
+func (e *examination) find(trap Trap, subject, text, fix string) Finding {
+	f := Finding{trap, subject, text, fix}
 	e.report.Findings = append(e.report.Findings, f)
 	return f
 }
 
 // lowers adds a finding that explains why a rebuild does not start a workload at its
 // level.
-func (e *examination) lowers(s *subject, trap Trap, subject, text string) {
-	s.Lowers = append(s.Lowers, e.find(trap, subject, text))
+func (e *examination) lowers(s *subject, trap Trap, subject, text, fix string) {
+	s.Lowers = append(s.Lowers, e.find(trap, subject, text, fix))
 }
 
 // A subject is a workload under examination.

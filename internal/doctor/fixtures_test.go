@@ -124,7 +124,8 @@ func (f fixture) read(t *testing.T) doctor.Case {
 	}
 	c.Here.Tip = tip
 	if destination, ok := f["hub"]; ok {
-		c.Here = c.Here.ByHub(strings.TrimSpace(destination))
+		c.Here.Hub = true
+		c.Here = c.Here.Called(strings.TrimSpace(destination))
 	}
 	if destination, ok := f["destination"]; ok {
 		c.Here = c.Here.Called(strings.TrimSpace(destination))
@@ -289,7 +290,7 @@ func tell(r doctor.Report) string {
 		fmt.Fprintf(&b, "unread %s\n", unread)
 	}
 	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "%s: %s: %s\n", f.Trap, f.Subject, f.Text)
+		fmt.Fprintf(&b, "%s: %s: %s\n  fix: %s\n", f.Trap, f.Subject, f.Text, f.Fix)
 	}
 	return b.String()
 }

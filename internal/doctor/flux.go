@@ -79,7 +79,7 @@ func (k kustomization) applier(kinds workload.Kinds, from *gitRepository) applie
 	a := applier{tool: Flux, name: k.name(), lists: map[workload.ID]bool{}, keeps: k.keeps, next: k.next,
 		origins: []origin{k.origin(from)}, stopped: k.Status.stopped(k.Metadata, s.Suspend)}
 	if s.KubeConfig != nil {
-		a.server, a.remedy = "the cluster of its spec.kubeConfig", "remove the field"
+		a.server, a.remedy = "the cluster of its spec.kubeConfig", "remove spec.kubeConfig"
 	}
 	leaves := source{files: cmp.Or(s.SourceRef.Kind, "GitRepository") == "GitRepository"}
 	if from != nil {
@@ -120,7 +120,7 @@ func (k kustomization) origin(from *gitRepository) origin {
 	switch {
 	case from != nil:
 		o.is, o.url = place(from.Spec.URL)+" ("+o.is+")", from.Spec.URL
-		o.revision, o.option = from.revision(), "spec.ref.branch (and no other field of spec.ref)"
+		o.revision, o.option = from.revision(), "spec.ref: {branch: %s}"
 	case ref.Kind == "GitRepository":
 		o.is += ", which does not exist"
 	}
@@ -165,13 +165,15 @@ var ssaModes = map[string]string{
 
 func (k kustomization) keeps(s subject, annotations map[string]string) *Finding {
 	name := k.name()
+	rule := fmt.Sprintf("{paths: [%s], target: {kind: %s}} to spec.ignore of %s", s.pointer(), s.object.Kind, name)
 	if what, ok := ssaModes[annotations[ssaAnnotation]]; ok {
-		return &Finding{SSA, s.ID.Short(), fmt.Sprintf("The workload has the annotation %s: %s, so %s. Remove the annotation, and add a rule for its replicas to spec.ignore of %s.", ssaAnnotation, annotations[ssaAnnotation], what, name)}
+		return &Finding{SSA, s.ID.Short(), fmt.Sprintf("The workload has the annotation %s: %s, so %s.", ssaAnnotation, annotations[ssaAnnotation], what),
+			"remove the annotation, and add " + rule}
 	}
 	if slices.ContainsFunc(k.Spec.Ignore, func(r ignoreRule) bool { return slices.Contains(r.Paths, s.pointer()) && r.matches(s) }) {
 		return nil
 	}
-	return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+": %s applies the workload and its replicas. Add {paths: [%s], target: {kind: %s}} to its spec.ignore (Flux 2.9).", name, s.pointer(), s.object.Kind)}
+	return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+": %s applies the workload and its replicas, so each reconciliation sets the replica count of git.", name), "add " + rule + " (Flux 2.9)"}
 }
 
 // matches reports whether a rule matches a workload. A rule with an annotation selector

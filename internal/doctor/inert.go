@@ -15,9 +15,12 @@ import (
 // unprotected starts the text of a finding about a workload without a rule.
 const unprotected = "No rule protects the live replica count"
 
+// renderAdmission is the remedy that works with any tool.
+const renderAdmission = "gitlatch render admission | kubectl apply -f -"
+
 // staleCounts is the text of a finding about an Application whose syncs write all its
 // objects.
-const staleCounts = "Each sync writes all of its workloads with replica counts that are some seconds old. This can undo the last step of an autoscaler. Add " + outOfSync + " to its spec.syncPolicy.syncOptions."
+const staleCounts = "Each sync writes all of its workloads with replica counts that are some seconds old. This can undo the last step of an autoscaler."
 
 // inert sets the rules that protect the live replicas of a workload, and adds the
 // findings about missing rules.
@@ -46,20 +49,20 @@ func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 		dropped = append(dropped, e.dropped(s, owner.applier, f == nil)...)
 		switch {
 		case f != nil && owner.away:
-			wrong = append(wrong, Finding{OtherDestination, s.ID.Short(), owner.mayOwn(f.Text)})
+			wrong = append(wrong, Finding{OtherDestination, s.ID.Short(), owner.mayOwn(f.Text), f.Fix})
 		case f != nil:
 			wrong = append(wrong, *f)
 		case owner.unbound != nil:
-			unbound = append(unbound, Finding{owner.unbound.Trap, s.ID.Short(), owner.unbound.Text})
+			unbound = append(unbound, owner.unbound.about(s))
 		default:
 			if owner.stale {
-				dropped = append(dropped, Finding{StaleCounts, owner.name, staleCounts})
+				dropped = append(dropped, Finding{StaleCounts, owner.name, staleCounts, "add " + outOfSync + " to spec.syncPolicy.syncOptions"})
 			}
 			keepers = append(keepers, Keeper{owner.tool, owner.name, "ignores " + s.pointer()})
 		}
 	}
 	for _, other := range others {
-		unbound = append(unbound, Finding{other.unbound.Trap, s.ID.Short(), other.unbound.Text})
+		unbound = append(unbound, other.unbound.about(s))
 	}
 	if w, ok := e.admits(s); ok && len(e.including(s.ID.Namespace)) == 0 {
 		return Keepers{{Admission, w.name(), "acts on creation alone"}}, dropped
@@ -75,25 +78,32 @@ func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 	case e.userLine(s.ID) != "" || s.sample == nil || len(e.Cluster.Unread) > 0 || slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return o.Err != nil }):
 		return nil, nil
 	}
-	return nil, []Finding{{NoApplier, s.ID.Short(), e.noApplier(s)}}
+	text, fix := e.noApplier(s)
+	return nil, []Finding{{NoApplier, s.ID.Short(), text, fix}}
+}
+
+// about returns the finding for a workload.
+func (f Finding) about(s subject) Finding {
+	f.Subject = s.ID.Short()
+	return f
 }
 
 // noApplier returns the text of a finding about a workload without a known applier: why
 // no rule protects its replicas, and the fix.
-func (e *examination) noApplier(s subject) string {
-	const policy = `Apply the admission policy that "gitlatch render admission" prints`
-	own := "add a line \"namespace/kind/name: REASON\" to " + checkpoint.EvidencePath(e.Site)
+func (e *examination) noApplier(s subject) (text, fix string) {
+	own := "add \"NAMESPACE/KIND/NAME: REASON\" to " + checkpoint.EvidencePath(e.Site)
 	if releases := e.releases(s); len(releases) > 0 {
-		return fmt.Sprintf(unprotected+": %s applies the workload, and Helm has no rule that ignores %s. %s. If the chart states no replicas, %s.", strings.Join(releases, ", "), s.pointer(), policy, own)
+		return fmt.Sprintf(unprotected+": %s applies the workload, and Helm has no rule that ignores %s.", strings.Join(releases, ", "), s.pointer()),
+			renderAdmission + ". If the chart states no replicas, " + own
 	}
 	none := "no Kustomization of Flux and no Application of Argo CD in this cluster applies the workload"
-	hub := "If Argo CD in another cluster, a hub, applies the workload, set gitops in the configuration to that cluster. "
+	hub := " If Argo CD in another cluster, a hub, applies the workload, set gitops in the configuration to that cluster."
 	if e.Here.Hub {
 		none = "no Kustomization of Flux in this cluster and no Application of Argo CD in the hub applies the workload"
 		hub = ""
 	}
-	return fmt.Sprintf(unprotected+": %s. %s, and include no Component. This rule works with any tool. %sIf another tool applies the workload and ignores %s, %s. As a last resort, set acceptRisk: true in its policy. A tool may then set the live replicas to the level at any commit.",
-		none, policy, hub, s.pointer(), own)
+	return unprotected + ": " + none + ".",
+		fmt.Sprintf("%s, and include no Component.%s If another tool applies the workload and ignores %s, %s", renderAdmission, hub, s.pointer(), own)
 }
 
 // fluxManager is the field manager of Flux.
@@ -111,8 +121,9 @@ func (e *examination) dropped(s subject, by applier, kept bool) []Finding {
 			if kept {
 				next = "The next apply that changes another field fails with \"doc is missing key: " + s.pointer() + "\""
 			}
-			return []Finding{{CountDropped, s.ID.Short(), fmt.Sprintf("Flux owns the replica count of %d, and the manifest in %s no longer states it. %s. Set replicas: %[1]d in the manifest, or set another count with \"kubectl scale\" or an autoscaler, which then owns the field.",
-				s.sample.Scale.Desired, o.Dir, next)}}
+			return []Finding{{CountDropped, s.ID.Short(), fmt.Sprintf("Flux owns the replica count of %d, and the manifest in %s no longer states it. %s.",
+				s.sample.Scale.Desired, o.Dir, next),
+				fmt.Sprintf("set replicas: %d in the manifest, or let \"kubectl scale\" or an autoscaler set another count", s.sample.Scale.Desired)}}
 		}
 	}
 	return nil

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // A Tool is a kind of rule that protects live replicas.
@@ -37,10 +37,10 @@ type Keepers []Keeper
 
 // Line returns the text in protection.yaml. "" means no rule.
 func (k Keepers) Line() string {
-	return strings.Join(each.Of(k, func(k Keeper) string { return k.Tool.says(k.Name) + " " + k.How }), "; ")
+	return strings.Join(lists.Map(k, func(k Keeper) string { return k.Tool.says(k.Name) + " " + k.How }), "; ")
 }
 
 // Names returns the names of the objects. "" means no rule.
 func (k Keepers) Names() string {
-	return strings.Join(each.Of(k, func(k Keeper) string { return k.Name }), "; ")
+	return strings.Join(lists.Map(k, func(k Keeper) string { return k.Name }), "; ")
 }

@@ -14,7 +14,7 @@ func TestAQuotaIsHeldAgainstWhatThePodsAskFor(t *testing.T) {
 	const half, none = "{spec: {containers: [{name: main, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}}", "{spec: {containers: [{name: main}]}}"
 	found := func(text string) string {
 		name := text[strings.LastIndex(text, " ")+1:]
-		return "The levels of the namespace add up to " + text + ". A rebuild stops at the quota. Raise " + name + " in its spec.hard."
+		return "The levels of the namespace add up to " + text + ". A rebuild stops at the quota. set " + name + ": \"100\" or more in spec.hard of ResourceQuota pods"
 	}
 	for name, c := range map[string]struct {
 		template, quota, declared string
@@ -44,7 +44,7 @@ func TestAQuotaIsHeldAgainstWhatThePodsAskFor(t *testing.T) {
 			text, room := "", map[string]int64{}
 			for _, one := range r.Findings {
 				if one.Trap == doctor.Quota {
-					text += one.Text
+					text += one.Text + " " + one.Fix
 				}
 			}
 			if c.text != "" {

@@ -18,7 +18,7 @@ func (e *examination) rebuild(s *subject) {
 	o, w := e.given(s.ID)
 	s.Paused = pauses(w)
 	if s.Paused {
-		e.lowers(s, Paused, s.ID.Short(), fmt.Sprintf("%s builds the workload with paused: true. A rebuild creates it without pods, until you resume it. Remove paused: true from the manifest.", o.Dir))
+		e.lowers(s, Paused, s.ID.Short(), fmt.Sprintf("%s builds the workload with paused: true. A rebuild creates it without pods, until you resume it.", o.Dir), "remove paused: true from the manifest")
 	}
 	e.limits(s)
 	if e.starts(s); s.Paused {
@@ -68,8 +68,8 @@ func (e *examination) starts(s *subject) {
 	case s.Level == 0 && (admitted || len(included) > 0):
 		// No level is lost yet, and a future level will apply.
 	case admitted && !applied && len(included) == 0:
-		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s reads the checkpoint file, but no folder that doctor builds applies %s. Apply the checkpoint files before the workloads with \"kubectl apply -k %s\", a Flux Kustomization or an Argo CD source. If no tool in this cluster applies them, add the folder %[3]s to build.paths of the configuration.",
-			w.name(), checkpoint.RecordPath(e.Site, s.ID.Namespace), checkpoint.Directory(e.Site)))
+		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s reads the checkpoint file, but no folder that doctor builds (from Flux, Argo CD, --path and build.paths) applies this file.", w.name()),
+			fmt.Sprintf("let Flux or Argo CD apply %s before the workloads. If you apply it by hand with \"kubectl apply -k %[1]s\", add it to build.paths of the configuration", checkpoint.Directory(e.Site)))
 	case hidden:
 	case admitted && applied && (built || stays):
 		if s.Start < s.Level {
@@ -87,6 +87,7 @@ func (e *examination) starts(s *subject) {
 // patched adds the finding that explains why the builds with the Component ignore the
 // patch for a workload.
 func (e *examination) patched(s *subject, included []inclusion) {
+	file := checkpoint.RecordPath(e.Site, s.ID.Namespace)
 	for _, outside := range []bool{false, true} {
 		for _, in := range included {
 			w, ok := in.overlay.rendered(s.ID)
@@ -98,21 +99,24 @@ func (e *examination) patched(s *subject, included []inclusion) {
 	}
 	for _, in := range included {
 		if in.overlay.Err != nil { // overlays reports this error
-			s.Lowers = append(s.Lowers, Finding{BuildFails, in.overlay.Dir, in.overlay.Err.Error()})
+			s.Lowers = append(s.Lowers, Finding{BuildFails, in.overlay.Dir, in.overlay.Err.Error(), in.overlay.fix()})
 			return
 		}
 		for _, w := range in.overlay.Workloads {
 			if renamed(*s, in.overlay, w) {
-				e.lowers(s, BeforePrefix, s.ID.Short(), fmt.Sprintf("The entry is for %s, but %s renames the workload to %s, so the entry matches no live workload. Delete the lines of the entry, and latch %[3]s.", s.ID.Name, in.overlay.Dir, w.ID.Name))
+				e.lowers(s, BeforePrefix, s.ID.Short(), fmt.Sprintf("The entry is for %s, but %s renames the workload to %s, so the entry matches no live workload.", s.ID.Name, in.overlay.Dir, w.ID.Name),
+					fmt.Sprintf("delete the lines of %s from %s, and latch %s", s.ID.Name, file, w.ID.Name))
 				return
 			}
 		}
 	}
 	if s.Start > 0 {
-		e.lowers(s, ComponentMissing, s.ID.Short(), fmt.Sprintf("%s builds the workload but does not include the Component %s. Add the Component to its components.", s.By, path.Dir(checkpoint.ComponentPath(e.Site, s.ID.Namespace))))
+		e.lowers(s, ComponentMissing, s.ID.Short(), fmt.Sprintf("%s builds the workload but does not include the Component of its namespace.", s.By),
+			fmt.Sprintf("add %s to components of %s", path.Dir(checkpoint.ComponentPath(e.Site, s.ID.Namespace)), s.By))
 		return
 	}
-	e.lowers(s, PatchSkipped, s.ID.Short(), fmt.Sprintf("%s builds no %s of this name in namespace %s. If the workload was removed, delete its lines from %s.", included[0].overlay.Dir, s.ID.Kind, s.ID.Namespace, checkpoint.RecordPath(e.Site, s.ID.Namespace)))
+	e.lowers(s, PatchSkipped, s.ID.Short(), fmt.Sprintf("%s builds no %s of this name in namespace %s.", included[0].overlay.Dir, s.ID.Kind, s.ID.Namespace),
+		"if the workload was removed, delete its lines from "+file)
 }
 
 // skipped adds the finding that explains why a build with both the workload and the
@@ -125,19 +129,25 @@ func (e *examination) skipped(s *subject, in inclusion, w gitops.Object) {
 	if got == s.Level {
 		return
 	}
-	f, trap := in.folder, PatchSkipped
-	why := first(
-		reason{w.Unplaced, fmt.Sprintf("The manifests in %s have no namespace, but the patch requires one. Add metadata.namespace, or set namespace: one folder below.", f.Dir)},
-		reason{f.Namespace != "", fmt.Sprintf("%s includes the Component and sets namespace: %s, which takes effect after the Component. Include the Component one folder above.", f.Dir, f.Namespace)},
-		reason{f.Prefix != "" || f.Suffix != "", fmt.Sprintf("%s includes the Component and adds a name prefix or suffix, which takes effect after the Component. Include the Component one folder above.", f.Dir)},
-	)
-	if why == "" {
-		trap, why = Overridden, fmt.Sprintf("Another patch or transformer in %s sets the replicas after the Component. Remove it.", in.overlay.Dir)
-		if in.overlay.outside(f.Dir, w) {
-			trap, why = ComponentMissing, fmt.Sprintf("%s includes the Component but does not build the workload. Include the Component in a folder that builds both.", f.Dir)
-		}
+	f := in.folder
+	trap, why := PatchSkipped, ""
+	fix := "include the Component one folder above " + f.Dir
+	switch {
+	case w.Unplaced:
+		why = fmt.Sprintf("The manifests in %s have no namespace, but the patch requires one.", f.Dir)
+		fix = fmt.Sprintf("add metadata.namespace: %s to the manifest, or set namespace: %[1]s one folder below", s.ID.Namespace)
+	case f.Namespace != "":
+		why = fmt.Sprintf("%s includes the Component and sets namespace: %s, which takes effect after the Component.", f.Dir, f.Namespace)
+	case f.Prefix != "" || f.Suffix != "":
+		why = fmt.Sprintf("%s includes the Component and adds a name prefix or suffix, which takes effect after the Component.", f.Dir)
+	case in.overlay.outside(f.Dir, w):
+		trap, why = ComponentMissing, fmt.Sprintf("%s includes the Component but does not build the workload.", f.Dir)
+		fix = "include the Component in a kustomization that also builds the workload"
+	default:
+		trap, why = Overridden, fmt.Sprintf("Another patch or transformer in %s sets the replicas after the Component.", in.overlay.Dir)
+		fix = "remove the patch or transformer"
 	}
-	e.lowers(s, trap, s.ID.Short(), fmt.Sprintf("The level is %d, but the build gives %d. %s", s.Level, got, why))
+	e.lowers(s, trap, s.ID.Short(), fmt.Sprintf("The level is %d, but the build gives %d. %s", s.Level, got, why), fix)
 }
 
 // outside reports whether a folder that includes Components certainly does not build a

@@ -10,7 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // settings is the name of the ConfigMap with the settings of an Argo CD, in its own
@@ -19,7 +19,7 @@ const settings = "argocd-cm"
 
 // controllers returns the namespaces of the Argo CDs that reconcile Applications.
 func (c Cluster) controllers() []string {
-	all := each.Of(c.applications, func(a application) string { return a.Status.ControllerNamespace })
+	all := lists.Map(c.applications, func(a application) string { return a.Status.ControllerNamespace })
 	slices.Sort(all)
 	return slices.DeleteFunc(slices.Compact(all), func(namespace string) bool { return namespace == "" }) // not reported yet
 }

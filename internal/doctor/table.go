@@ -6,9 +6,10 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -16,11 +17,7 @@ import (
 // summary.
 func (r Report) Table(out io.Writer, s term.Style) error {
 	p := term.NewPage(s)
-	for _, f := range alike(r.Findings) {
-		p.Say("", "%s: %s", f.Trap, f.Subject)
-		p.Say("  ", "%s", f.Text)
-		p.Line("")
-	}
+	p.Remarks(r.remarks(), listed)
 	for _, unread := range r.Unread {
 		p.Say("", "could not be read: %s", unread)
 		p.Line("")
@@ -30,36 +27,41 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	} else {
 		p.Rows(r.rows())
 		p.Line("")
-		p.Say("", "%s", r.summary())
+		p.Verdict(len(r.Findings)+len(r.Unread) == 0, r.summary())
 	}
 	return p.Print(out)
 }
 
 // Uncovered returns the number of workloads whose rule is missing from protection.yaml.
 func (r Report) Uncovered() int {
-	return each.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 && !w.Evident })
+	return lists.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 && !w.Evident })
 }
 
-// alike merges findings that differ only in their subject.
-func alike(findings []Finding) (all []Finding) {
-	for _, f := range findings {
-		same := slices.IndexFunc(all, func(a Finding) bool { return a.Trap == f.Trap && a.Text == f.Text })
-		if same < 0 {
-			all = append(all, f)
-			continue
-		}
-		all[same].Subject += ", " + f.Subject
+// remarks returns the findings. Findings with the same trap and text are one remark.
+func (r Report) remarks() (all term.Remarks) {
+	for _, f := range r.Findings {
+		all.Add(string(f.Trap), f.Subject, f.Text, f.Fix)
 	}
 	return all
 }
 
+// listed returns up to five subjects by name. For more subjects, it returns the number of
+// workloads and the list of their namespaces.
+func listed(subjects []string) string {
+	namespaces := slices.Compact(lists.Map(subjects, func(name string) string { return strings.Split(name, "/")[0] }))
+	if len(subjects) <= 5 || len(namespaces) == len(subjects) {
+		return strings.Join(subjects, ", ")
+	}
+	return fmt.Sprintf("%d workloads in %s", len(subjects), strings.Join(namespaces, ", "))
+}
+
 // summary returns one line about the report.
 func (r Report) summary() string {
-	inert := each.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 || w.UserLine != "" })
-	declared := each.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 })
-	there := each.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 && w.Start >= w.Level })
+	inert := lists.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 || w.UserLine != "" })
+	declared := lists.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 })
+	there := lists.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 && w.Start >= w.Level })
 	found := "nothing to fix"
-	if n := len(alike(r.Findings)); n > 0 {
+	if n := len(r.remarks()); n > 0 {
 		found = fmt.Sprintf("%d to fix, see gitlatch help traps", n)
 	}
 	if len(r.Unread) > 0 {

@@ -4,7 +4,8 @@ package doctor
 type Finding struct {
 	Trap    Trap   `json:"trap"`
 	Subject string `json:"subject"` // a workload, a namespace, a folder or an object
-	Text    string `json:"text"`    // the problem and its fix
+	Text    string `json:"text"`    // the problem and its reason
+	Fix     string `json:"fix"`     // the remedy, if possible a command or a field to paste
 }
 
 // A Trap is a stable name for a kind of finding.

@@ -13,12 +13,14 @@ import (
 func (e *examination) limits(s *subject) {
 	level, top := s.entry.Replicas, s.entry.Max
 	if need := max(level, s.Live); top > 0 && need > top {
-		e.lowers(s, MaxUnderNeed, s.ID.Short(), fmt.Sprintf("Git accepts at most %d replicas, and the workload needs %d. To accept them, set its max in the checkpoint file to %[2]d.", top, need))
+		e.lowers(s, MaxUnderNeed, s.ID.Short(), fmt.Sprintf("Git accepts at most %d replicas, and the workload needs %d.", top, need),
+			fmt.Sprintf("set %s.%s_max: \"%d\" in %s", s.ID.Kind, s.ID.Name, need, checkpoint.RecordPath(e.Site, s.ID.Namespace)))
 	}
 	for _, f := range e.floors(s) {
 		if f.holds(level, s.entry.Min) {
-			e.find(MinAsCheckpoint, s.ID.Short(), fmt.Sprintf("%s is %d, but the accepted minimum is %d and the level is %d. A minimum acts on the live cluster, so the level never falls below it again. Set it back to %[3]d, or accept %[2]d as min in the checkpoint file.",
-				f.of, f.min, s.entry.Min, level))
+			e.find(MinAsCheckpoint, s.ID.Short(), fmt.Sprintf("%s is %d, but the accepted minimum is %d and the level is %d. A minimum acts on the live cluster, so the level never falls below it again.",
+				f.of, f.min, s.entry.Min, level),
+				fmt.Sprintf("set the minimum to %d again, or set %s.%s_min: \"%d\" in %s", s.entry.Min, s.ID.Kind, s.ID.Name, f.min, checkpoint.RecordPath(e.Site, s.ID.Namespace)))
 		}
 	}
 }
@@ -65,28 +67,37 @@ func (e *examination) overlays() {
 	for _, o := range e.Overlays {
 		for _, f := range o.Folders {
 			if len(f.Replicas) > 0 {
-				e.find(KustomizeReplicas, f.Dir, fmt.Sprintf("replicas: of %s matches names in all namespaces, and the build fails when a name is gone. Remove the field, and include the Component.", strings.Join(f.Replicas, ", ")))
+				e.find(KustomizeReplicas, f.Dir, fmt.Sprintf("replicas: of %s matches names in all namespaces, and the build fails when a name is gone.", strings.Join(f.Replicas, ", ")),
+					"remove replicas from its kustomization, and include the Component")
 			}
 		}
 		if len(o.Sites) > 1 {
-			e.find(TwoSites, o.Dir, fmt.Sprintf("The folder includes checkpoint files or Components of %s. Include only those of the cluster's site.", strings.Join(o.Sites, " and ")))
+			e.find(TwoSites, o.Dir, fmt.Sprintf("The folder includes checkpoint files or Components of %s.", strings.Join(o.Sites, " and ")),
+				"remove those of the other site from resources and components")
 		}
 		records := o.Dir == checkpoint.Directory(e.Site)
 		if records && o.Dropped {
-			e.find(ListIgnored, o.Dir, fmt.Sprintf("%s applies this folder, but a rule of its source excludes kustomization.yaml. The tool then applies every checkpoint file, and fails if a namespace is deleted. Include the file in %s, spec.ignore of the GitRepository, or directory.include of the Application.", o.By, sourceIgnore))
+			e.find(ListIgnored, o.Dir, fmt.Sprintf("%s applies this folder, but a rule of its source excludes kustomization.yaml. The tool then applies every checkpoint file, and fails if a namespace is deleted.", o.By),
+				fmt.Sprintf("include the file in %s, in spec.ignore of the GitRepository, or in directory.include of the Application", sourceIgnore))
 			continue
 		}
 		switch {
 		case o.Err == nil:
 		case records && o.Generated:
-			e.find(BuildFails, o.Dir, fmt.Sprintf("%s applies this folder, which has no kustomization.yaml (%v). Run \"gitlatch init\", which writes this file.", o.By, o.Err))
+			e.find(BuildFails, o.Dir, fmt.Sprintf("%s applies this folder, which has no kustomization.yaml (%v).", o.By, o.Err), "run \"gitlatch init\", which writes this file")
 		case records, slices.Contains(o.Sites, e.Site), o.By == ByPath:
-			e.find(BuildFails, o.Dir, o.Err.Error())
+			e.find(BuildFails, o.Dir, o.Err.Error(), o.fix())
 		}
 	}
 	if e.Tree.ForeignList() {
-		e.find(ListForeign, checkpoint.ListPath(e.Site), "A user wrote this file, so gitlatch does not update it. If a namespace is added, nothing applies its checkpoint file. If a namespace is deleted, the apply fails. Remove the file, and run \"gitlatch init\".")
+		e.find(ListForeign, checkpoint.ListPath(e.Site), "A user wrote this file, so gitlatch does not update it. If a namespace is added, nothing applies its checkpoint file. If a namespace is deleted, the apply fails.",
+			"remove the file, and run \"gitlatch init\"")
 	}
+}
+
+// fix returns the remedy for an overlay that does not build.
+func (o Overlay) fix() string {
+	return "correct the error, and check it with: kustomize build " + o.Dir
 }
 
 // ByPath is the By of a folder that a user names, by the flag or in the configuration.

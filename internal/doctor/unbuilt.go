@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -30,12 +30,12 @@ func (e *examination) guarded() {
 			continue
 		}
 		owners, _ := e.owners(s.ID)
-		for _, name := range append(each.Of(owners, func(o owner) string { return o.name }), e.releases(s)...) {
+		for _, name := range append(lists.Map(owners, func(o owner) string { return o.name }), e.releases(s)...) {
 			delete(e.guards, name)
 		}
 	}
 	for _, f := range e.guards {
-		e.find(f.Trap, f.Subject, f.Text)
+		e.find(f.Trap, f.Subject, f.Text, f.Fix)
 	}
 }
 
@@ -75,7 +75,8 @@ func (e *examination) reset(s *subject) bool {
 		return false
 	}
 	s.Start, s.By = *w.Replicas, o.Dir
-	e.lowers(s, StatedCount, s.ID.Short(), fmt.Sprintf("The manifest states replicas: %d, and the next apply after a rebuild sets them again. Let the GitOps tool ignore %s, and only then remove the field.", *w.Replicas, s.pointer()))
+	e.lowers(s, StatedCount, s.ID.Short(), fmt.Sprintf("The manifest states replicas: %d, and the next apply after a rebuild sets them again.", *w.Replicas),
+		fmt.Sprintf("let the GitOps tool ignore %s, and only then remove replicas from the manifest", s.pointer()))
 	return true
 }
 
@@ -84,34 +85,35 @@ func (e *examination) reset(s *subject) bool {
 // workload has no known applier and a policy admits it, hidden reports the workload
 // itself.
 func (e *examination) hidden(s *subject, admitted bool) bool {
-	const rendered = "Or write the rendered manifests to a folder of the repository, and name it with --path."
+	const rendered = ". Or write the rendered manifests to a folder, and run \"gitlatch doctor --path FOLDER\""
 	before := len(s.Lowers)
 	owners, _ := e.owners(s.ID)
 	owners = slices.DeleteFunc(owners, func(o owner) bool { return o.away })
 	for _, o := range owners {
 		if !e.fails(o.applier, s.ID.Namespace) {
-			e.unbuilt(s, admitted, o.name, fmt.Sprintf("Its workloads come from %s, so the replicas that a rebuild starts them with are unknown. Apply the admission policy that \"gitlatch render admission\" prints, and let %s ignore the replicas, as \"gitlatch render %s\" prints. %s",
-				o.unbuiltSource(e.Overlays), o.name, o.tool, rendered))
+			e.unbuilt(s, admitted, o.name, fmt.Sprintf("Its workloads come from %s, so the replicas that a rebuild starts them with are unknown.", o.unbuiltSource(e.Overlays)),
+				fmt.Sprintf("%s, and add the rule of \"gitlatch render %s\" to %s%s", renderAdmission, o.tool, o.name, rendered))
 		}
 	}
 	for _, name := range e.releases(*s) {
-		e.unbuilt(s, admitted, name, "Its workloads come from a Helm chart, which doctor does not render, so the replicas that a rebuild starts them with are unknown. Apply the admission policy that \"gitlatch render admission\" prints, and let the chart state no replicas. Write the rendered manifests to a folder of the repository, and name it with --path.")
+		e.unbuilt(s, admitted, name, "Its workloads come from a Helm chart, which doctor does not render, so the replicas that a rebuild starts them with are unknown.",
+			renderAdmission+", and let the chart state no replicas"+rendered)
 	}
 	if len(s.Lowers) == before && len(owners) == 0 && admitted && len(e.Cluster.Unread) == 0 {
-		e.lowers(s, NotBuilt, s.ID.Short(), fmt.Sprintf("No tool of this cluster applies the workload, and no folder that doctor builds contains it, so the replicas that a rebuild starts it with are unknown. Name the folder with its manifests with --path. If another tool applies it and ignores %s, add a line \"namespace/kind/name: REASON\" to %s.",
-			s.pointer(), checkpoint.EvidencePath(e.Site)))
+		e.lowers(s, NotBuilt, s.ID.Short(), "No tool of this cluster applies the workload, and no folder that doctor builds contains it, so the replicas that a rebuild starts it with are unknown.",
+			fmt.Sprintf("for the folder with its manifests: gitlatch doctor --path FOLDER. If another tool applies it and ignores %s, add \"%s: REASON\" to %s", s.pointer(), s.ID, checkpoint.EvidencePath(e.Site)))
 	}
 	return len(s.Lowers) > before
 }
 
 // unbuilt adds a finding about an applier without a build: the finding about its chart,
 // or else text.
-func (e *examination) unbuilt(s *subject, admitted bool, name, text string) {
+func (e *examination) unbuilt(s *subject, admitted bool, name, text, fix string) {
 	if f, guards := e.guards[name]; guards && !admitted {
-		e.lowers(s, f.Trap, f.Subject, f.Text)
+		e.lowers(s, f.Trap, f.Subject, f.Text, f.Fix)
 		return
 	}
-	e.lowers(s, NotBuilt, name, text)
+	e.lowers(s, NotBuilt, name, text, fix)
 }
 
 // fails reports whether a build fails that belongs to an applier and includes the
@@ -131,7 +133,7 @@ func (a applier) unbuiltSource(overlays []Overlay) string {
 		return "a Helm chart, which doctor does not render"
 	}
 	if len(a.builds) > 0 {
-		return "a folder that doctor did not build, " + strings.Join(each.Of(a.builds, func(b Build) string { return b.Dir + " of " + b.origin.is }), ", ")
+		return "a folder that doctor did not build, " + strings.Join(lists.Map(a.builds, func(b Build) string { return b.Dir + " of " + b.origin.is }), ", ")
 	}
 	return "a source that doctor did not build, " + names(a.origins, func(o origin) string { return o.is })
 }

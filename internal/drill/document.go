@@ -21,8 +21,7 @@ type Document struct {
 	DryRun  bool      `json:"dryRun"`  // the drill wrote nothing and scored git unchanged
 
 	Branch string `json:"branch"`
-	Commit string `json:"commit"`        // commit that was scored
-	Tag    string `json:"tag,omitempty"` // tag on Commit, such as "drill/2026-11-20"
+	Commit string `json:"commit"` // that was scored
 
 	// MinCoverage is the coverage that the fleet requires to pass. A workload below it is
 	// low. Passed is true if the coverage is at least MinCoverage, no need and no start
@@ -167,7 +166,8 @@ type Cause struct {
 	// Name is stable: a trap of doctor ("component-missing"), a reason of a decision
 	// ("yield", "no-evidence"), or one of the constants below.
 	Name string `json:"name"`
-	Text string `json:"text"` // the problem and its solution
+	Text string `json:"text"`
+	Fix  string `json:"fix,omitempty"` // the remedy; "" for no remedy
 }
 
 // The causes that are not a trap or a reason of a decision, and traps that other code
@@ -261,6 +261,7 @@ type Finding struct {
 	Trap    string `json:"trap"`    // stable
 	Subject string `json:"subject"` // a workload, a namespace, a folder or an object
 	Text    string `json:"text"`
+	Fix     string `json:"fix"` // the remedy
 	// Workloads are the workloads whose coverage it lowers, as "namespace/kind/name".
 	Workloads []string `json:"workloads"`
 	Missing   int64    `json:"missing"` // missing pods of these workloads

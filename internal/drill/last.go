@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -17,7 +17,7 @@ func (d Document) Since(last *Document) Document {
 	}
 	d.Last = &Last{At: last.At, Commit: last.Commit, Coverage: last.Fleet.Coverage,
 		Nothing: last.Fleet.Nothing, Passed: last.Passed, Changes: []Change{}}
-	before, now := each.By(last.Workloads, Workload.ID), each.By(d.Workloads, Workload.ID)
+	before, now := lists.Index(last.Workloads, Workload.ID), lists.Index(d.Workloads, Workload.ID)
 	for _, w := range d.Workloads {
 		was, there := before[w.ID()]
 		switch {

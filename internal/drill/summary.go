@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -40,7 +40,7 @@ func (d Document) Headline() string {
 // verdict returns the lines about the coverage, the time until all needed pods are ready,
 // the scored commit and the last drill.
 func (d Document) verdict() []string {
-	lines := each.Of(d.Notices, func(notice string) string { return "Notice: " + notice + "." })
+	lines := lists.Map(d.Notices, func(notice string) string { return "Notice: " + notice + "." })
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	f, scored := d.Fleet, "Read"
 	if f.Coverage != nil {
@@ -54,9 +54,6 @@ func (d Document) verdict() []string {
 		scored = "Scored"
 	}
 	say("%s: %s on %s%s.", scored, short(d.Commit), d.Branch, d.flushed())
-	if d.Tag != "" {
-		say("Tagged: %s.", d.Tag)
-	}
 	if l := d.Last; l != nil {
 		was := "unknown"
 		if l.Coverage != nil {

@@ -1,13 +1,14 @@
 package drill
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -15,7 +16,7 @@ import (
 // pods or for every workload, the causes, and other remarks.
 func (d Document) Table(out io.Writer, s term.Style, all bool) error {
 	p := sheet{d, term.NewPage(s)}
-	p.Say("", "%s", strings.TrimPrefix(d.Headline(), "gitlatch "))
+	p.Verdict(d.Passed, strings.TrimPrefix(d.Headline(), "gitlatch "))
 	p.Line("")
 	for _, line := range d.verdict() {
 		p.Say("  ", "%s", line)
@@ -75,51 +76,35 @@ func (p *sheet) since(c *Checkpoint) string {
 		return "-"
 	}
 	age := time.Duration(c.AgeSeconds) * time.Second
-	text := fmt.Sprintf("%dm", int(age.Minutes()))
-	switch {
-	case age >= 48*time.Hour:
-		text = fmt.Sprintf("%dd", int(age.Hours()/24))
-	case age >= 2*time.Hour:
-		text = fmt.Sprintf("%dh", int(age.Hours()))
-	}
+	text := duration.HumanDuration(age)
 	if c.OrBefore {
 		text += "+"
 	}
 	return text
 }
 
-// A remark is printed once for all workloads that share it.
-type remark struct{ title, text string }
-
 // why prints the unknown needs, the causes, the rollouts and the frozen latches. Each
 // text appears once, with its workloads.
 func (p *sheet) why() {
-	p.remarks(func(w Workload) (all []remark) {
+	var unknown, causes, rollouts, frozen term.Remarks
+	for _, w := range p.Workloads {
+		name := term.Name(w.ID())
 		if w.Unknown != "" {
-			all = append(all, remark{"unknown", w.Unknown})
+			unknown.Add("unknown", name, w.Unknown, "")
 		}
-		return all
-	})
-	p.remarks(func(w Workload) (all []remark) {
 		for _, c := range w.Causes {
 			if w.Missing > 0 || w.StartUnknown {
-				all = append(all, remark{c.Name, c.Text})
+				causes.Add(c.Name, name, c.Text, c.Fix)
 			}
 		}
-		return all
-	})
-	p.remarks(func(w Workload) (all []remark) {
 		if w.Rollout != nil {
-			all = append(all, remark{"rollout", w.Rollout.Text})
+			rollouts.Add("rollout", name, w.Rollout.Text, "")
 		}
-		return all
-	})
-	p.remarks(func(w Workload) (all []remark) {
 		if w.Frozen != nil {
-			all = append(all, remark{"frozen, " + w.Frozen.Reason, ""})
+			frozen.Add("frozen, "+w.Frozen.Reason, name, "", "")
 		}
-		return all
-	})
+	}
+	p.Remarks(slices.Concat(unknown, causes, rollouts, frozen), term.Among)
 }
 
 // unexplained returns the blocked levels whose reason is not among the causes that
@@ -140,30 +125,9 @@ func (p *sheet) unexplained() []Level {
 	return slices.DeleteFunc(slices.Clone(p.Flush.Withheld), func(l Level) bool { return printed[reason{l.Named, l.Reason}] })
 }
 
-// remarks prints the remarks on workloads, in the order in which they first appear.
-func (p *sheet) remarks(on func(Workload) []remark) {
-	var order []remark
-	by := map[remark][]string{}
-	for _, w := range p.Workloads {
-		for _, r := range on(w) {
-			if by[r] == nil {
-				order = append(order, r)
-			}
-			by[r] = append(by[r], term.Name(w.ID()))
-		}
-	}
-	for _, r := range order {
-		p.Say("", "%s: %s", r.title, term.Among(by[r]))
-		if r.text != "" {
-			p.Say("  ", "%s", r.text)
-			p.Line("")
-		}
-	}
-}
-
 // notes prints the other findings, the blocked levels, the problems and the links.
 func (p *sheet) notes() {
-	if harmless := each.Count(p.Findings, func(f Finding) bool { return len(f.Workloads) == 0 }); harmless > 0 {
+	if harmless := lists.Count(p.Findings, func(f Finding) bool { return len(f.Workloads) == 0 }); harmless > 0 {
 		p.Say("", "gitlatch doctor reports %s that do not lower the coverage", term.Count(harmless, "more finding"))
 	}
 	for _, w := range p.unexplained() {

@@ -1,6 +1,7 @@
 package eks
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -88,7 +89,7 @@ func (c *Cluster) describe(ctx context.Context) (description, error) {
 func read(cluster *types.Cluster) (description, error) {
 	switch {
 	case cluster == nil:
-		return description{}, errors.New("the answer describes none")
+		return description{}, errors.New("the response describes no cluster")
 	case !slices.Contains(answering, cluster.Status):
 		return description{}, fmt.Errorf("its status is %s: it can be sampled once it is ACTIVE", cluster.Status)
 	case aws.ToString(cluster.Endpoint) == "" || cluster.CertificateAuthority == nil:
@@ -145,7 +146,7 @@ func (c *Cluster) Refused(ctx context.Context, err error) error {
 		c.tokens.forget()
 		return c.noAccess(ctx, err)
 	case errors.Is(err, kube.ErrForbidden), apierrors.IsForbidden(err):
-		return c.noRights(err)
+		return fmt.Errorf("%w. Give group %s its rights in %s: run \"kubectl apply -k %s\", and check that the access entry has this group", err, cmp.Or(c.options.Group, Group), c, cmp.Or(c.options.Rights, "infra/rbac"))
 	}
 	return err
 }

@@ -69,7 +69,7 @@ func (c *Cluster) noCredentials(err error) error {
 	}
 	failed := &callError{what: "assume " + role + " for " + c.String(), cause: err}
 	if hasCode(err, codesDenied...) {
-		failed.fix = "let the function's role assume it: sts:AssumeRole in the one's policy, and the other's trust policy"
+		failed.fix = "allow sts:AssumeRole for this role in the policy of the function's role and in the trust policy of this role"
 		if c.options.ExternalID != "" {
 			failed.fix += " with the external id that is configured"
 		}
@@ -82,11 +82,11 @@ func (c *Cluster) notDescribed(ctx context.Context, err error) error {
 	failed := &callError{what: "describe " + c.String(), cause: err}
 	switch {
 	case hasCode(err, codeNotFound):
-		failed.fix = fmt.Sprintf("there is none of this name in the account of %s: check cluster.eks.name and cluster.eks.region, or name a role of the cluster's account in cluster.eks.roleArn", c.principal(ctx))
+		failed.fix = fmt.Sprintf("the account of %s has no cluster with this name. Check cluster.eks.name and cluster.eks.region, or set cluster.eks.roleArn to a role of the cluster's account", c.principal(ctx))
 	case hasCode(err, codesDenied...):
 		failed.fix = fmt.Sprintf("allow %s eks:DescribeCluster on it", c.principal(ctx))
 	case hasCode(err, codesStale...):
-		failed.fix = "AWS does not take the credentials: see whether they were replaced, or have expired, and whether this machine's clock is right; a function gets new ones when it is deployed again"
+		failed.fix = "AWS rejects the credentials. Check whether they expired or were replaced, and check the clock of this machine. A function gets new credentials when you deploy it again"
 	}
 	return failed
 }
@@ -97,28 +97,23 @@ func (c *Cluster) noAccess(ctx context.Context, err error) error {
 	group := cmp.Or(c.options.Group, Group)
 	who, unknown := c.whoAmI(ctx)
 	if _, refused := errors.AsType[smithy.APIError](unknown); refused {
-		return fmt.Errorf("%w; AWS refuses the credentials, too: %w", err, &callError{what: "get caller identity", cause: unknown})
+		return fmt.Errorf("%w. AWS also rejects the credentials: %w", err, &callError{what: "get caller identity", cause: unknown})
 	}
 	path := "" // the ARN of an assumed role does not include the role's path
 	if c.options.RoleARN == "" {
-		path = "; if the role has a path, the access entry needs the ARN with it"
+		path = ". If the role has a path, the access entry requires the ARN with the path"
 	}
-	return fmt.Errorf("%w; give the role an access entry with the group %s: aws eks create-access-entry --region %s --cluster-name %s --principal-arn %s --kubernetes-groups %s%s. If it has one, check that %s in cluster.eks.name is the cluster's own name, which its tokens are for",
+	return fmt.Errorf("%w. Give the role an access entry with the group %s: aws eks create-access-entry --region %s --cluster-name %s --principal-arn %s --kubernetes-groups %s%s. If it has one, check that %s in cluster.eks.name is the name of the cluster",
 		err, group, c.options.Region, c.options.Name, who, group, path, c.options.Name)
-}
-
-// noRights returns the error for an identity that the cluster knows and gives no rights.
-func (c *Cluster) noRights(err error) error {
-	return fmt.Errorf("%w; give group %s its rights in %s: kubectl apply -k %s, and see that the access entry names that group", err, cmp.Or(c.options.Group, Group), c, cmp.Or(c.options.Rights, "infra/rbac"))
 }
 
 // reachable returns the remedy for a server that does not answer, although AWS still
 // returns its address.
 func (d description) reachable() string {
 	if d.private {
-		return "its endpoint is private: run the function in the cluster's network"
+		return "its endpoint is private. Run the function in the cluster's network"
 	}
-	return "its endpoint is public: see whether its public access CIDRs and the function's network let the function reach it"
+	return "its endpoint is public. Check that its public access CIDRs and the function's network let the function reach it"
 }
 
 // askedFor is the timeout of a call whose answer only completes an error message. The

@@ -119,7 +119,7 @@ func (r *realLogin) wrongSecret(t *testing.T) {
 	// would be equal to the first, which the API server caches.
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 	r.now = r.now.Add(14 * time.Minute)
-	r.unauthorized(t, c, "; AWS refuses the credentials, too: get caller identity: SignatureDoesNotMatch: ")
+	r.unauthorized(t, c, ". AWS also rejects the credentials: get caller identity: SignatureDoesNotMatch: ")
 }
 
 func (r *realLogin) rightLess(t *testing.T) {

@@ -21,8 +21,8 @@ func TestAnEndpointThatIsDown(t *testing.T) {
 		private bool
 		want    string
 	}{
-		"public":  {false, "its endpoint is public: see whether its public access CIDRs"},
-		"private": {true, "its endpoint is private: run the function in the cluster's network"},
+		"public":  {false, "its endpoint is public. Check that its public access CIDRs"},
+		"private": {true, "its endpoint is private. Run the function in the cluster's network"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -75,7 +75,7 @@ func TestWhatAWSRefusesIsSaidWithWhatToDo(t *testing.T) {
 		},
 		"a role that cannot be assumed": {
 			func(o *eks.Options) { o.RoleARN = role }, nil,
-			[]string{"assume " + role + " for EKS cluster prod-eu in eu-west-1: AccessDenied: User: " + latch, "sts:AssumeRole in the one's policy, and the other's trust policy"},
+			[]string{"assume " + role + " for EKS cluster prod-eu in eu-west-1: AccessDenied: User: " + latch, "sts:AssumeRole for this role in the policy of the function's role and in the trust policy of this role"},
 		},
 		"a role that wants another external id": {
 			func(o *eks.Options) { o.RoleARN, o.ExternalID = role, "prod" }, func(w *world) { w.aws.Role(role, "other") },
@@ -139,8 +139,8 @@ func TestWhatTheClusterRefusesIsSaidWithWhatToDo(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, nil)
 		w.endpoint.refuse = metav1.StatusReasonUnauthorized
-		err := w.fails(t, "log in to the API server at "+w.endpoint.URL+": unauthorized: no;",
-			"aws eks create-access-entry --region eu-west-1 --cluster-name prod-eu --principal-arn arn:aws:iam::123456789012:role/latch --kubernetes-groups gitlatch:samplers; if the role has a path, the access entry needs the ARN with it")
+		err := w.fails(t, "log in to the API server at "+w.endpoint.URL+": unauthorized: no. ",
+			"aws eks create-access-entry --region eu-west-1 --cluster-name prod-eu --principal-arn arn:aws:iam::123456789012:role/latch --kubernetes-groups gitlatch:samplers. If the role has a path, the access entry requires the ARN with the path")
 		if !errors.Is(err, kube.ErrUnauthorized) {
 			t.Errorf("error %v", err)
 		}
@@ -153,13 +153,13 @@ func TestWhatTheClusterRefusesIsSaidWithWhatToDo(t *testing.T) {
 		w.sees(t)
 		w.endpoint.refuse = metav1.StatusReasonUnauthorized
 		w.aws.Forget(w.key)
-		w.fails(t, "unauthorized: no; AWS refuses the credentials, too: get caller identity: InvalidClientTokenId: ")
+		w.fails(t, "unauthorized: no. AWS also rejects the credentials: get caller identity: InvalidClientTokenId: ")
 	})
 	t.Run("no rights", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, nil)
 		w.endpoint.refuse = metav1.StatusReasonForbidden
-		err := w.fails(t, "read from the API server at "+w.endpoint.URL+": forbidden: no;", "kubectl apply -k infra/rbac", "gitlatch:samplers")
+		err := w.fails(t, "read from the API server at "+w.endpoint.URL+": forbidden: no. ", "kubectl apply -k infra/rbac", "gitlatch:samplers")
 		if !errors.Is(err, kube.ErrForbidden) {
 			t.Errorf("error %v", err)
 		}

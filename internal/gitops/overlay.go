@@ -50,8 +50,8 @@ type Autoscaler struct {
 }
 
 // Build builds a folder as a GitOps tool with these edits does. files has paths from the
-// root of the repository. Build fetches nothing, and returns a RemoteError for a remote
-// entry. Workloads contains only objects of the kinds.
+// root of the repository. Build fetches nothing, and returns an error for a remote entry.
+// Workloads contains only objects of the kinds.
 func Build(files map[string][]byte, dir string, e Edits, kinds workload.Kinds) (Overlay, error) {
 	dir = path.Clean(dir)
 	files, err := e.apply(files, dir)

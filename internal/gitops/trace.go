@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // A Folder describes one kustomization of a build.
@@ -28,19 +28,10 @@ type Folder struct {
 	Replicas []string
 }
 
-// A RemoteError reports that a build requires something from the network, which gitlatch
-// does not fetch.
-type RemoteError struct{ Dir, Entry string }
-
-// Error returns the entry and the fix.
-func (e *RemoteError) Error() string {
-	return fmt.Sprintf("build %s: gitlatch does not fetch the remote %s. Copy it into the repository", e.Dir, e.Entry)
-}
-
 // Trace follows a kustomization and everything that it refers to. files has paths from
 // the root of the repository. missing are the paths that files does not contain, sorted:
-// add them to files and call Trace again. The error is a RemoteError, or names an entry
-// outside the repository or an invalid kustomization.
+// add them to files and call Trace again. The error names a remote entry, an entry outside
+// the repository or an invalid kustomization.
 func Trace(files map[string][]byte, dir string) (folders []Folder, missing []string, err error) {
 	t := tracer{files: files, seen: map[string]bool{}, missing: map[string]bool{}}
 	t.folder(path.Clean(dir))
@@ -71,21 +62,16 @@ func kustomizationAt(files map[string][]byte, dir string) string {
 	return ""
 }
 
-// objectEntries returns the entries that are folders or files of objects.
-func objectEntries(k types.Kustomization) []string {
-	return slices.Concat(k.Resources, k.Bases, k.Components, k.Generators, k.Transformers, k.Validators)
-}
-
 // otherEntries returns the entries that are other files. They may also be inline text,
 // which follow ignores.
 func otherEntries(k types.Kustomization) []string {
 	all := slices.Concat(k.Crds, k.Configurations, slices.Collect(maps.Values(k.OpenAPI)),
-		each.Of(k.PatchesStrategicMerge, func(p types.PatchStrategicMerge) string { return string(p) }),
-		each.Of(slices.Concat(k.Patches, k.PatchesJson6902), func(p types.Patch) string { return p.Path }),
-		each.Of(k.Replacements, func(r types.ReplacementField) string { return r.Path }))
+		lists.Map(k.PatchesStrategicMerge, func(p types.PatchStrategicMerge) string { return string(p) }),
+		lists.Map(slices.Concat(k.Patches, k.PatchesJson6902), func(p types.Patch) string { return p.Path }),
+		lists.Map(k.Replacements, func(r types.ReplacementField) string { return r.Path }))
 	generated := slices.Concat(
-		each.Of(k.ConfigMapGenerator, func(g types.ConfigMapArgs) types.KvPairSources { return g.KvPairSources }),
-		each.Of(k.SecretGenerator, func(g types.SecretArgs) types.KvPairSources { return g.KvPairSources }))
+		lists.Map(k.ConfigMapGenerator, func(g types.ConfigMapArgs) types.KvPairSources { return g.KvPairSources }),
+		lists.Map(k.SecretGenerator, func(g types.SecretArgs) types.KvPairSources { return g.KvPairSources }))
 	for _, g := range generated {
 		for _, f := range slices.Concat(g.FileSources, g.EnvSources, []string{g.EnvSource}) {
 			_, file, named := strings.Cut(f, "=")
@@ -114,10 +100,10 @@ func (t *tracer) folder(dir string) {
 		return
 	}
 	f := Folder{Dir: dir, Namespace: k.Namespace, Prefix: k.NamePrefix, Suffix: k.NameSuffix}
-	f.Components = each.Of(k.Components, func(c string) string { return path.Join(dir, c) })
-	f.Replicas = each.Of(k.Replicas, func(r types.Replica) string { return r.Name })
+	f.Components = lists.Map(k.Components, func(c string) string { return path.Join(dir, c) })
+	f.Replicas = lists.Map(k.Replicas, func(r types.Replica) string { return r.Name })
 	t.folders = append(t.folders, f)
-	for _, entry := range objectEntries(k) {
+	for _, entry := range slices.Concat(k.Resources, k.Bases, k.Components, k.Generators, k.Transformers, k.Validators) {
 		t.follow(dir, entry, true)
 	}
 	for _, entry := range otherEntries(k) {
@@ -132,7 +118,7 @@ func (t *tracer) follow(dir, entry string, built bool) {
 	switch _, isFile := t.files[at]; {
 	case entry == "" || isFile || strings.Contains(entry, "\n"):
 	case remote(entry):
-		t.errs = append(t.errs, &RemoteError{Dir: dir, Entry: entry})
+		t.errs = append(t.errs, fmt.Errorf("build %s: gitlatch does not fetch the remote %s. Copy it into the repository", dir, entry))
 	case strings.HasPrefix(at, "../"):
 		t.errs = append(t.errs, fmt.Errorf("build %s: %s is outside the repository", dir, entry))
 	case built && !named(at):

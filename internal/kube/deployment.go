@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/utils/dump"
 
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -65,12 +66,8 @@ func unfinished(d *appsv1.Deployment, desired int32) bool {
 // progress returns the condition that reports the progress of a rollout, or the zero
 // value if the Deployment does not have it.
 func progress(d *appsv1.Deployment) appsv1.DeploymentCondition {
-	for _, c := range d.Status.Conditions {
-		if c.Type == appsv1.DeploymentProgressing {
-			return c
-		}
-	}
-	return appsv1.DeploymentCondition{}
+	c, _ := lists.First(d.Status.Conditions, func(c appsv1.DeploymentCondition) bool { return c.Type == appsv1.DeploymentProgressing })
+	return c
 }
 
 // endless reports whether the rollout has no deadline. The controller then does not judge

@@ -45,7 +45,7 @@ func (h haul) samples() []workload.Sample {
 			s = r.promotion.sample(&r, r.primary, s.Scale, scale(r.primary.sample))
 		}
 		if h.blindTo != "" && s.ID.Kind.Scales() && s.Unknown == "" {
-			s.Scale, s.Unknown = nil, h.blindTo+" are unread"
+			s.Scale, s.Unknown = nil, h.blindTo+" could not be listed"
 		}
 		if r.flight != nil {
 			var unread string
@@ -69,7 +69,7 @@ func (h haul) rollout(kind workload.Kind, f *flight) (r *workload.Rollout, unkno
 	owned, lost := h.history.of[f.uid], h.history.lost[f.uid]
 	switch {
 	case lost != "":
-		return nil, lost + " are unread"
+		return nil, lost + " could not be listed"
 	case kind == workload.Deployment:
 		return rolloutOf(f, owned), ""
 	case kind == workload.ArgoRollout:

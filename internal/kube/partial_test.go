@@ -101,7 +101,7 @@ func TestWithoutHPAsNoScaleIsKnown(t *testing.T) {
 		t.Fatalf("%d samples, unread %q", len(f.Samples), f.Unread)
 	}
 	for _, s := range f.Samples {
-		want := "horizontalpodautoscalers are unread"
+		want := "horizontalpodautoscalers could not be listed"
 		if s.ID.Kind == workload.DaemonSet {
 			want = "" // a DaemonSet has no scale
 		}
@@ -149,7 +149,7 @@ func TestWithoutTemplatesARolloutIsUnknown(t *testing.T) {
 				t.Errorf("unread %q, want %q", f.Unread, c.want)
 			}
 			for i, s := range f.Samples {
-				unknown := s.Rollout == nil && s.Unknown == c.resource+" are unread"
+				unknown := s.Rollout == nil && s.Unknown == c.resource+" could not be listed"
 				if unknown != (i < c.flying) || c.haveScale != (s.Scale != nil) {
 					t.Errorf("%s: %s", s.ID, show(s))
 				}

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -72,8 +72,8 @@ func (s *Sampler) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fl
 		r.template = nil
 		return gist
 	}
-	workloads := each.Of(table.workloads, func(r row[reading]) fetched[reading] { return fetch(ctx, &l, r, want) })
-	autoscalers := each.Of(table.autoscalers, func(r row[autoscaler]) fetched[autoscaler] { return fetch(ctx, &l, r, brief) })
+	workloads := lists.Map(table.workloads, func(r row[reading]) fetched[reading] { return fetch(ctx, &l, r, want) })
+	autoscalers := lists.Map(table.autoscalers, func(r row[autoscaler]) fetched[autoscaler] { return fetch(ctx, &l, r, brief) })
 	for i, r := range table.workloads {
 		read, _, err := workloads[i]()
 		if err != nil {
@@ -96,7 +96,7 @@ func (s *Sampler) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fl
 	}
 	unread := ""
 	if !ok {
-		unread = table.promotions.resource + " are unread"
+		unread = table.promotions.resource + " could not be listed"
 	}
 	h.workloads = promoted(h.workloads, promoting, unread)
 	h.history, err = l.templates(ctx, h.workloads)

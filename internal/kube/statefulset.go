@@ -7,7 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -75,7 +75,7 @@ func begins(all []share) bool { return len(all) > 1 && all[0].pods <= 0 && all[1
 
 // mixed reports whether more than one revision has pods.
 func mixed(all []share) bool {
-	return each.Count(all, func(s share) bool { return s.pods > 0 }) > 1
+	return lists.Count(all, func(s share) bool { return s.pods > 0 }) > 1
 }
 
 // stands returns the setting that stops a StatefulSet between its revisions: OnDelete,

@@ -43,13 +43,14 @@ func Encode[T Stored](v T) ([]byte, error) {
 }
 
 // Decode reads the output of Encode, and returns the same value with instants in UTC.
-// where names the file or table in errors, which are a NewerError or a CorruptError. An
-// unknown field is an error, so that writing the value back loses no fact.
+// where names the file or table in errors. The error is a CorruptError, unless a newer
+// gitlatch wrote the state. An unknown field is an error, so that writing the value back
+// loses no fact.
 func Decode[T Stored](where string, data []byte) (T, error) {
 	var v T
 	sealed, err := open(data)
 	if err == nil && sealed.Format > Format {
-		return v, &NewerError{Where: where, Format: sealed.Format}
+		return v, fmt.Errorf("%s: the state has format %d, and this gitlatch reads format %d. Update gitlatch, or delete the site's state. gitlatch then reads the levels from git, and only the timers are lost", where, sealed.Format, Format)
 	}
 	if err == nil && sealed.Format < Format {
 		err = errors.New("has no format version")
@@ -103,15 +104,4 @@ func inUTC(v reflect.Value) {
 			inUTC(v.Index(i))
 		}
 	}
-}
-
-// A NewerError reports that a newer gitlatch wrote the stored state.
-type NewerError struct {
-	Where  string // the file or table
-	Format int
-}
-
-// Error names both formats and the remedy.
-func (e *NewerError) Error() string {
-	return fmt.Sprintf("%s: state is of format %d, and this gitlatch reads format %d: update gitlatch, or delete the site's state, which git fills anew: timers alone are lost", e.Where, e.Format, Format)
 }

@@ -260,14 +260,6 @@ func (l Latch) Checksum() int64 {
 	return int64(binary.LittleEndian.Uint64(sum[:8]))
 }
 
-// Checksum returns the sum of the checksums of all latches; 0 for no latches.
-func Checksum(latches map[workload.ID]Latch) (sum int64) {
-	for _, l := range latches {
-		sum += l.Checksum()
-	}
-	return sum
-}
-
 // A Stopwatch measures observed time: the time since Since, less Lost. Time that was not
 // observed is added to Lost. The zero value does not run.
 type Stopwatch struct {

@@ -103,12 +103,13 @@ func (l Latches) Entries() int {
 // both in the order of workload.Compare. It compares with the latches that were passed to
 // LatchesOf.
 func (l Latches) Changed() (put []Latch, drop []workload.ID) {
-	for one := range l.All() {
-		_, known := l.layers[0][one.ID]
+	loaded, changes := l.split()
+	for one := range changes.All() {
+		was, known := loaded[one.ID]
 		switch {
 		case one.Blank() && known:
 			drop = append(drop, one.ID)
-		case !one.Blank() && l.moved(one):
+		case !one.Blank() && (!known || !one.Equal(was)):
 			put = append(put, one)
 		}
 	}
@@ -119,22 +120,31 @@ func (l Latches) Changed() (put []Latch, drop []workload.ID) {
 
 // Checksum returns the Checksum of the latches once the changed latches are saved.
 func (l Latches) Checksum() (sum int64) {
-	for one := range l.All() {
-		if one.Blank() {
-			continue
-		}
-		if l.moved(one) {
-			one.Rev++
-		}
+	loaded, _ := l.split()
+	for _, one := range loaded {
 		sum += one.Checksum()
+	}
+	put, drop := l.Changed()
+	for _, one := range put {
+		was, known := loaded[one.ID]
+		if known {
+			sum -= was.Checksum()
+		}
+		one.Rev++
+		sum += one.Checksum()
+	}
+	for _, id := range drop {
+		sum -= loaded[id].Checksum()
 	}
 	return sum
 }
 
-// moved reports whether a latch differs from the one that was passed to LatchesOf.
-func (l Latches) moved(one Latch) bool {
-	was, known := l.layers[0][one.ID]
-	return !known || !one.Equal(was)
+// split returns the latches that were passed to LatchesOf, and the later layers.
+func (l Latches) split() (loaded map[workload.ID]Latch, changes Latches) {
+	if len(l.layers) == 0 {
+		return nil, l
+	}
+	return l.layers[0], Latches{layers: l.layers[1:]}
 }
 
 func compare(a, b Latch) int { return workload.Compare(a.ID, b.ID) }

@@ -113,7 +113,7 @@ type CorruptError struct {
 
 // Error names the unreadable state, the cause and the remedy.
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("%s: state cannot be read: %v; move it away and run again: declared levels are read back from git, only timers start anew", e.Where, e.Cause)
+	return fmt.Sprintf("%s: the state cannot be read: %v. Move it away, and run the command again. gitlatch then reads the levels from git, and only the timers are lost", e.Where, e.Cause)
 }
 
 // Unwrap returns the cause.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -52,13 +53,13 @@ func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) stri
 		fmt.Fprintf(&b, "latch(%s): %s", site, first.change(first.ID.Short()))
 	case len(beside.Components) > 0:
 		n = len(beside.Components)
-		fmt.Fprintf(&b, "latch(%s): Component of %s follows its record", site, beside.Components[0])
+		fmt.Fprintf(&b, "latch(%s): update the Component of %s", site, beside.Components[0])
 	case len(beside.Files) == 0:
 		n = 1
 		fmt.Fprintf(&b, "latch(%s): update the list of checkpoint files", site)
 	default:
 		n = len(beside.Files)
-		fmt.Fprintf(&b, "latch(%s): %s follows the record", site, beside.Files[0])
+		fmt.Fprintf(&b, "latch(%s): update the numbers in %s", site, beside.Files[0])
 	}
 	if n > 1 {
 		fmt.Fprintf(&b, ", +%d more", n-1)
@@ -70,7 +71,7 @@ func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) stri
 	all := lines(ordered, beside)
 	for i, l := range all {
 		if b.Len()+len(l) > maxLineBytes {
-			fmt.Fprintf(&b, "and %d more: see the difference\n", len(all)-i)
+			fmt.Fprintf(&b, "and %d more: see the diff\n", len(all)-i)
 			break
 		}
 		b.WriteString(l)
@@ -84,23 +85,20 @@ func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) stri
 const maxLineBytes = 64 << 10
 
 // lines returns the lines of a message's body.
-func lines(crossings []Crossing, beside Beside) (all []string) {
-	for _, d := range crossings {
-		all = append(all, ReasonOf(d).String()+"\n")
-	}
-	for _, namespace := range beside.Components {
-		all = append(all, namespace+": Component written anew from its record\n")
-	}
-	for _, file := range beside.Files {
-		all = append(all, "edited in place: "+oneLine(file)+"\n")
-	}
-	for _, namespace := range beside.Listed {
-		all = append(all, namespace+": added to kustomization.yaml, because the cluster has workloads of it again\n")
-	}
-	for _, namespace := range beside.Unlisted {
-		all = append(all, namespace+": removed from kustomization.yaml, because the cluster has no workload of it\n")
-	}
-	return all
+func lines(crossings []Crossing, beside Beside) []string {
+	return slices.Concat(
+		lists.Map(crossings, func(d Crossing) string { return ReasonOf(d).String() + "\n" }),
+		lists.Map(beside.Components, func(namespace string) string {
+			return namespace + ": Component written again from its checkpoint file\n"
+		}),
+		lists.Map(beside.Files, func(file string) string { return "edited in place: " + oneLine(file) + "\n" }),
+		lists.Map(beside.Listed, func(namespace string) string {
+			return namespace + ": added to kustomization.yaml, because the cluster has workloads of it again\n"
+		}),
+		lists.Map(beside.Unlisted, func(namespace string) string {
+			return namespace + ": removed from kustomization.yaml, because the cluster has no workload of it\n"
+		}),
+	)
 }
 
 // weight returns the size of a crossing. For a scale it is the ratio of the two levels,

@@ -34,11 +34,11 @@ func besieged() drill.Document {
 	d := site(30)
 	next := 0
 	word := func() string { next++; return hostile[next%len(hostile)] }
-	d.Site, d.Branch, d.Commit, d.Cluster, d.Mode, d.Tag = word(), word(), word(), word(), "latch", word()
+	d.Site, d.Branch, d.Commit, d.Cluster, d.Mode = word(), word(), word(), word(), "latch"
 	for i := range d.Workloads {
 		w := &d.Workloads[i]
 		w.Namespace, w.Kind, w.Name, w.RebuiltBy, w.Policy, w.InertBy = word(), word(), hostile[i%len(hostile)], word(), word(), word()
-		w.Causes = []drill.Cause{{Name: word(), Text: word()}}
+		w.Causes = []drill.Cause{{Name: word(), Text: word(), Fix: word()}}
 		if w.Frozen != nil {
 			w.Frozen.Reason, w.Frozen.Text = word(), word()
 		}
@@ -46,7 +46,7 @@ func besieged() drill.Document {
 			r.Returns, r.Version, r.Text, r.Failure, r.Halted, r.Phase = word(), word(), word(), word(), word(), word()
 		}
 	}
-	d.Findings = []drill.Finding{{Trap: word(), Subject: word(), Text: word(), Workloads: []string{word()}}}
+	d.Findings = []drill.Finding{{Trap: word(), Subject: word(), Text: word(), Fix: word(), Workloads: []string{word()}}}
 	d.LeftOut = []drill.LeftOut{{Reason: word(), Text: word(), Workloads: 3}}
 	d.Unread, d.Problems = slices.Clone(hostile), slices.Clone(hostile)
 	d.Links = []drill.Link{{Form: word(), URI: word(), URL: word()}}

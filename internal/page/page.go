@@ -20,7 +20,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/drill"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // Drill returns the report of a drill as a page.
@@ -83,7 +83,7 @@ const head = `<!doctype html>
 <style>%s</style>
 </head>
 <body>
-<noscript><p>This report is drawn by a script of its own, and your browser runs none. The same facts come with -o json.</p></noscript>
+<noscript><p>This report requires JavaScript, which your browser does not run. For the same data, use -o json.</p></noscript>
 `
 
 // icon saves the browser the request for an icon.
@@ -95,7 +95,7 @@ func hash(content string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-func joined(names []string) string { return strings.Join(each.Of(names, part), "") }
+func joined(names []string) string { return strings.Join(lists.Map(names, part), "") }
 
 func part(name string) string {
 	text, err := static.ReadFile("static/" + name)

@@ -22,7 +22,7 @@ func tried(policies int) backtest.Document {
 	d := backtest.Document{
 		Document: term.DocumentOf("Backtest"), From: from, To: noon, Workloads: 214, Samples: 1_848_960, Step: "5m0s", Period: "5m0s", Lasting: "10m0s",
 		Wants: backtest.Wants{Coverage: 0.95, Commits: 4}, Recommended: "R10 up 26h 10%",
-		Why: "the least waste of those that cover 95 % of each need that lasted with at most 4 commits a day",
+		Why: "the least waste of the policies that cover 95 % of each replica count that lasted with at most 4 commits per day",
 	}
 	series, holds := []string{"1-2-5", "R5", "R10", "tens", "decades"}, []string{"0h", "26h", "8d"}
 	for i := range policies {

@@ -100,13 +100,13 @@ func answered(t *testing.T, b *browser.Browser) {
 	dropped := site(212)
 	dropped.Passed, dropped.MassDrop = false, true
 	blind := tried(13)
-	blind.Recommended, blind.Why, blind.Pictures = "", "no candidate declared anything", nil
+	blind.Recommended, blind.Why, blind.Pictures = "", "no policy wrote a level", nil
 	for i := range blind.Candidates {
 		c := &blind.Candidates[i]
 		c.Recommended, c.Front, c.Declared, c.Worst, c.Coverage = false, false, 0, backtest.Worst{}, 0
 	}
 	brief := tried(13) // of a time so short that nothing was measured
-	brief.Recommended, brief.Why, brief.Pictures = "", "no need lasted long enough to judge", nil
+	brief.Recommended, brief.Why, brief.Pictures = "", "no replica count lasted long enough to judge", nil
 	for i := range brief.Candidates {
 		c := &brief.Candidates[i]
 		c.Recommended, c.Worst, c.Coverage, c.Waste, c.Need = false, backtest.Worst{}, 0, 0, 0
@@ -123,35 +123,35 @@ func answered(t *testing.T, b *browser.Browser) {
 		want map[string][]string // by selector
 	}{
 		{drilled(t, site(212)), map[string][]string{
-			"h1":     {"Not proven: a rebuild starts with 96.8 % of the pods that are needed now by the workloads with a known start, but not all is known."},
-			".lede":  {"80,625 of 83,212 pods in 207 workloads", "Without checkpoints it would take 10 min", "4 workloads would not get there without a person"},
+			"h1":     {"The coverage is not proven: a rebuild starts with 96.8 % of the needed pods of workloads with a known start, but some values are unknown."},
+			".lede":  {"80,625 of 83,212 pods in 207 workloads", "Without checkpoints, a rebuild reaches it after 10 min", "4 workloads have no autoscaler that adds the missing pods"},
 			"#facts": {"96.8 % up 2.1 points since the last drill", "2,587 of 83,212 needed", "Time to 95 % of the pods 30 s 10 min without checkpoints"},
-			"#time":  {"takes 9 min 30 s; without checkpoints it takes 10 min."}, "#causes": {"1,852 pods, 4 workloads", "In a pull request that nobody merged"},
-			"#rollouts": {"the version before", "v41 v41 would return", "what the manifests say", "ProgressDeadlineExceeded"}, "#frozen": {"FailedGetResourceMetric"},
+			"#time":  {"after 9 min 30 s; without checkpoints, after 10 min."}, "#causes": {"1,852 pods, 4 workloads", "In an open pull request"},
+			"#rollouts": {"the old version", "v41 v41 would return", "the version in the manifests", "ProgressDeadlineExceeded"}, "#frozen": {"FailedGetResourceMetric"},
 			"#changes": {"The last was on 13 Nov 2026, 12:05 UTC, at 94.7 %", "71 % → 0.3 %"}, "#flush": {"Commit 4f1c9a70c2"}, "footer": {"prod-eu", "4f1c9a70c2d0b7d1f0e2d9f7a1c3b5e7d9f1a3c5", "20 Nov 2026, 12:05 UTC", "gitlatch.dev/v1alpha1 Drill"},
 			"#left": {"31 nothing scales them"}, "#model": {"metrics-server: --metric-resolution, default"},
 		}},
 		{drilled(t, failing()), map[string][]string{
-			"h1": {"A rebuild would not cope: it starts with"}, "#notices": {"A dry run", "deployments in search: forbidden", "line 7: not a number"},
-			"#changes": {"This is the first drill"}, "#flush": {"Nothing: git is scored as it is."},
+			"h1": {"The coverage is too low: a rebuild starts with"}, "#notices": {"This was a dry run", "deployments in search: forbidden", "line 7: not a number"},
+			"#changes": {"No earlier drill of the site"}, "#flush": {"The drill wrote nothing, and scored git unchanged."},
 		}},
-		{drilled(t, cut), map[string][]string{"h1": {"A rebuild would cope: it starts with 96.8 % of the pods that are needed now."}, "#notices": {"3 workloads more are in the document that is kept, and not here."}, "#rollouts": {"v41 not by itself"}}},
-		{drilled(t, unread), map[string][]string{"h1": {"Not proven", "not all is known"}}},
-		{drilled(t, known), map[string][]string{"h1": {"Not proven", "of what is known to be needed"}, "#notices": {"4 workloads could not be read"}}},
-		{drilled(t, stuck), map[string][]string{"#time": {"as autoscalers grow. No workload gets there by itself, with checkpoints or without."}}},
+		{drilled(t, cut), map[string][]string{"h1": {"The coverage is high enough: a rebuild starts with 96.8 % of the needed pods."}, "#notices": {"3 workloads more are in the saved document, but not on this page."}, "#rollouts": {"v41 not automatically"}}},
+		{drilled(t, unread), map[string][]string{"h1": {"not proven", "some values are unknown"}}},
+		{drilled(t, known), map[string][]string{"h1": {"not proven", "of the known needed pods"}, "#notices": {"4 workloads could not be read"}}},
+		{drilled(t, stuck), map[string][]string{"#time": {"as autoscalers add them. No autoscaler adds the missing pods, with or without checkpoints."}}},
 		{drilled(t, level), map[string][]string{"#facts": {"Surplus pods at the start 0 of 105 started"}}},
 		{drilled(t, unlowered), map[string][]string{"#facts": {"more than desired; no autoscaler lowers them"}}},
 		{drilled(t, lowered), map[string][]string{"#facts": {"more than desired; autoscalers lower 37,139 of them after 5 min"}}},
-		{drilled(t, dropped), map[string][]string{"h1": {"Not proven", "lost much of its scale at once"}}},
-		{drilled(t, none), map[string][]string{"h1": {"It is not known whether a rebuild would cope: nothing is asked of any workload, though git declares 3."}, ".lede": {"0 workloads could be scored"}}},
+		{drilled(t, dropped), map[string][]string{"h1": {"not proven", "there is a mass drop"}}},
+		{drilled(t, none), map[string][]string{"h1": {"The coverage of a rebuild is unknown: nothing is asked of any workload, though git declares 3."}, ".lede": {"0 workloads could be scored"}}},
 		{backtested(t, tried(24)), map[string][]string{
-			"h1": {"Take R10 up 26h 10%: it would have declared 100 % of the need with 1.58 commits a day."}, ".lede": {"Of 24 policies tried it has the least waste"},
-			"#notices": {"default: {series: R10, round: up, hold: {up: 2, down: 26h}, margin: 10%}"}, "#lines-under": {"A bucket of 1 h 30 min", "Not drawn, so that the page stays small: 211 workloads."},
+			"h1": {"Recommended: R10 up 26h 10%. Its levels cover 100 % of the desired replicas with 1.58 commits a day."}, ".lede": {"Of 24 policies, it has the least waste"},
+			"#notices": {"default: {series: R10, round: up, hold: {up: 2, down: 26h}, margin: 10%}"}, "#lines-under": {"A bucket of 1 h 30 min", "211 more workloads are not drawn."},
 			"footer": {"1,848,960, 5 min apart"},
 		}},
-		{backtested(t, blind), map[string][]string{"h1": {"No policy is recommended: no candidate declared anything."}}},
-		{backtested(t, brief), map[string][]string{"h1": {"No policy is recommended: no need lasted long enough to judge."}}},
-		{backtested(t, one()), map[string][]string{"h1": {"Take cope"}, "#candidates": {"cope recommended"}}},
+		{backtested(t, blind), map[string][]string{"h1": {"backtest recommends no policy: no policy wrote a level."}}},
+		{backtested(t, brief), map[string][]string{"h1": {"backtest recommends no policy: no replica count lasted long enough to judge."}}},
+		{backtested(t, one()), map[string][]string{"h1": {"Recommended: cope"}, "#candidates": {"cope recommended"}}},
 	} {
 		p := b.Open(t, c.html, browser.View{})
 		for selector, all := range c.want {

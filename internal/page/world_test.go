@@ -45,7 +45,7 @@ var names = []string{"web", "api", "cart", "worker", "index", "images", "gateway
 func site(workloads int) drill.Document {
 	d := drill.Document{
 		Document: term.DocumentOf(drill.Kind), Site: "prod-eu", Cluster: "7c0f1c1e-6f55-4a52-9f0e-2d7b1f6f9a11", At: noon, Mode: "latch",
-		Branch: "main", Commit: "4f1c9a70c2d0b7d1f0e2d9f7a1c3b5e7d9f1a3c5", Tag: "drill/2026-11-20", MinCoverage: 0.95,
+		Branch: "main", Commit: "4f1c9a70c2d0b7d1f0e2d9f7a1c3b5e7d9f1a3c5", MinCoverage: 0.95,
 		Workloads: []drill.Workload{},
 		LeftOut:   []drill.LeftOut{{Reason: "no-autoscaler", Text: "nothing scales them, and no policy asks for them", Workloads: 31}, {Reason: "kube-system", Text: "kube-system opts in by a policy", Workloads: 12}},
 		Findings:  []drill.Finding{}, Unread: []string{}, Problems: []string{}, Links: []drill.Link{{Form: "html", URI: "s3://reports/prod-eu/2026-11-20.html"}},
@@ -179,7 +179,7 @@ func sum(d *drill.Document) {
 			}
 		}
 		if len(d.Findings) < 6 && len(w.Causes) > 0 && w.Causes[0].Name == "component-missing" {
-			d.Findings = append(d.Findings, drill.Finding{Trap: "component-missing", Subject: "namespace " + w.Namespace, Text: w.Causes[0].Text, Workloads: []string{w.Namespace + "/deployment/" + w.Name}, Missing: int64(w.Missing)})
+			d.Findings = append(d.Findings, drill.Finding{Trap: "component-missing", Subject: "namespace " + w.Namespace, Text: w.Causes[0].Text, Fix: "add checkpoints/prod-eu/" + w.Namespace + " to components of the overlay", Workloads: []string{w.Namespace + "/deployment/" + w.Name}, Missing: int64(w.Missing)})
 		}
 		if i%9 == 4 && len(d.Flush.Levels) < 4 && w.Declared != nil {
 			d.Flush.Levels = append(d.Flush.Levels, drill.Level{Named: w.Named, From: new(*w.Declared / 2), To: w.Declared, Text: "live is above what was declared"})

@@ -69,7 +69,8 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 		d = d.as(Cross, ReasonNone, text)
 		d.To = to
 		if declared > 0 {
-			need := needOver(*s.Scale, declared, level)
+			// The replicas that the raise adds room for, divided by the level before.
+			need := float64(min(raiseNeed(*s.Scale), level)) / float64(declared)
 			d.Urgent, d.Surge = need > p.Urgent, need > p.Surge
 		}
 		if d.Surge && p.Review {
@@ -84,7 +85,10 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 	if level, text, due := look.Flush.level(r, declared, *s.Scale, stop); due {
 		return cross(level, text)
 	}
-	hold := raiseHold(p, s)
+	hold := p.HoldUp
+	if inFlight(s) {
+		hold = max(hold, RolloutHold)
+	}
 	if n := len(l.Up.Levels); n >= hold {
 		level := slices.Min(l.Up.Levels[n-hold:])
 		if hold == 1 {
@@ -116,7 +120,7 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 		return d.as(Pending, ReasonNone, fmt.Sprintf(
 			"%d is under the threshold of %d, but this sample is not later than the last one: the next one starts the timer", s.Scale.Desired, declared))
 	case p.Bounds == ModeLatch && d.Mismatch != nil && !d.Mismatch.contradict():
-		return cross(declared, fmt.Sprintf("bounds are now %s", d.Mismatch))
+		return cross(declared, fmt.Sprintf("min and max are now %s", d.Mismatch))
 	}
 	text := fmt.Sprintf("%d is within the thresholds of %d", raiseNeed(*s.Scale), declared)
 	if Unready(*s.Scale) {
@@ -198,21 +202,9 @@ func raiseNeed(s workload.Scale) int32 {
 	return s.Desired
 }
 
-// needOver returns the replicas that a raise adds room for, divided by the level before.
-func needOver(s workload.Scale, from, to int32) float64 {
-	return float64(min(raiseNeed(s), to)) / float64(from)
-}
-
 // Unready reports whether too many desired pods are not ready: more than 1, and more
 // than 10 %.
 func Unready(s workload.Scale) bool { return s.Desired-s.Ready > max(1, s.Desired/10) }
-
-func raiseHold(p Policy, s workload.Sample) int {
-	if inFlight(s) {
-		return max(p.HoldUp, RolloutHold)
-	}
-	return p.HoldUp
-}
 
 // inFlight reports whether a rollout is in flight or unknown.
 func inFlight(s workload.Sample) bool { return s.Rollout == nil || s.Rollout.Mixed() }
@@ -227,7 +219,7 @@ func stopsAll(l latch.Latch, s workload.Sample, look Look) Stop {
 	case s.Scale == nil:
 		return Stop{Reason: ReasonUnread, Text: "its scale is unknown: " + cmp.Or(s.Unknown, "it could not be read")}
 	case s.Scale.Desired <= 0:
-		return Stop{Reason: ReasonSuspended, Text: "it is scaled to zero, which git never declares"}
+		return Stop{Reason: ReasonSuspended, Text: "it is scaled to zero, and a level is never 0"}
 	}
 	return leftAlone(l, look.Now)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -131,11 +132,7 @@ func Changes(decisions []Decision) []checkpoint.Change {
 		}
 		c.To = d.ApplyTo(c.To)
 	}
-	changes := make([]checkpoint.Change, 0, len(by))
-	for _, id := range slices.SortedFunc(maps.Keys(by), workload.Compare) {
-		changes = append(changes, *by[id])
-	}
-	return changes
+	return lists.Map(slices.SortedFunc(maps.Keys(by), workload.Compare), func(id workload.ID) checkpoint.Change { return *by[id] })
 }
 
 // A Reading is one of the two measurements of a workload in a sample.
@@ -225,9 +222,10 @@ type Stop struct {
 	All    bool   `json:"all"`
 	Reason Reason `json:"reason"`
 	Text   string `json:"text"`
+	Fix    string `json:"fix,omitempty"` // the remedy, for a Stop of the site
 }
 
-// String returns the effect of the stop and its reason.
+// String returns the effect of the stop and its reason, without the remedy.
 func (s Stop) String() string {
 	what := "lowered"
 	if s.All {

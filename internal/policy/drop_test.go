@@ -144,6 +144,9 @@ func TestMassDropLastsUntilTheFleetRecovers(t *testing.T) {
 		if !strings.Contains(stop.Text, "5 workloads") && !strings.Contains(stop.Text, "4 workloads") {
 			t.Fatalf("does not say how many: %s", stop.Text)
 		}
+		if !strings.Contains(stop.Fix, "gitlatch adopt") {
+			t.Fatalf("has the fix %q", stop.Fix)
+		}
 	}
 	if stop := w.look(fleetAt(605), few(10, 4, 50, 100)); w.head.Drop == nil || stop.Reason != policy.ReasonMassDrop {
 		t.Errorf("half of what it was is no recovery: %+v", stop)

@@ -7,10 +7,13 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
+
+// applyRights is the remedy if a part of the cluster could not be read.
+const applyRights = "kubectl apply -k infra/rbac"
 
 // Assess applies the guards to the site, before the decisions about its workloads. scales are
 // the desired replicas of each sampled workload that a policy latches, or latch.Unknown. Assess
@@ -22,21 +25,22 @@ func Assess(g Guards, s latch.State, fleet workload.Fleet, scales map[workload.I
 		return s, stop
 	}
 	if fleet.At.Before(s.Head.PausedUntil) {
-		return s, Stop{All: true, Reason: ReasonHold, Text: "a user paused the site until " + s.Head.PausedUntil.UTC().Format(time.RFC3339)}
+		return s, Stop{All: true, Reason: ReasonHold, Text: "a user paused the site until " + s.Head.PausedUntil.UTC().Format(time.RFC3339),
+			Fix: "to end the pause: gitlatch pause --until now"}
 	}
 	s.Head.PausedUntil = time.Time{}
 	if stop.Reason != ReasonNone {
 		return s, stop // the recent scales belong to the site's own cluster
 	}
 	if len(fleet.Unread) > 0 {
-		return s, Stop{Reason: ReasonPartial, Text: "a part of the cluster could not be listed"}
+		return s, Stop{Reason: ReasonPartial, Text: "a part of the cluster could not be listed", Fix: applyRights}
 	}
 
 	dropped := s.Head.Drop != nil
 	s.Head = assessDrop(g, s.Head, fleet, scales, s.Latches)
 	if s.Head.Drop != nil {
-		return s, Stop{Reason: ReasonMassDrop, Text: fmt.Sprintf("%d workloads lost half of their pods at once, at %s; lowering waits until they recover or a user acknowledges the drop",
-			s.Head.Drop.Workloads, s.Head.Drop.Since.UTC().Format(time.RFC3339))}
+		return s, Stop{Reason: ReasonMassDrop, Text: fmt.Sprintf("%d workloads lost half of their pods at once, at %s; lowering waits until they recover",
+			s.Head.Drop.Workloads, s.Head.Drop.Since.UTC().Format(time.RFC3339)), Fix: "if the drop is intended: gitlatch adopt"}
 	}
 	s.Latches = remember(g, s.Head, fleet, scales, s.Latches, dropped)
 	return s, Stop{}
@@ -48,7 +52,7 @@ func assessCluster(g Guards, h latch.Head, fleet workload.Fleet) (latch.Head, St
 	c := &h.Cluster
 	switch {
 	case fleet.Cluster == "":
-		return h, Stop{Reason: ReasonPartial, Text: "the UID of the cluster could not be read"}
+		return h, Stop{Reason: ReasonPartial, Text: "the UID of the cluster could not be read", Fix: applyRights}
 	case c.UID == "":
 		c.UID = fleet.Cluster
 		fallthrough
@@ -60,22 +64,17 @@ func assessCluster(g Guards, h latch.Head, fleet workload.Fleet) (latch.Head, St
 	if !c.Seen.IsZero() && fleet.At.Sub(c.Seen) <= 3*g.Period {
 		return h, Stop{All: true, Reason: ReasonSecond, Text: fmt.Sprintf(
 			"cluster %s is not the site's own cluster %s, which was alive at %s: two live clusters must not share a site",
-			fleet.Cluster, c.UID, c.Seen.UTC().Format(time.RFC3339))}
+			fleet.Cluster, c.UID, c.Seen.UTC().Format(time.RFC3339)),
+			Fix: "set another site in the configuration of one of the two clusters"}
 	}
 	return h, Stop{Reason: ReasonOther, Text: fmt.Sprintf(
-		"cluster %s is not the site's own cluster %s: gitlatch only raises levels until you run gitlatch adopt", fleet.Cluster, c.UID)}
+		"cluster %s is not the site's own cluster %s: gitlatch only raises levels", fleet.Cluster, c.UID), Fix: "after a rebuild: gitlatch adopt"}
 }
 
 // shareOf returns a share of a number of workloads. It rounds, because a share such as 0.07
 // has no exact binary form: 7 of 100 must be exactly 7 %.
 func shareOf(share float64, workloads int) float64 {
 	return math.Round(share*float64(workloads)*1e6) / 1e6
-}
-
-// NotLookedFor returns the text for an entry of a kind that gitlatch does not sample. gitlatch
-// does not change or retire such an entry.
-func NotLookedFor(kind workload.Kind) string {
-	return fmt.Sprintf("gitlatch does not sample its kind: add %s to kinds in the policy, or delete the entry", kind)
 }
 
 // Retire decides about a latch whose workload is absent from the sample. The absence
@@ -149,7 +148,7 @@ func LimitRetirement(g Guards, entries int, absent []Decision) []Decision {
 // manyAbsent returns the number of entries that belong to absent workloads, and reports
 // whether this is more than one and more than RetireShare of the entries.
 func manyAbsent(g Guards, entries int, absent []Decision) (gone int, many bool) {
-	gone = each.Count(absent, func(d Decision) bool { return d.Reason != ReasonUnread && !d.From.IsZero() })
+	gone = lists.Count(absent, func(d Decision) bool { return d.Reason != ReasonUnread && !d.From.IsZero() })
 	return gone, gone > 1 && float64(gone) > shareOf(g.RetireShare, entries)
 }
 
@@ -175,7 +174,7 @@ func Observe(decisions []Decision) []Decision {
 // rollout needs no rule, because it sets no replica count.
 func RequireEvidence(e checkpoint.Evidence, decisions []Decision) []Decision {
 	return withhold(decisions, ReasonNoEvidence,
-		"no rule protects the live replica count. Run gitlatch doctor --write to look for one",
+		"no rule protects the live replica count",
 		func(d Decision) bool {
 			if writes := d.Crosses() || d.Verdict == Review; !writes || d.Reading != ReadingScale || d.To.IsZero() || d.AcceptRisk {
 				return false

@@ -49,6 +49,9 @@ func TestClustersOfASite(t *testing.T) {
 		if stop.All != tt.all || stop.Reason != tt.reason {
 			t.Errorf("%s: %+v", tt.name, stop)
 		}
+		if (stop.Fix == "") != (stop.Reason == policy.ReasonNone) {
+			t.Errorf("%s: %s has the fix %q", tt.name, stop, stop.Fix)
+		}
 		if h.Cluster != tt.seen {
 			t.Errorf("%s: cluster is %+v, want %+v", tt.name, h.Cluster, tt.seen)
 		}
@@ -64,7 +67,7 @@ func TestAPersonHoldsTheSite(t *testing.T) {
 	t.Parallel()
 	g := policy.DefaultGuards()
 	s, stop := policy.Assess(g, latch.State{Head: latch.Head{PausedUntil: fleetAt(10).At}}, fleetAt(5), scales(3, 5))
-	if !stop.All || stop.Reason != policy.ReasonHold || s.Head.PausedUntil.IsZero() || !strings.Contains(stop.Text, "12:10") {
+	if !stop.All || stop.Reason != policy.ReasonHold || s.Head.PausedUntil.IsZero() || !strings.Contains(stop.Text, "12:10") || !strings.Contains(stop.Fix, "gitlatch pause --until now") {
 		t.Errorf("while it lasts: %+v", stop)
 	}
 	s, stop = policy.Assess(g, s, fleetAt(10), scales(3, 5))

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -182,7 +182,7 @@ func ascending(numbers []int32, low, high int32) bool {
 }
 
 func list[S ~string](names []S) string {
-	return strings.Join(each.Of(names, func(s S) string { return string(s) }), ", ")
+	return strings.Join(lists.Map(names, func(s S) string { return string(s) }), ", ")
 }
 
 // A Match selects the workloads that match all of its fields. An empty field matches

@@ -16,31 +16,45 @@ import (
 // declared entry. A second sample at the same instant advances nothing. This is the
 // rule, as users read it:
 //
-// While a rollout is in flight, git can contain a rollout entry: the old template, the new one
-// (the target), the progress, and the template that a rebuild starts with (*old* or *new*).
+// While a rollout is in flight, git can contain a rollout entry. The entry contains the old
+// template, the new template (the target), the progress of the rollout, and the template that
+// a rebuild starts with (*old* or *new*).
 //
-//   - gitlatch writes the entry when the workload has been in flight for `after` (15 minutes),
-//     halted or not, even if the target changed, or as soon as the rollout fails. The entry
-//     selects *old*. From the second healthy sample in a row at or above the `cut` (50 %), it
-//     selects *new*.
-//   - A failure switches the entry back to *old*. After `progressDeadline` (10 minutes) of
-//     healthy samples, the cut decides again, and these samples count.
+//   - gitlatch writes the entry when the workload has been in flight for 15 minutes
+//     (`after`), even if the rollout is halted or its target changed. If the rollout fails
+//     earlier, gitlatch writes the entry immediately.
+//   - The entry selects *old* until two healthy samples in a row reach the `cut` (50 %). From
+//     the second of these samples on, the entry selects *new*.
+//   - If the rollout fails, the entry selects *old* again. After 10 minutes of healthy
+//     samples (`progressDeadline`), the entry can switch to *new* again when the rollout
+//     reaches the cut. The healthy samples in these 10 minutes also count toward the cut.
 //   - When the rollout is over, gitlatch removes the entry. If the rollout returns to the old
-//     template, the entry stays and selects *old*. Any other target replaces the entry with a
-//     new one. The new entry keeps the old template if the previous entry selected it and it
-//     still serves. Otherwise its old template is the one that serves most. Without an entry,
-//     gitlatch writes one for a rollout to an earlier template only if it fails.
+//     template, the entry stays in git and selects *old*. If the target of the rollout
+//     changes, gitlatch replaces the entry with a new one.
+//   - If the previous entry selected *old* and its old template still has available pods, the
+//     new entry keeps this old template. Otherwise, the old template of the new entry is the
+//     replaced template with the most available pods.
+//   - If git contains no entry, gitlatch writes an entry for a rollout to an earlier template
+//     only if this rollout fails.
 //
-// A rollout has failed if its controller reports a failure. It has also failed if pods are
-// missing and none became available for `progressDeadline`, in two cases. Either the kind has
-// no such report and the rollout is not halted, or more than half of the pods that the target
-// had are missing. A sample without a failure is healthy at 95 % of the target's peak, or of
-// its desired pods if they are fewer.
+// A rollout has failed if at least one of these conditions is true:
 //
-// A switch to *old*, and the removal of an entry that selects *old*, are committed at once. A
-// new entry that selects *old*, a switch to *new* and other removals wait for the budget. The
-// other changes wait for the site's next commit: milestones (25, 75 %), a new entry that
-// selects *new*, and a failure while the entry selects *old*. An entry counts from its commit.
+//   - The controller of the workload reports a failure.
+//   - The kind of the workload does not report failures, and the rollout is not halted. In
+//     addition, pods of the target are missing, and no new pod has become available for
+//     `progressDeadline`.
+//   - More than half of the pods that the target had at its peak are missing, and no new pod
+//     has become available for `progressDeadline`.
+//
+// A sample without a failure is healthy if the available pods are at least 95 % of the
+// target's peak. If the target has fewer desired pods than its peak, gitlatch compares the
+// available pods with the desired pods instead.
+//
+// gitlatch immediately commits a switch to *old* and the removal of an entry that selects
+// *old*. A new entry that selects *old*, a switch to *new*, and other removals wait for the
+// budget. Other changes wait for the next commit of the site. These other changes are the
+// milestones (25 % and 75 %), a new entry that selects *new*, and a failure while the entry
+// selects *old*. Until gitlatch commits a change, the previous entry remains in effect.
 func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	d := Decision{ID: s.ID, Reading: ReadingRollout, Policy: p.Name, From: l.Declared, Verdict: Quiet}
 	if stop := stopsRollout(l, s, look); stop.Reason != ReasonNone {
@@ -226,7 +240,8 @@ func (f *flight) record() checkpoint.Rollout {
 		to.Milestone = 0
 		to.Phase = checkpoint.PhaseFailed
 		to.Returns = checkpoint.SideFrom
-	case begins, failedOrReturning(to), twiceAtCut && to.Returns == checkpoint.SideFrom, f.passes(to.Milestone):
+	case begins, to.Phase == checkpoint.PhaseFailed, to.Phase == checkpoint.PhaseReturning,
+		twiceAtCut && to.Returns == checkpoint.SideFrom, f.passes(to.Milestone):
 		to.Milestone, to.Phase = f.timer.Percent, checkpoint.PhaseProgressing
 		if f.rollout.Halted != "" {
 			to.Phase = checkpoint.PhaseHalted
@@ -236,12 +251,6 @@ func (f *flight) record() checkpoint.Rollout {
 		}
 	}
 	return to
-}
-
-// failedOrReturning reports whether the phase of an entry is a failure or a return to the old
-// template.
-func failedOrReturning(r checkpoint.Rollout) bool {
-	return r.Phase == checkpoint.PhaseFailed || r.Phase == checkpoint.PhaseReturning
 }
 
 // passes reports whether the rollout has reached a milestone above the one in the entry.

@@ -195,7 +195,7 @@ func TestARolloutWithAnUnknownTemplateStandsStill(t *testing.T) {
 			}
 		}
 	}
-	if _, d := policy.DecideRollout(policy.Presets()["cope"], latch.Latch{ID: web}, workload.Sample{ID: web, Unknown: "replicasets are unread"}, policy.Look{Now: noon}); d.Reason != policy.ReasonUnread || d.Text != "its rollout is unknown: replicasets are unread" {
+	if _, d := policy.DecideRollout(policy.Presets()["cope"], latch.Latch{ID: web}, workload.Sample{ID: web, Unknown: "replicasets could not be listed"}, policy.Look{Now: noon}); d.Reason != policy.ReasonUnread || d.Text != "its rollout is unknown: replicasets could not be listed" {
 		t.Errorf("%s %s", d.Verdict, d.Text)
 	}
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -273,7 +274,7 @@ func (r round) leftOut(l latch.Latch) Decision {
 	case r.Broken[l.ID.Namespace] != nil:
 		return d.as(Frozen, ReasonBroken, "the checkpoint file of its namespace is broken")
 	case !looked || !named:
-		return d.as(Frozen, ReasonUnread, NotLookedFor(l.ID.Kind))
+		return d.as(Frozen, ReasonUnread, fmt.Sprintf("gitlatch does not sample its kind. Add %s to kinds of the policy, or delete the entry", l.ID.Kind))
 	case err != nil:
 		return d.as(Skip, ReasonName, err.Error())
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // A Series is an ascending row of preferred numbers: the levels that a latch can declare. The
@@ -36,15 +36,13 @@ var named = []Series{OneTwoFive, R5, R10, Decades, Tens}
 
 // SeriesNames returns the names that ParseSeries accepts.
 func SeriesNames() []string {
-	return each.Of(named, func(s Series) string { return s.name })
+	return lists.Map(named, func(s Series) string { return s.name })
 }
 
 // ParseSeries returns the series of a name.
 func ParseSeries(name string) (Series, error) {
-	for _, s := range named {
-		if s.name == name {
-			return s, nil
-		}
+	if s, ok := lists.First(named, func(s Series) bool { return s.name == name }); ok {
+		return s, nil
 	}
 	return Series{}, fmt.Errorf("unknown series %q; want one of %s, or a list of levels", name, strings.Join(SeriesNames(), ", "))
 }
@@ -64,7 +62,7 @@ func ListSeries(levels []int32) (Series, error) {
 			return Series{}, fmt.Errorf("level %d after %d: levels must ascend", l, levels[i-1])
 		}
 	}
-	return Series{list: each.Of(levels, func(l int32) float64 { return float64(l) })}, nil
+	return Series{list: lists.Map(levels, func(l int32) float64 { return float64(l) })}, nil
 }
 
 // String returns the series' name, or its list of levels.
@@ -72,7 +70,7 @@ func (s Series) String() string {
 	if s.list == nil {
 		return s.name
 	}
-	return "[" + strings.Join(each.Of(s.list, func(l float64) string { return strconv.Itoa(int(l)) }), ", ") + "]"
+	return "[" + strings.Join(lists.Map(s.list, func(l float64) string { return strconv.Itoa(int(l)) }), ", ") + "]"
 }
 
 // MaxMargin is the fraction below which a margin must be, so that a lowering skips no

@@ -36,11 +36,11 @@ func CheckURL(s string) error {
 	case OverSSH(s):
 		return checkSSH(s)
 	case !found && colon && !strings.Contains(host, "/"):
-		return errors.New("must name the user, as git@host:path, or be a URL or a local path")
+		return errors.New("must contain the user, such as git@host:path, or be a URL or a local path")
 	case scheme == "git":
-		return errors.New("must be an https or ssh URL or a local path: git:// is not spoken, it proves nothing of the host")
+		return errors.New("must be an https or ssh URL or a local path. git:// does not authenticate the server")
 	case !found && strings.HasPrefix(s, "~"):
-		return errors.New("must be a path without ~: write it out")
+		return errors.New("must be a path without ~. Write the full path")
 	case !found:
 		return nil
 	case scheme != "https" && scheme != "http" && scheme != "file":
@@ -49,13 +49,13 @@ func CheckURL(s string) error {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil || scheme != "file" && u.Host == "" || u.Path == "":
-		return errors.New("must be a whole URL, such as https://git.example.com/team/site.git")
+		return errors.New("must be a complete URL, such as https://git.example.com/team/site.git")
 	case u.User != nil:
-		return errors.New("must hold no user or password: name them in repository.auth")
+		return errors.New("must not contain a user or a password. Set them in repository.auth")
 	case u.RawQuery != "" || u.Fragment != "":
-		return errors.New("must hold no query and no fragment")
+		return errors.New("must not have a query or a fragment")
 	case scheme == "http" && !Loopback(u.Hostname()):
-		return errors.New("must not be http, which shows the token and the content on the way: use https")
+		return errors.New("must not be http, which sends the token and the content unencrypted. Use https")
 	}
 	return nil
 }
@@ -71,13 +71,13 @@ func checkSSH(s string) error {
 	user, host := login[:max(0, at)], login[at+1:]
 	switch {
 	case strings.ContainsAny(user, ":@"):
-		return errors.New("must hold no password: over SSH the key of repository.auth logs in")
+		return errors.New("must not contain a password. Over SSH, gitlatch logs in with the key of repository.auth")
 	case user == "":
-		return errors.New("must name the user, as in ssh://git@git.example.com/team/site.git or git@git.example.com:team/site.git")
+		return errors.New("must contain the user, such as ssh://git@git.example.com/team/site.git or git@git.example.com:team/site.git")
 	case host == "", path == "", strings.HasSuffix(path, end), strings.HasPrefix(host, "-"), strings.Contains(end+path, end+"-"):
-		return errors.New("must name the host and the path of a repository, as in ssh://git@git.example.com/team/site.git")
+		return errors.New("must contain the host and the path of a repository, such as ssh://git@git.example.com/team/site.git")
 	case strings.ContainsAny(s, "?#"):
-		return errors.New("must hold no query and no fragment")
+		return errors.New("must not have a query or a fragment")
 	}
 	return nil
 }

@@ -22,8 +22,8 @@ const (
 
 // Reasons to leave out a path.
 var (
-	TooLarge = fmt.Sprintf("is larger than the %d MiB that are read of a file, or of a folder's list", MostBytes>>20)
-	TooMany  = fmt.Sprintf("holds more than the %d files and folders that are read", MostPaths)
+	TooLarge = fmt.Sprintf("is larger than %d MiB, the maximum for a file or for the list of a folder", MostBytes>>20)
+	TooMany  = fmt.Sprintf("contains more than %d files and folders, the maximum", MostPaths)
 	TooDeep  = fmt.Sprintf("is more than %d folders deep", MostLevels)
 	Missing  = "is missing: the server does not send its object"
 )

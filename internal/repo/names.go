@@ -50,7 +50,7 @@ func (c Commit) Check(base string) error {
 		problems = append(problems, CheckBranch(c.Branch))
 	}
 	if c.Branch == base {
-		problems = append(problems, fmt.Errorf("branch %q: is the base, which is meant by no name", c.Branch))
+		problems = append(problems, fmt.Errorf("branch %q is the base branch. For the base branch, give no name", c.Branch))
 	}
 	if c.Branch != "" && c.Expect != "" {
 		problems = append(problems, CheckCommit(c.Expect))

@@ -101,7 +101,7 @@ var (
 	ErrNoBranch = errors.New("branch does not exist")
 	// ErrMoved means that someone else moved the branch after it was read. The caller
 	// must read the branch again and decide again.
-	ErrMoved = errors.New("branch moved meanwhile")
+	ErrMoved = errors.New("branch moved before the push")
 	// ErrUnknown means that a push may or may not have reached the branch, and that the
 	// branch could not be read afterwards. The next tick reads it.
 	ErrUnknown = errors.New("push may or may not have landed")

@@ -65,7 +65,7 @@ func (s Scope) Refuses(found Kind, levels int) string {
 	case !wanted && found == Folder:
 		return "is a directory"
 	case !wanted:
-		return "is a file where a directory is needed"
+		return "is a file, but must be a directory"
 	case found == Folder && levels > MostLevels:
 		return TooDeep
 	}

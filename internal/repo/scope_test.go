@@ -18,7 +18,7 @@ func TestScope(t *testing.T) {
 		folder    string
 	}{
 		{asked, "site.yaml", true, "", ""}, // a namespace may have any name
-		{asked, "shop", true, "is a file where a directory is needed", ""},
+		{asked, "shop", true, "is a file, but must be a directory", ""},
 		{asked, "shop/record.yaml", true, "", "is a directory"},
 		{asked, "shop/other.yaml", false, "", ""},
 		{asked, "shop/record.yaml/deeper", false, "", ""},

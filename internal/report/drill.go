@@ -15,12 +15,7 @@ func DrillMetrics() []Metric[drill.Document] {
 			func(d drill.Document) bool { return d.Fleet.Coverage != nil && d.Fleet.Unknown == 0 }},
 		{"DrillBelowTarget", "gitlatch_drill_below_target", "Count",
 			"1 if the coverage of the drill was below its target or unknown, otherwise 0", state,
-			func(d drill.Document) float64 {
-				if d.Passed {
-					return 0
-				}
-				return 1
-			}, nil},
+			func(d drill.Document) float64 { return oneIf(!d.Passed) }, nil},
 	}
 }
 

@@ -20,10 +20,7 @@ const TicksFailed = "TicksFailed"
 // line also contains the site. failed is the error of the tick, or nil. For a failed
 // tick, it writes only TicksFailed.
 func WriteFleetMetrics(w io.Writer, fleet string, r tick.Report, failed error, now time.Time) error {
-	values := []value{{TicksFailed, "Count", 0}}
-	if failed != nil || r.Err() != nil {
-		values[0].is = 1
-	}
+	values := []value{{TicksFailed, "Count", oneIf(failed != nil || r.Err() != nil)}}
 	if failed == nil {
 		values = append(values, valuesOf(Metrics(), r)...)
 	}

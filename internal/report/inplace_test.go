@@ -21,7 +21,7 @@ func TestMarksThatDoNotFollowHaveALine(t *testing.T) {
 		{File: "values.yaml", Line: 7, ID: api, Refused: true, Text: "an alias"},
 		{File: "empty.yaml", Text: "it has no marker"},
 	}}
-	want := "shop/deployment/api in values.yaml says 3, 4; nothing is declared of it\nin empty.yaml it has no marker\n"
+	want := "shop/deployment/api in values.yaml has 3, 4; nothing is declared of it\nin empty.yaml it has no marker\n"
 	if got := table(t, r, 0); !strings.Contains(got, want) || strings.Contains(got, "web in") || strings.Contains(got, "alias") {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

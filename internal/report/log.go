@@ -8,7 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/gitlatch/gitlatch/internal/build"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -53,7 +53,7 @@ func Log(log zerolog.Logger, r tick.Report, took time.Duration, failed error) {
 	if failed != nil {
 		line = log.Error().Err(failed)
 	}
-	counts, workloads := Counts(r.Decisions), each.Count(r.Decisions, ofScale)
+	counts, workloads := Counts(r.Decisions), lists.Count(r.Decisions, ofScale)
 	line.Str("build", build.Read().String()).Str("cluster", r.Cluster).Time("at", r.At).Bool("dryRun", r.DryRun).Bool("observe", r.Observe).
 		Str("held", r.NotRun).Str("stop", string(r.Stop.Reason)).Strs("unread", workload.Texts(r.Unread)).
 		Int("workloads", workloads).Int("rollouts", len(r.Decisions)-workloads).

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
@@ -64,26 +64,28 @@ func Metrics() []Metric[tick.Report] {
 // heartbeat is 1 for each completed tick.
 func heartbeat(tick.Report) float64 { return 1 }
 
-func workloads(r tick.Report) float64 { return float64(each.Count(r.Decisions, ofScale)) }
+func workloads(r tick.Report) float64 { return float64(lists.Count(r.Decisions, ofScale)) }
 
 func levelChanges(r tick.Report) float64 { return float64(Counts(r.Decisions)[policy.Cross]) }
 
 func frozen(r tick.Report) float64 {
-	return float64(each.Count(r.Decisions, func(d policy.Decision) bool { return ofScale(d) && d.Verdict == policy.Frozen }))
+	return float64(lists.Count(r.Decisions, func(d policy.Decision) bool { return ofScale(d) && d.Verdict == policy.Frozen }))
 }
 
 func unlisted(r tick.Report) float64 { return float64(len(r.Unread)) }
 
-func commits(r tick.Report) float64 {
-	if r.Commit == nil {
-		return 0
+func commits(r tick.Report) float64 { return oneIf(r.Commit != nil) }
+
+func oneIf(is bool) float64 {
+	if is {
+		return 1
 	}
-	return 1
+	return 0
 }
 
 // pushFailures returns the number of failures to publish to git.
 func pushFailures(r tick.Report) float64 {
-	return float64(each.Count(r.Conditions, func(c alert.Condition) bool { return c.Kind == alert.Blocked }))
+	return float64(lists.Count(r.Conditions, func(c alert.Condition) bool { return c.Kind == alert.Blocked }))
 }
 
 // missingPods returns the number of pods of latched workloads above their levels in git.

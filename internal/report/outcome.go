@@ -5,28 +5,29 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// outcome returns the commit that the tick made, or why it made none.
-func (d Document) outcome() string {
+// outcome returns the commit that the tick made, or why it made none. ok is
+// false if a change is blocked, or if it is not in git.
+func (d Document) outcome() (text string, ok bool) {
 	switch {
 	case d.Commit != nil && d.DryRun:
-		return "would commit: " + d.Commit.Subject
+		return "would commit: " + d.Commit.Subject, true
 	case d.Commit != nil:
-		return "commit " + d.Commit.ID + ": " + d.Commit.Subject
+		return "commit " + d.Commit.ID + ": " + d.Commit.Subject, true
 	case d.Mode == "observe":
-		return "mode is observe: nothing is written to git"
+		return "mode is observe: nothing is written to git", true
 	case d.Proposal != nil:
-		return ""
+		return "", true
 	}
 	reasons := slices.Concat(d.stops(), d.uncommitted())
 	if len(reasons) == 0 {
-		return "no commit: no level change is due"
+		return "no commit: no level change is due", true
 	}
-	return "no commit: " + strings.Join(reasons, ", ")
+	return "no commit: " + strings.Join(reasons, ", "), false
 }
 
 // siteStops are the reasons of a Stop, except for ReasonPartial: Unread names the
@@ -42,7 +43,7 @@ var siteStops = map[policy.Reason]string{
 func (d Document) stops() []string {
 	var all []string
 	if len(d.Unread) > 0 {
-		parts := each.Of(d.Unread, func(text string) string {
+		parts := lists.Map(d.Unread, func(text string) string {
 			part, _, _ := strings.Cut(text, ": ")
 			return part
 		})

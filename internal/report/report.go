@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
@@ -134,9 +134,9 @@ func of(r tick.Report, told func(Workload) bool) Document {
 		Unread:  workload.Texts(r.Unread),
 		InPlace: r.InPlace, Notices: append([]tick.Notice{}, r.Notices...),
 		Workloads:  []Workload{},
-		Conditions: each.Of(r.Conditions, func(c alert.Condition) Condition { return Condition{c, c.Kind.Severity()} }),
-		Alerts:     each.Of(r.Alerts, alert.Alert.Headline),
-		Problems:   each.Of(r.Problems, error.Error),
+		Conditions: lists.Map(r.Conditions, func(c alert.Condition) Condition { return Condition{c, c.Kind.Severity()} }),
+		Alerts:     lists.Map(r.Alerts, alert.Alert.Headline),
+		Problems:   lists.Map(r.Problems, error.Error),
 	}
 	if r.Observe {
 		d.Mode = "observe"

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
@@ -38,6 +38,7 @@ func (d Document) Table(out io.Writer, s term.Style) error {
 	}
 	if d.Stop.Reason != policy.ReasonNone {
 		p.Say("", "%s", d.Stop)
+		p.Fix("  ", d.Stop.Fix)
 	}
 	if d.Proposal != nil {
 		p.Say("", "proposed %s: %s", d.Proposal.URL, d.Proposal.Subject)
@@ -50,8 +51,11 @@ func (d Document) Table(out io.Writer, s term.Style) error {
 	for _, a := range d.Alerts {
 		p.Say("", "alert: %s", a)
 	}
-	if text := d.outcome(); text != "" {
-		p.Say("", "%s", text)
+	if text, ok := d.outcome(); text != "" {
+		p.Verdict(ok, text)
+	}
+	if slices.ContainsFunc(d.Workloads, func(w Workload) bool { return w.Reason == policy.ReasonNoEvidence }) {
+		p.Fix("  ", "gitlatch doctor --write")
 	}
 	return p.Print(out)
 }
@@ -81,11 +85,11 @@ func about(m inplace.Mark) string {
 // say prints a condition, with its details indented below it.
 func (c Condition) say(p *term.Page) {
 	p.Say("", "%s: %s", c.Severity, cmp.Or(c.Title, strings.TrimSpace(string(c.Kind)+" "+c.Subject)))
-	for _, said := range []struct{ label, text string }{{"", c.Text}, {"effect: ", c.Did}, {"action: ", c.Do}} {
-		if said.text != "" {
-			p.Say("  ", "%s%s", said.label, said.text)
-		}
+	p.Say("  ", "%s", c.Text)
+	if c.Effect != "" {
+		p.Say("  ", "Effect: %s", c.Effect)
 	}
+	p.Fix("  ", c.Fix)
 }
 
 // leftOut returns the number of workloads without a row, the most common reason first.
@@ -118,7 +122,7 @@ func commonest(counts map[string]int) []string {
 	reasons := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
-	return each.Of(reasons, func(reason string) string { return fmt.Sprintf("%s %d", reason, counts[reason]) })
+	return lists.Map(reasons, func(reason string) string { return fmt.Sprintf("%s %d", reason, counts[reason]) })
 }
 
 // decision returns the verdict, and the new level of a level change.
@@ -135,7 +139,7 @@ func (d Decided) decision(level func(*int32) string) string {
 func (w Workload) why() string {
 	why := w.Text
 	if w.Mismatch != nil {
-		why += fmt.Sprintf("; live bounds differ from git's: %s", w.Mismatch)
+		why += fmt.Sprintf("; live min and max differ from git's: %s", w.Mismatch)
 	}
 	if w.Capped {
 		why += "; capped by git"

@@ -55,7 +55,7 @@ func TestTheTableShowsWhatIsNotQuiet(t *testing.T) {
 		{"nothing at all", nil, end},
 		{"quiet alone", []policy.Decision{quiet, quiet}, "2 quiet; tick -o json lists all\n" + end},
 		{"all there is", []policy.Decision{frozen}, "WORKLOAD    REPLICAS  IN GIT  DECISION  WHY\nshop/web-0  0         -       freeze    a rollout\n" + end},
-		{"quiet with other bounds", []policy.Decision{moved}, "WORKLOAD    REPLICAS  IN GIT  DECISION  WHY\nshop/web-0  0         -       quiet     within; live bounds differ from git's: 2 and up\n" + end},
+		{"quiet with other bounds", []policy.Decision{moved}, "WORKLOAD    REPLICAS  IN GIT  DECISION  WHY\nshop/web-0  0         -       quiet     within; live min and max differ from git's: 2 and up\n" + end},
 		{"not latched", []policy.Decision{skip(policy.ReasonNoScale), skip(policy.ReasonUndriven), quiet, skip(policy.ReasonUndriven), skip(policy.ReasonIgnored)},
 			"1 quiet, 4 not latched: undriven 2, ignored 1, no-scale 1; tick -o json lists all\n" + end},
 	} {
@@ -78,8 +78,8 @@ func TestTheTableFitsATerminal(t *testing.T) {
 	)
 	want := `WORKLOAD    REPLICAS  IN GIT  DECISION      WHY
 shop/web-0  51        50      cross to 100  2 samples in a row round to 100 or
-                                            more; the last was 51; live bounds
-                                            differ from git's: 2 to 900
+                                            more; the last was 51; live min and
+                                            max differ from git's: 2 to 900
 shop/web-1  4         -       freeze        its autoscaler cannot compute a
                                             replica count: ScalingActive is
                                             False: FailedGetResourceMetric
@@ -103,7 +103,7 @@ no commit: 1 level change could not be committed
 func TestAConditionKeepsItsIndent(t *testing.T) {
 	t.Parallel()
 	r := tick.Report{Site: "prod", Fleet: workload.Fleet{At: noon}, Notes: tick.Notes{Conditions: []alert.Condition{{
-		Kind: alert.Surge, Subject: "shop/deployment/web", Text: "its need rose from 100 to 900 pods within five minutes", Do: "see whether that is meant",
+		Kind: alert.Surge, Subject: "shop/deployment/web", Text: "its need rose from 100 to 900 pods within five minutes", Fix: "see whether that is meant",
 	}}}}
 	for line := range strings.Lines(table(t, r, 40)) {
 		if !strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "warning: ") && !strings.HasPrefix(line, "no commit") {
@@ -112,7 +112,8 @@ func TestAConditionKeepsItsIndent(t *testing.T) {
 	}
 }
 
-// Without a commit, the last line lists the number of blocked changes by reason.
+// Where nothing was committed, the last line counts the changes that are blocked, by
+// reason. A fix follows a stop, and changes without a rule.
 func TestTheTableEndsWithTheReasonForNoCommit(t *testing.T) {
 	t.Parallel()
 	to := checkpoint.Entry{Replicas: 50}
@@ -128,7 +129,7 @@ func TestTheTableEndsWithTheReasonForNoCommit(t *testing.T) {
 		return r
 	}
 	stopped := func(why policy.Reason) tick.Report {
-		return of(decided(), func(r *tick.Report) { r.Stop = policy.Stop{Reason: why} })
+		return of(decided(), func(r *tick.Report) { r.Stop = policy.Stop{Reason: why, Fix: "gitlatch adopt"} })
 	}
 	for _, c := range []struct {
 		name string
@@ -153,7 +154,13 @@ func TestTheTableEndsWithTheReasonForNoCommit(t *testing.T) {
 		{"another cluster", stopped(policy.ReasonOther), "gitlatch lowers no level until you adopt this cluster"},
 		{"a second cluster", stopped(policy.ReasonSecond), "two live clusters share the site"},
 	} {
-		got := table(t, c.r, 0)
+		got, fixed := strings.CutSuffix(table(t, c.r, 0), "\n  Fix: gitlatch doctor --write\n")
+		if fixed != strings.Contains(c.want, "no rule found") {
+			t.Errorf("%s: has the fix for a rule: %v", c.name, fixed)
+		}
+		if fix := "\n  Fix: " + c.r.Stop.Fix + "\n"; c.r.Stop.Fix != "" && !strings.Contains(got, fix) {
+			t.Errorf("%s: no fix of the stop in\n%s", c.name, got)
+		}
 		lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 		if last := lines[len(lines)-1]; last != "no commit: "+c.want {
 			t.Errorf("%s: %q, want %q", c.name, last, "no commit: "+c.want)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/atomicfile"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
@@ -33,7 +33,7 @@ func WriteTextfile(path string, r tick.Report, now time.Time) error {
 		const name = "gitlatch_open_alerts"
 		t.head(name, "gauge", "open alerts of each kind after the last tick")
 		for _, k := range alert.Kinds() {
-			open := each.Count(r.Conditions, func(c alert.Condition) bool { return c.Kind == k })
+			open := lists.Count(r.Conditions, func(c alert.Condition) bool { return c.Kind == k })
 			t.series(name, float64(open), dimension, r.Site, "kind", string(k), "severity", string(k.Severity()))
 		}
 	})

@@ -53,7 +53,7 @@ func TestAnEditIsWholeOrNotDone(t *testing.T) {
 			lines("a: 20 #a", `b: 1 # {"$gitlatch": "shop/daemonset/agent"}`), ""},
 		{"a refused mark of its own", lines("a: 5 #a", "b: 0x10 #a"), to(api, 20), nil, "f:2: shop/deployment/api: "},
 		{"a refused mark beside, also wanted", lines("a: 5 #a", "b: 0x10 #w"), wanted, nil, "f:2: shop/deployment/web: "},
-		{"a mark that does not say whose it is", lines("a: 5 #a", "b: 1 # {$gitlatch: x}"), to(api, 20), nil, "f:2: the mark is not JSON"},
+		{"a mark that does not say whose it is", lines("a: 5 #a", "b: 1 # {$gitlatch: x}"), to(api, 20), nil, "f:2: the marker is not JSON"},
 		{"a mark that says it in upper case", lines("a: 5 #a", `b: 1 # {"$gitlatch": "shop/Deployment/api"}`), to(api, 20), nil, "f:2: shop/deployment/api: "},
 		{"a file that cannot be read", lines("a: 5 #a", "b: ["), to(db, 3), nil, "f:"},
 		{"a refused mark that has its count", lines("a: 20 #a", "b: {a: 20} #a"), to(api, 20), nil, "f:2: "},
@@ -97,7 +97,7 @@ func TestMarksAreToldFromTextsThatHoldEveryBeginningOfAToken(t *testing.T) {
 		t.Errorf("edited to\n%s", got)
 	}
 	data = lines("text: '"+all.String()+"#w'", `escaped: "\x24999"`, "web: 100 #w")
-	if got, err := Edit("f", data, wanted); err == nil || !strings.HasPrefix(err.Error(), "f: its texts hold $gitlatch") {
+	if got, err := Edit("f", data, wanted); err == nil || !strings.HasPrefix(err.Error(), "f: its text contains $gitlatch") {
 		t.Errorf("edited to\n%s\nerror %v", got, err)
 	}
 }
@@ -146,7 +146,7 @@ func TestAnEditInTheWrongPlaceIsRefused(t *testing.T) {
 		switch {
 		case by == 0 && (err != nil || !bytes.Equal(got, lines("a: 5 # 5", "b: 20 #a"))):
 			t.Errorf("in its place edited to\n%s\nerror %v", got, err)
-		case by != 0 && (err == nil || got != nil || !strings.Contains(err.Error(), "fault of gitlatch")):
+		case by != 0 && (err == nil || got != nil || !strings.Contains(err.Error(), "bug in gitlatch")):
 			t.Errorf("%d bytes off edited to\n%s\nerror %v", by, got, err)
 		}
 	}

@@ -70,18 +70,18 @@ func sound(file string, data []byte) (int, error) {
 	text := bytes.TrimSpace(bytes.TrimPrefix(data, bom))
 	structured := bytes.HasPrefix(text, []byte("{")) || bytes.HasPrefix(text, []byte("["))
 	if strings.HasSuffix(strings.ToLower(file), ".json") || structured && json.Valid(text) {
-		return 1, errors.New("is JSON, which has no comments, so that nothing in it can be marked: write it as YAML")
+		return 1, errors.New("is JSON, which has no comments for markers. Write it as YAML")
 	}
 	for at := 0; at < len(data); {
 		r, size := utf8.DecodeRune(data[at:])
 		if r == 0 || r == utf8.RuneError && size == 1 {
-			return lineAt(data, at), errors.New("is not UTF-8: save it as that")
+			return lineAt(data, at), errors.New("is not UTF-8. Save it as UTF-8")
 		}
 		at += size
 	}
 	if at := odd.FindIndex(data); at != nil {
 		r, _ := utf8.DecodeRune(data[at[0]:])
-		return lineAt(data, at[0]), fmt.Errorf("holds %U, which readers of YAML take for different things: remove it", r)
+		return lineAt(data, at[0]), fmt.Errorf("contains %U, which YAML parsers read in different ways. Remove it", r)
 	}
 	return 0, nil
 }
@@ -103,7 +103,7 @@ func unread(data []byte, err error) (int, error) {
 		line = lineAt(data, max(at, 0))
 	}
 	if hint == "{{" && at >= 0 {
-		why += ": a template is none before it is rendered, take the count from its values and mark it there"
+		why += ": this is a template. Take the count from its values, and put the marker there"
 	}
 	return line, fmt.Errorf("cannot be read as YAML: %s", why)
 }

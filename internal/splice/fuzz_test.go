@@ -48,7 +48,7 @@ func check(t *testing.T, data []byte, count int32) (after []byte, marks []Mark, 
 		t.Fatal("Edit changed what it was given")
 	}
 	if err != nil {
-		if !errors.As(err, &refused) || strings.Contains(err.Error(), "fault") {
+		if !errors.As(err, &refused) || strings.Contains(err.Error(), "bug in gitlatch") {
 			t.Fatalf("%q: %v", data, err)
 		}
 		return nil, nil, nil
@@ -93,7 +93,7 @@ func spoken(data []byte, marks []Mark) string {
 }
 
 // ofFile are the first words of problems without a line.
-var ofFile = regexp.MustCompile(`^(is|holds|its|cannot) `)
+var ofFile = regexp.MustCompile(`^(is|contains|its|cannot) `)
 
 // unseen returns a sign in a comment that is not a marker, not refused, and not in a
 // line that is a comment about markers.

@@ -19,7 +19,7 @@ import (
 func (r *row) judge() (*count, workload.ID, error) {
 	begins := r.comment()
 	if begins < 0 {
-		return nil, workload.ID{}, errors.New("the mark is in no comment: write it at the end of the line of a value, after a blank and #")
+		return nil, workload.ID{}, errors.New("the marker is not in a comment. Write it at the end of the line of a value, after a space and #")
 	}
 	comment := string(r.data[begins:r.to])
 	alone := len(bytes.TrimSpace(r.data[r.from:begins])) == 0
@@ -31,7 +31,7 @@ func (r *row) judge() (*count, workload.ID, error) {
 		return nil, id, err
 	}
 	if alone {
-		return nil, id, errors.New("the mark has a line of its own: move it to the end of the line of its value")
+		return nil, id, errors.New("the marker is on a separate line. Move it to the end of the line of its value")
 	}
 	c, err := r.count(begins)
 	if err != nil {
@@ -57,13 +57,13 @@ func (r *row) comment() int {
 func (r *row) count(comment int) (*count, error) {
 	switch {
 	case bytes.Contains(r.data[r.from:comment], []byte("{{")):
-		return nil, errors.New("the line is a template: take the count from its values and mark it there")
+		return nil, errors.New("this is a template. Take the count from its values, and put the marker there")
 	case r.last == nil || r.last.node.Kind == yaml.ScalarNode && r.last.node.Value == "" && r.last.node.Style == 0:
-		return nil, errors.New("the mark has no value in its line: write the value and the mark in one line")
+		return nil, errors.New("the line of the marker has no value. Write the value and the marker on one line")
 	case r.last.above.key:
-		return nil, errors.New("the mark stands behind a key: move it to the end of the line of its value")
+		return nil, errors.New("the marker follows a key. Move it to the end of the line of its value")
 	case r.values > 1:
-		return nil, fmt.Errorf("the mark stands behind %d values: give the one that is meant a line of its own", r.values)
+		return nil, fmt.Errorf("the marker follows %d values. Put its value on a separate line", r.values)
 	}
 	n := r.last.node
 	if err := number(n); err != nil {
@@ -77,10 +77,10 @@ func (r *row) count(comment int) (*count, error) {
 	}
 	after, written := strings.CutPrefix(string(r.data[min(from, comment):comment]), n.Value+quote)
 	if !written {
-		return nil, fmt.Errorf("the value %s must be written as it is, in the line of the mark, without escapes", got(n.Value))
+		return nil, fmt.Errorf("the value %s must be on the line of the marker, without escapes", got(n.Value))
 	}
 	if gap := strings.TrimSpace(after); gap != "" && gap != "," {
-		return nil, fmt.Errorf("the mark stands behind %s, which follows the value: give the value a line of its own", got(gap))
+		return nil, fmt.Errorf("the marker follows %s, which comes after the value. Put the value on a separate line", got(gap))
 	}
 	value, err := strconv.ParseInt(n.Value, 10, 32)
 	if err != nil {
@@ -98,15 +98,15 @@ var plain = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
 func number(n *yaml.Node) error {
 	switch {
 	case n.Kind == yaml.AliasNode:
-		return fmt.Errorf("the value is the alias *%s of line %d: write it out", n.Value, n.Alias.Line)
+		return fmt.Errorf("the value is the alias *%s of line %d. Write the number", n.Value, n.Alias.Line)
 	case n.Kind != yaml.ScalarNode:
-		return errors.New("the mark stands behind a mapping or a list: a count is one number")
+		return errors.New("the marker follows a mapping or a list. A replica count is one number")
 	case n.Style&yaml.TaggedStyle != 0:
-		return fmt.Errorf("the value has the tag %s: remove the tag", n.Tag)
+		return fmt.Errorf("the value has the tag %s. Remove the tag", n.Tag)
 	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
-		return errors.New("the value is a block of text: write the number behind its key")
+		return errors.New("the value is a block of text. Write the number on the line of its key")
 	case !plain.MatchString(n.Value):
-		return fmt.Errorf("must be a whole number, 0 or more, in plain decimal digits, got %s", got(n.Value))
+		return fmt.Errorf("must be an integer, 0 or more, in plain decimal digits, got %s", got(n.Value))
 	}
 	return nil
 }
@@ -116,13 +116,13 @@ func number(n *yaml.Node) error {
 func (a above) refuse() error {
 	switch {
 	case a.shared != nil:
-		return fmt.Errorf("the value is shared, by the alias *%s in line %d: write it out there, or mark another", a.shared.Value, a.shared.Line)
+		return fmt.Errorf("the value is shared, by the alias *%s on line %d. Write the number there, or move the marker", a.shared.Value, a.shared.Line)
 	case a.merged != 0:
-		return fmt.Errorf("the value comes through the merge key << in line %d, so that another may overrule it: write it beside that key", a.merged)
+		return fmt.Errorf("the value comes through the merge key << on line %d, and another value may replace it. Write it next to this key", a.merged)
 	case a.after != 0:
-		return fmt.Errorf("the merge key << in line %d comes after the value, or a key on the way to it, and overrules it for some readers, Kubernetes' among them: move << to the top", a.after)
+		return fmt.Errorf("the merge key << on line %d comes after the value or a key above it, and replaces it in some YAML parsers, such as the parser of Kubernetes. Move << to the top", a.after)
 	case a.twice != 0:
-		return fmt.Errorf("a key on the way to the value is there twice, the other in line %d: keep one", a.twice)
+		return fmt.Errorf("a key above the value appears twice, also on line %d. Keep one", a.twice)
 	}
 	return nil
 }

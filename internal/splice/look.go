@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // A row is a line with a sign in its comment.
@@ -69,7 +69,7 @@ type looker struct {
 
 // look stores the facts of the documents' nodes in the rows.
 func look(data []byte, documents []*yaml.Node, rows []*row) {
-	l := looker{data, each.By(rows, func(r *row) int { return r.line }), map[*yaml.Node]*yaml.Node{}, newPlaces(data)}
+	l := looker{data, lists.Index(rows, func(r *row) int { return r.line }), map[*yaml.Node]*yaml.Node{}, newPlaces(data)}
 	for _, d := range documents {
 		l.findAliases(d)
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -20,29 +20,29 @@ const wantMark = `{"` + sign + `": "<namespace>/<kind>/<name>"}`
 func parseMark(comment string) (workload.ID, error) {
 	text := strings.TrimSpace(strings.TrimLeft(comment, "#"))
 	if !strings.HasPrefix(text, "{") {
-		return workload.ID{}, fmt.Errorf("the comment must be %s and hold nothing else, got %s: move the rest to a line above", wantMark, got(text))
+		return workload.ID{}, fmt.Errorf("the comment must be %s only, got %s. Move the rest to a line above", wantMark, got(text))
 	}
 	fields := json.NewDecoder(strings.NewReader(text))
 	var named string
 	for open := true; open; {
 		switch token, err := fields.Token(); {
 		case err != nil:
-			return workload.ID{}, fmt.Errorf("the mark is not JSON, %s: write %s", cause(err), wantMark)
+			return workload.ID{}, fmt.Errorf("the marker is not JSON, %s. Write %s", cause(err), wantMark)
 		case token == json.Delim('{'):
 		case token == json.Delim('}'):
 			open = false
 		case token != sign:
-			return workload.ID{}, fmt.Errorf("the mark has an unknown field %s: write %s", got(fmt.Sprint(token)), wantMark)
+			return workload.ID{}, fmt.Errorf("the marker has an unknown field %s. Write %s", got(fmt.Sprint(token)), wantMark)
 		case named != "":
-			return workload.ID{}, fmt.Errorf("the mark names two workloads: keep one, the same may stand in many lines")
+			return workload.ID{}, fmt.Errorf("the marker names two workloads. Keep one. Several markers may name the same workload")
 		default:
 			if err := fields.Decode(&named); err != nil || named == "" {
-				return workload.ID{}, fmt.Errorf("the mark must name a workload in quotes: write %s", wantMark)
+				return workload.ID{}, fmt.Errorf("the marker must name a workload in quotes. Write %s", wantMark)
 			}
 		}
 	}
 	if _, err := fields.Token(); !errors.Is(err, io.EOF) {
-		return workload.ID{}, fmt.Errorf("text follows the mark: move it to a line above")
+		return workload.ID{}, fmt.Errorf("text follows the marker. Move it to a line above")
 	}
 	return parseID(named)
 }
@@ -61,10 +61,10 @@ func parseID(named string) (workload.ID, error) {
 	if err != nil {
 		if lower := strings.ToLower(named); lower != named {
 			if meant, err := parseID(lower); err == nil {
-				return meant, fmt.Errorf("the mark names %s: names and kinds are in lower case, write %s", named, meant)
+				return meant, fmt.Errorf("the marker names %s. Names and kinds are in lower case. Write %s", named, meant)
 			}
 		}
-		return workload.ID{}, fmt.Errorf("the mark names no workload, %w", err)
+		return workload.ID{}, fmt.Errorf("the marker names no workload, %w", err)
 	}
 	return id, nil
 }
@@ -75,5 +75,5 @@ func counted(kind workload.Kind, kinds workload.Kinds) error {
 		return nil
 	}
 	scaled := slices.DeleteFunc(kinds.All(), func(k workload.Kind) bool { return !k.Scales() })
-	return fmt.Errorf("the mark's kind must be one of %s, got %s", strings.Join(each.Of(scaled, workload.Kind.String), ", "), kind)
+	return fmt.Errorf("the marker's kind must be one of %s, got %s", strings.Join(lists.Map(scaled, workload.Kind.String), ", "), kind)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // sign is the key that identifies a marker.
@@ -16,11 +18,8 @@ const sign = "$gitlatch"
 var signed = regexp.MustCompile(regexp.QuoteMeta(sign))
 
 // signs returns the offsets of the sign in a file, in bytes, in ascending order.
-func signs(data []byte) (at []int) {
-	for _, span := range signed.FindAllIndex(data, -1) {
-		at = append(at, span[0])
-	}
-	return at
+func signs(data []byte) []int {
+	return lists.Map(signed.FindAllIndex(data, -1), func(span []int) int { return span[0] })
 }
 
 // comments returns the signs that are in a comment, and not in a text such as a script in
@@ -77,7 +76,7 @@ func unused(texts string) (string, error) {
 			return prefix, nil
 		}
 	}
-	return "", fmt.Errorf("its texts hold %s, and each of $000 to $999 beside, so that marks cannot be told from text: mark another file", sign)
+	return "", fmt.Errorf("its text contains %s and each of $000 to $999, so gitlatch cannot find its markers. Use another file", sign)
 }
 
 // texts calls see for all texts of documents, except for comments and the names of

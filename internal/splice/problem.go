@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -36,7 +36,7 @@ type Refused struct {
 
 // Error returns one line per problem.
 func (r *Refused) Error() string {
-	return strings.Join(each.Of(r.Problems, Problem.Error), "\n")
+	return strings.Join(lists.Map(r.Problems, Problem.Error), "\n")
 }
 
 // join returns the problems as one error; nil if there are no problems.

@@ -33,11 +33,11 @@ func prove(before []*yaml.Node, edited []byte, changed map[*yaml.Node]string) er
 		return fmt.Errorf("it could not be read after the edit: %w", err)
 	}
 	if len(after) != len(before) {
-		return fmt.Errorf("it would hold %d documents, not %d", len(after), len(before))
+		return fmt.Errorf("it would contain %d documents instead of %d", len(after), len(before))
 	}
 	for i := range before {
 		if line := differ(before[i], after[i], changed); line != 0 {
-			return fmt.Errorf("the edit would change more than marked counts, in line %d", line)
+			return fmt.Errorf("the edit would change more than marked counts, on line %d", line)
 		}
 	}
 	return nil

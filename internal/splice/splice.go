@@ -96,7 +96,7 @@ func (f found) replace(file string, data []byte, to map[workload.ID]int32) ([]by
 	}
 	out.Write(data[done:])
 	if err := prove(f.documents, out.Bytes(), changed); err != nil {
-		return nil, join([]Problem{{File: file, Text: fmt.Sprintf("is left as it is, since %s: this is a fault of gitlatch, please report it with the file", err)}})
+		return nil, join([]Problem{{File: file, Text: fmt.Sprintf("was not changed, because %s. This is a bug in gitlatch. Report it with the file", err)}})
 	}
 	return out.Bytes(), nil
 }

@@ -14,7 +14,7 @@ const Narrow = 80
 const narrowest = 24
 
 // Fold breaks a text between words into lines of at most width columns. It does not
-// separate a number from its %.
+// separate a number from its %. It breaks a wider name after a / or -, but not a URL.
 func Fold(text string, width int) (lines []string) {
 	width = max(width, narrowest)
 	line := ""
@@ -24,7 +24,14 @@ func Fold(text string, width int) (lines []string) {
 			words = slices.Replace(words, i-1, i+1, words[i-1]+" "+words[i])
 		}
 	}
-	for _, word := range words {
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		if utf8.RuneCountInString(word) > width && !strings.Contains(word, "://") {
+			if at := strings.LastIndexAny(word[:width], "/-"); at > 0 {
+				words = slices.Insert(words, i+1, word[at+1:])
+				word = word[:at+1]
+			}
+		}
 		switch {
 		case line == "":
 			line = word

@@ -28,6 +28,20 @@ func (p *Page) Say(indent, format string, args ...any) {
 	}
 }
 
+// Verdict writes a paragraph with a verdict, in green if ok is true and else in red.
+func (p *Page) Verdict(ok bool, text string) {
+	for _, line := range p.fold(text, 0) {
+		p.Line("%s", p.Style.Verdict(ok, line))
+	}
+}
+
+// Fix writes the remedy for the text before it. Without a remedy, it writes nothing.
+func (p *Page) Fix(indent, remedy string) {
+	if remedy != "" {
+		p.Say(indent, "Fix: %s", remedy)
+	}
+}
+
 // Whisper writes a faint paragraph, for text that readers can skip.
 func (p *Page) Whisper(indent, text string) {
 	for _, line := range p.fold(text, len(indent)) {

@@ -25,6 +25,8 @@ const (
 	plain  ink = ""
 	faint  ink = "2"
 	strong ink = "1"
+	red    ink = "31"
+	green  ink = "32"
 	cyan   ink = "36"
 	yellow ink = "1;33"
 )
@@ -38,6 +40,11 @@ func (s Style) paint(i ink, text string) string {
 
 // Heading returns a line in the style of a heading.
 func (s Style) Heading(text string) string { return s.paint(strong, text) }
+
+// Verdict returns a line in green if ok is true, and else in red.
+func (s Style) Verdict(ok bool, line string) string {
+	return s.paint(map[bool]ink{true: green, false: red}[ok], line)
+}
 
 // Faint returns text in a faint style, for text that readers can skip.
 func (s Style) Faint(text string) string { return s.paint(faint, text) }

@@ -35,6 +35,22 @@ func TestFoldKeepsANumberWithItsPercent(t *testing.T) {
 	}
 }
 
+// A name that is wider than the line is broken after a / or -, and loses nothing. A URL
+// has one line, to be copied.
+func TestFoldBreaksLongNames(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"by Application argocd/payments-production of it":        {"by Application", "argocd/payments-", "production of it"},
+		"payments-platform-production/checkout-frontend-canary":  {"payments-platform-", "production/checkout-", "frontend-canary"},
+		"see https://git.example.com/platform/fleet/pull/7 soon": {"see", "https://git.example.com/platform/fleet/pull/7", "soon"},
+		"averyveryverylongnamewithoutany":                        {"averyveryverylongnamewithoutany"},
+	} {
+		if got := term.Fold(text, 24); !slices.Equal(got, want) {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
 // If the other columns leave no room, the last column is below them.
 func TestRowsOnANarrowTerminal(t *testing.T) {
 	t.Parallel()

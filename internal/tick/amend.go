@@ -68,7 +68,7 @@ func (a Amendment) apply(s latch.State) (latch.State, error) {
 	for _, id := range a.Workloads {
 		one, known := s.Latches.Lookup(id)
 		if !known {
-			return s, fmt.Errorf("workload %s: site has no latch of it; it gets one on the first tick that sees it", id)
+			return s, fmt.Errorf("workload %s: the state has no latch for it. The first tick that samples it creates one", id)
 		}
 		if !a.PauseUntil.IsZero() {
 			one.PausedUntil = a.PauseUntil

@@ -85,7 +85,7 @@ func TestAnAmendmentMovesWhatItSays(t *testing.T) {
 			if err := tick.Amend(t.Context(), w.Store, site, "person", morning, period, c.amendment); err != nil {
 				t.Fatal(err)
 			}
-			head.Latches = latch.Checksum(w.latches(t))
+			head.Latches = latch.LatchesOf(w.latches(t)).Checksum()
 			if got := w.head(t); !reflect.DeepEqual(got, head) {
 				t.Errorf("the head is\n%+v\nand should be\n%+v", got, head)
 			}

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick/proposal"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -75,7 +75,7 @@ func present(l latch.Latch) latch.Latch {
 // have been back in that sample, so absences start again.
 func landed(s latch.State, f Found) (latch.State, Notes) {
 	var n Notes
-	judged := each.By(f.Changes, workloadOf)
+	judged := lists.Index(f.Changes, workloadOf)
 	for i, c := range f.Landed {
 		s.Head.Budget = policy.Spend(f.Set.Guards, s.Head.Budget, c.When)
 		if c.When.After(s.Head.At) {
@@ -157,7 +157,7 @@ func followEntry(l latch.Latch, c ledger.Change, until time.Time) (latch.Latch, 
 func declared(e checkpoint.Entry) string {
 	var texts []string
 	if e.Replicas > 0 {
-		texts = append(texts, fmt.Sprintf("declared level %d", e.Replicas))
+		texts = append(texts, fmt.Sprintf("level %d", e.Replicas))
 	}
 	if r := e.Rollout; r != (checkpoint.Rollout{}) {
 		texts = append(texts, fmt.Sprintf("rollout at %d %%, %s, which returns %s", r.Milestone, r.Phase, r.Returns))

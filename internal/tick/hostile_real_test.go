@@ -24,7 +24,7 @@ func TestAHostileNamespaceStopsNoOther(t *testing.T) {
 	}{
 		"nested trees beside the record": {"pay/nested", func(o *gitserver.Origin) string { return o.Nested(t, 7) }, ""},
 		"nested trees as the record":     {"pay/checkpoint.yaml", func(o *gitserver.Origin) string { return o.Nested(t, 7) }, "is a directory"},
-		"a file as the namespace":        {"pay", func(o *gitserver.Origin) string { return o.Zeros(t, 1) }, "is a file where a directory is needed"},
+		"a file as the namespace":        {"pay", func(o *gitserver.Origin) string { return o.Zeros(t, 1) }, "is a file, but must be a directory"},
 		"zeros as the record":            {"pay/checkpoint.yaml", func(o *gitserver.Origin) string { return o.Zeros(t, 256<<20) }, repo.TooLarge},
 		"zeros as the Component":         {"pay/kustomization.yaml", func(o *gitserver.Origin) string { return o.Zeros(t, 256<<20) }, repo.TooLarge},
 		"a wide namespace":               {"pay", func(o *gitserver.Origin) string { return o.Wide(t, 200_000) }, repo.TooLarge},

@@ -30,10 +30,10 @@ func (n Notes) and(later Notes) Notes {
 // triesAgain is the text of an alert for the reaction to a failed push or proposal.
 const triesAgain = "tries again with each tick; the levels in git do not change"
 
-// condition adds a condition: text is a sentence, did is the reaction of gitlatch, such as
-// "tries again", and do is the remedy for the user.
-func (n *Notes) condition(kind alert.Kind, subject, text, did, do string) {
-	c := alert.Condition{Kind: kind, Subject: subject, Text: alert.Brief(text), Did: "gitlatch " + did, Do: do}
+// condition adds a condition: text is a sentence, effect is the reaction of gitlatch, such as
+// "tries again", and fix is the remedy for the user.
+func (n *Notes) condition(kind alert.Kind, subject, text, effect, fix string) {
+	c := alert.Condition{Kind: kind, Subject: subject, Text: alert.Brief(text), Effect: "gitlatch " + effect, Fix: fix}
 	n.Conditions = append(n.Conditions, c)
 }
 
@@ -48,30 +48,30 @@ func (n *Notes) notice(kind NoticeKind, subject, format string, args ...any) {
 // invalid adds a file on the branch that cannot be read.
 func (n *Notes) invalid(file string, err error) {
 	did := "uses the last agreed version"
-	do := "fix " + file + " on the branch"
-	n.problem(fmt.Errorf("%w; %s; until then gitlatch %s", err, do, did))
-	n.condition(alert.Invalid, file, err.Error(), did, do)
+	fix := "correct " + file + " on the branch"
+	n.problem(fmt.Errorf("%w; %s; until then gitlatch %s", err, fix, did))
+	n.condition(alert.Invalid, file, err.Error(), did, fix)
 }
 
 // policyGone adds that the branch has no policy file, and the reaction of gitlatch.
 func (n *Notes) policyGone(file, text, did string) {
-	do := "restore the file, or correct repository.policyFile. To stop gitlatch, commit the file with mode: observe"
-	n.problem(fmt.Errorf("%s; gitlatch %s; %s", text, did, do))
-	n.condition(alert.Invalid, file, text, did, do)
+	fix := "restore the file, or correct repository.policyFile. To stop gitlatch, commit the file with mode: observe"
+	n.problem(fmt.Errorf("%s; gitlatch %s; %s", text, did, fix))
+	n.condition(alert.Invalid, file, text, did, fix)
 }
 
 // refused reports whether an error means that the host refuses the commit or the proposal,
-// and adds it to the notes. problem is the format of an error that wraps it, and do is the
+// and adds it to the notes. problem is the format of an error that wraps it, and fix is the
 // remedy for the user.
-func (n *Notes) refused(err error, problem, subject, do string) bool {
+func (n *Notes) refused(err error, problem, subject, fix string) bool {
 	var refused *repo.RefusedError
 	if !errors.As(err, &refused) {
 		return false
 	}
 	if refused.OnDisk {
-		do = "follow the error text, and check that the user that runs gitlatch can write to the repository's folder"
+		fix = "follow the error text, and check that the user that runs gitlatch can write to the repository's folder"
 	}
 	n.problem(fmt.Errorf(problem, err))
-	n.condition(alert.Blocked, subject, err.Error(), triesAgain, do)
+	n.condition(alert.Blocked, subject, err.Error(), triesAgain, fix)
 	return true
 }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick/proposal"
 )
@@ -34,7 +34,7 @@ func (w wants) equal(o wants) bool {
 
 // namespaces returns the namespaces of the changes and repairs.
 func (w wants) namespaces() []string {
-	return slices.Concat(namespaces(w.repairs), each.Of(w.changes, func(c checkpoint.Change) string { return c.ID.Namespace }))
+	return slices.Concat(namespaces(w.repairs), lists.Map(w.changes, func(c checkpoint.Change) string { return c.ID.Namespace }))
 }
 
 // part returns the part of a proposal that does not wait (see later).
@@ -132,7 +132,7 @@ func (p *publisher) pushProposal(ctx context.Context, s latch.State, want wants)
 	}
 	by.Base = p.tip.commit
 	crossings := proposal.Crossings(want.changes, p.Published.Decisions)
-	to.Message = ledger.Message(by, false, each.Of(crossings, proposal.Line), w.beside(p.Site))
+	to.Message = ledger.Message(by, false, lists.Map(crossings, proposal.Line), w.beside(p.Site))
 	if p.DryRun {
 		p.Asked = &Proposed{Message: to.Message, Changes: crossings}
 		return false, nil
@@ -191,7 +191,7 @@ func (p *publisher) openProposal(ctx context.Context) error {
 		Files:      files,
 		List:       slices.ContainsFunc(ours.Repairs, ofList),
 	}
-	message := ledger.Message(ledger.Trailers{Site: p.Site}, false, each.Of(crossings, proposal.Line), beside)
+	message := ledger.Message(ledger.Trailers{Site: p.Site}, false, lists.Map(crossings, proposal.Line), beside)
 	title, _, _ := strings.Cut(message, "\n")
 	on, err := p.Proposals.Ensure(ctx, repo.Draft{Branch: ours.Branch, Title: title, Body: proposal.Body(p.Site, crossings, beside)})
 	if p.refused(err, "propose: %w", "proposal", "let gitlatch's identity open pull requests") {

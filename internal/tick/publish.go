@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
@@ -99,7 +99,7 @@ func (t *Tick) publish(ctx context.Context, tenancy *tenancy, plan Plan) (Publis
 
 // commit pushes the level changes that need no review to the base.
 func (p *publisher) commit(ctx context.Context) error {
-	p.changes = each.Where(p.Published.Decisions, policy.Decision.Crosses)
+	p.changes = lists.Filter(p.Published.Decisions, policy.Decision.Crosses)
 	attempt := 0
 	for len(p.changes) > 0 || len(p.repairs(p.Decided.State, len(p.changes) > 0, nil)) > 0 {
 		if attempt == attempts {
@@ -118,8 +118,8 @@ func (p *publisher) commit(ctx context.Context) error {
 				continue
 			}
 		}
-		do := "let gitlatch's identity push to the branch, or give it another branch or identity"
-		if p.refused(err, "publish: %w; the levels in git do not change until the branch accepts a push", "", do) {
+		fix := "let gitlatch's identity push to the branch, or give it another branch or identity"
+		if p.refused(err, "publish: %w; the levels in git do not change until the branch accepts a push", "", fix) {
 			return nil
 		}
 		if !errors.Is(err, repo.ErrMoved) {
@@ -244,8 +244,8 @@ func replaced(decisions, by []policy.Decision) []policy.Decision {
 	if len(by) == 0 {
 		return decisions
 	}
-	with := each.By(by, policy.Decision.Subject)
-	return each.Of(decisions, func(d policy.Decision) policy.Decision {
+	with := lists.Index(by, policy.Decision.Subject)
+	return lists.Map(decisions, func(d policy.Decision) policy.Decision {
 		if r, is := with[d.Subject()]; is {
 			return r
 		}
@@ -268,7 +268,7 @@ func (p *publisher) write(ctx context.Context, changes []checkpoint.Change, repa
 	w.repaired = slices.DeleteFunc(slices.Clone(repaired), func(namespace string) bool { return namespace == "" })
 	changes, removals := tree.Rename(p.Fleet.Kinds, changes)
 	w.changes = changes
-	w.renamed = each.Of(removals, func(c checkpoint.Change) policy.Decision { return renaming(c, tree, p.Fleet.Kinds) })
+	w.renamed = lists.Map(removals, func(c checkpoint.Change) policy.Decision { return renaming(c, tree, p.Fleet.Kinds) })
 	p.Published.Decisions = replaced(p.Published.Decisions, w.renamed)
 	site := checkpoint.Site{Name: p.Site, Cluster: p.Decided.Head.Cluster.UID, Kinds: p.Fleet.Kinds}
 	w.files, w.skipped = checkpoint.Merge(tree, site, changes)
@@ -333,12 +333,9 @@ func (p *publisher) pushBase(ctx context.Context, w writing) error {
 	if err != nil {
 		return err
 	}
-	for _, d := range p.changes {
-		if d.Surge {
-			by.Surges = append(by.Surges, ledger.Surge{ID: d.ID, Need: d.Count})
-		}
-	}
-	made := &Commit{Changes: p.changes, Message: ledger.Message(by, p.SkipCI, each.Of(p.changes, proposal.Line), w.beside(p.Site))}
+	surges := lists.Filter(p.changes, func(d policy.Decision) bool { return d.Surge })
+	by.Surges = lists.Map(surges, func(d policy.Decision) ledger.Surge { return ledger.Surge{ID: d.ID, Need: d.Count} })
+	made := &Commit{Changes: p.changes, Message: ledger.Message(by, p.SkipCI, lists.Map(p.changes, proposal.Line), w.beside(p.Site))}
 	if p.DryRun {
 		p.Commit = made
 		return nil
@@ -383,7 +380,7 @@ func later(all, has []string) []string {
 // halve returns the level changes of half of the namespaces. The next tick decides the
 // others.
 func halve(crossings []policy.Decision) []policy.Decision {
-	later := later(each.Of(crossings, func(d policy.Decision) string { return d.ID.Namespace }), nil)
+	later := later(lists.Map(crossings, func(d policy.Decision) string { return d.ID.Namespace }), nil)
 	return slices.DeleteFunc(slices.Clone(crossings), func(d policy.Decision) bool { return slices.Contains(later, d.ID.Namespace) })
 }
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/anomaly"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -32,7 +32,7 @@ func (t *Tick) raise(s latch.State, f Found, p Published, r Report, found []aler
 	s.Head.UnpublishedSince = unpublishedSince(s, r, f.Fleet.At)
 	if r.Stop.Reason == policy.ReasonSecond {
 		// A second cluster cannot judge the conditions of the site's own cluster.
-		n.Conditions = each.Of(s.Head.Open, func(o alert.Open) alert.Condition { return o.Condition })
+		n.Conditions = lists.Map(s.Head.Open, func(o alert.Open) alert.Condition { return o.Condition })
 	} else {
 		n.fleet(f.Fleet, s.Head, r)
 		n.unruled(s)
@@ -63,7 +63,7 @@ func (t *Tick) raise(s latch.State, f Found, p Published, r Report, found []aler
 func unpublishedSince(s latch.State, r Report, now time.Time) time.Time {
 	var committed map[policy.Subject]policy.Decision
 	if r.Commit != nil {
-		committed = each.By(r.Commit.Changes, policy.Decision.Subject)
+		committed = lists.Index(r.Commit.Changes, policy.Decision.Subject)
 	}
 	waits := slices.ContainsFunc(r.Decisions, func(d policy.Decision) bool {
 		_, done := committed[d.Subject()]
@@ -103,46 +103,46 @@ func anomalies(period time.Duration, s latch.State, fleet workload.Fleet, r Repo
 // fleet adds the conditions of the site.
 func (n *Notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 	for _, unread := range fleet.Unread {
-		do := "give gitlatch the rights in infra/rbac"
+		fix := "kubectl apply -k infra/rbac"
 		for _, o := range fleet.Kinds {
 			if o.FullResource() == unread.Part {
-				do = "give gitlatch the rights that gitlatch render rights prints, or correct kinds of the policy"
+				fix = fmt.Sprintf("gitlatch render rights -c %s.yaml | kubectl apply -f -, or correct kinds in the policy", r.Site)
 			}
 		}
 		n.condition(alert.Unread, unread.Part, unread.Part+" could not be read: "+cmp.Or(unread.Why, "no reason was given"),
-			"lowers no level in the site until then", do)
+			"lowers no level in the site until then", fix)
 	}
 	for _, unmeasured := range fleet.Unmeasured {
 		n.condition(alert.Unmeasured, unmeasured.Part, "the demand that "+unmeasured.Part+" measures is unknown: "+unmeasured.Why,
-			"does not judge work per request until then", "fix the source, or take it out of demand in the configuration")
+			"sends no work-per-request alerts for its workloads until it answers", "check that the source runs, and its address and credentials in demand of the configuration")
 	}
 	if head.Drop != nil {
 		n.Conditions = append(n.Conditions, massDrop(r.Site, *head.Drop))
 	}
-	many := each.Count(r.Decisions, func(d policy.Decision) bool { return d.Reason == policy.ReasonMany })
+	many := lists.Count(r.Decisions, func(d policy.Decision) bool { return d.Reason == policy.ReasonMany })
 	if many > 0 {
 		n.condition(alert.Retirement, "", fmt.Sprintf("%d workloads have been absent for so long that gitlatch would remove their entries, but too many are absent at once", many),
 			"keeps the entries", "if the workloads are gone permanently, delete their entries on the branch. Keep the entries of workloads that are in the cluster: gitlatch takes the removal of many of these for a mistake")
 	}
 	if due := head.UnpublishedSince; !due.IsZero() && fleet.At.Sub(due) >= staleAfter {
 		n.condition(alert.Stale, "", fmt.Sprintf("a level change has been waiting since %s", due.UTC().Format(timeFormat)),
-			triesAgain, "for the reason, see the other alerts and run gitlatch tick --dry-run. A rebuild now starts with the old level")
+			triesAgain+". A rebuild now starts with the old level", "for the reason, see the other alerts and run \"gitlatch tick --dry-run\"")
 	}
 }
 
 // massDrop returns the condition of a mass drop.
 func massDrop(site string, d latch.Drop) alert.Condition {
-	falls := each.Of(d.Worst, func(f latch.Fall) string { return fmt.Sprintf("%s %d -> %d", f.ID.Short(), f.From, f.To) })
+	falls := lists.Map(d.Worst, func(f latch.Fall) string { return fmt.Sprintf("%s %d -> %d", f.ID.Short(), f.From, f.To) })
 	text := strings.Join(falls, ", ")
 	if more := d.Workloads - len(falls); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return alert.Condition{
-		Kind:  alert.MassDrop,
-		Title: fmt.Sprintf("mass drop, %d of %d workloads lost half of their pods", d.Workloads, d.Of),
-		Text:  fmt.Sprintf("%s, since %s", text, d.Since.UTC().Format("2006-01-02 15:04 UTC")),
-		Did:   "gitlatch keeps every level until these workloads recover. Raises continue.",
-		Do:    fmt.Sprintf("for an outage, none in gitlatch. If the drop is intended, run \"gitlatch adopt -c %s.yaml\"", site),
+		Kind:   alert.MassDrop,
+		Title:  fmt.Sprintf("mass drop, %d of %d workloads lost half of their pods", d.Workloads, d.Of),
+		Text:   fmt.Sprintf("%s, since %s", text, d.Since.UTC().Format("2006-01-02 15:04 UTC")),
+		Effect: "gitlatch keeps every level until these workloads recover. Raises continue.",
+		Fix:    fmt.Sprintf("for an outage, none in gitlatch. If the drop is intended, run \"gitlatch adopt -c %s.yaml\"", site),
 	}
 }
 
@@ -150,9 +150,9 @@ func massDrop(site string, d latch.Drop) alert.Condition {
 func surge(s ledger.Surge, from, to int32) alert.Condition {
 	return alert.Condition{
 		Kind: alert.Surge, Subject: s.ID.String(),
-		Text: fmt.Sprintf("its level rose from %d to %d in one change; it has %d pods", from, to, s.Need),
-		Did:  "gitlatch committed it: a level that is too high costs less than one that is too low",
-		Do:   "if the need is real, none. If not, edit its level in git: gitlatch does not change it for 24 hours",
+		Text:   fmt.Sprintf("its level rose from %d to %d in one change, because it has %d pods", from, to, s.Need),
+		Effect: fmt.Sprintf("a rebuild starts the workload with %d pods", to),
+		Fix:    "none, if the load is real. Otherwise, scale the workload down, and set its level in its checkpoint file. gitlatch does not change your value for 24 hours",
 	}
 }
 
@@ -161,11 +161,12 @@ func (n *Notes) clusters(site string, fleet workload.Fleet, c latch.Cluster, wit
 	recent := func(at time.Time) bool { return !at.IsZero() && fleet.At.Sub(at) <= within }
 	switch {
 	case c.Other != "" && recent(c.OtherSeen) && recent(c.Seen):
-		n.condition(alert.SecondCluster, c.Other, fmt.Sprintf("cluster %s runs ticks of site %s, whose own cluster %s is alive", c.Other, site, c.UID),
-			"only reads the second cluster", "give one of the two another site, or stop its schedule")
+		n.condition(alert.SecondCluster, c.Other, fmt.Sprintf("two live clusters run ticks of site %s: its own, %s, and %s", site, c.UID, c.Other),
+			"writes nothing for cluster "+c.Other+", and continues for the site's own cluster",
+			fmt.Sprintf("stop the schedule of cluster %s, or set another site in its configuration. If the site moved to this cluster, stop the schedule of %s, and run \"gitlatch adopt\"", c.Other, c.UID))
 	case c.Other != "" && fleet.Cluster == c.Other:
 		n.condition(alert.ClusterNew, c.Other, fmt.Sprintf("cluster %s runs ticks of site %s, whose own cluster was %s", c.Other, site, c.UID),
-			"only raises levels", "when the rebuilt cluster has its traffic, run gitlatch adopt")
+			"only raises levels", "when the rebuilt cluster has its traffic, run \"gitlatch adopt\"")
 	}
 }
 
@@ -195,7 +196,7 @@ func (n *Notes) markers(m markers, files []string, open []alert.Open) {
 			}
 			texts = append(texts, mark.Err().Error())
 			if mark.Refused {
-				n.problem(fmt.Errorf("in place: %w; gitlatch does not change this file, and still writes the checkpoint file", mark.Err()))
+				n.problem(fmt.Errorf("in place: %w. gitlatch does not change this file, and still writes the checkpoint file", mark.Err()))
 			}
 		}
 		if len(texts) > 0 {

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -27,7 +27,7 @@ type presence struct {
 }
 
 func presenceIn(f workload.Fleet, cluster string) presence {
-	samples := each.By(f.Samples, func(s workload.Sample) workload.ID { return s.ID })
+	samples := lists.Index(f.Samples, func(s workload.Sample) workload.ID { return s.ID })
 	return presence{samples: samples, whole: len(f.Unread) == 0 && f.Cluster == cluster}
 }
 
@@ -35,7 +35,7 @@ func presenceIn(f workload.Fleet, cluster string) presence {
 // cluster, or may be. It leaves out two kinds of removals, which are opt-outs: entries of
 // absent workloads, and entries that users remove a second time.
 func (p presence) removed(changes []ledger.Change, l latch.Latches, now time.Time) []ledger.Change {
-	return each.Where(changes, func(c ledger.Change) bool {
+	return lists.Filter(changes, func(c ledger.Change) bool {
 		_, seen := p.samples[c.ID]
 		was := l.Get(c.ID)
 		// A dead tick may have saved the latch, but not the head. Then the latch has no entry,
@@ -47,7 +47,7 @@ func (p presence) removed(changes []ledger.Change, l latch.Latches, now time.Tim
 
 // levels returns the removed entries with a level that a policy writes.
 func (p presence) levels(set policy.Set, r ledger.Removal) []ledger.Change {
-	return each.Where(r.Changes, func(c ledger.Change) bool {
+	return lists.Filter(r.Changes, func(c ledger.Change) bool {
 		s, seen := p.samples[c.ID]
 		_, _, latched := set.Choose(s)
 		return c.Agreed.Replicas > 0 && (latched || !seen)
@@ -69,7 +69,7 @@ func (r *reconciler) findRemovals(ctx context.Context) error {
 	}
 	// The first check uses an upper bound: every removal, as if one commit had removed each file.
 	all := ledger.Removal{Commit: r.Tip, Changes: here.removed(r.Changes, r.Latches, r.Found.Fleet.At)}
-	all.Files = each.Of(all.Changes, func(c ledger.Change) string { return c.ID.Namespace })
+	all.Files = lists.Map(all.Changes, func(c ledger.Change) string { return c.ID.Namespace })
 	removals := []ledger.Removal{all} // the commits of a rewritten branch count as one
 	if !few(all) && r.window.belief != rewritten {
 		found, err := r.commits.Removals(ctx, r.window.Window, r.Tip, all.Changes)
@@ -109,15 +109,15 @@ func removedNotice(id workload.ID, commit string, until, again time.Time) Notice
 func removedAtOnce(commit string, gone []ledger.Change, of int, until time.Time) alert.Condition {
 	largest := slices.Clone(gone)
 	slices.SortStableFunc(largest, func(a, b ledger.Change) int { return cmp.Compare(b.Agreed.Replicas, a.Agreed.Replicas) })
-	names := each.Of(largest[:min(namedLargest, len(largest))], func(c ledger.Change) string { return fmt.Sprintf("%s %d", c.ID, c.Agreed.Replicas) })
+	names := lists.Map(largest[:min(namedLargest, len(largest))], func(c ledger.Change) string { return fmt.Sprintf("%s %d", c.ID, c.Agreed.Replicas) })
 	text := fmt.Sprintf("commit %s removed %d of %d entries of workloads that are in the cluster: %s", commit, len(gone), of, strings.Join(names, ", "))
 	if more := len(gone) - len(names); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return alert.Condition{
 		Kind: alert.EntriesRemoved, Subject: commit, Text: alert.Brief(text),
-		Did: "writes no level for them until " + until.UTC().Format(timeFormat) + "; then it treats them as new workloads",
-		Do:  "if this was a mistake, revert the commit. To opt the workloads out, remove the entries again once gitlatch has written them. To stop gitlatch, commit the policy with mode: observe",
+		Effect: "gitlatch writes no level for them until " + until.UTC().Format(timeFormat) + "; then it treats them as new workloads",
+		Fix:    "if this was a mistake, revert the commit. To opt the workloads out, remove the entries again once gitlatch has written them. To stop gitlatch, commit the policy with mode: observe",
 	}
 }
 
@@ -127,8 +127,8 @@ func stillRemoved(open []alert.Open, l latch.Latches, now time.Time) []alert.Con
 	if len(waiting(l, now)) == 0 {
 		return nil
 	}
-	of := each.Where(open, func(o alert.Open) bool { return o.Kind == alert.EntriesRemoved })
-	return each.Of(of, func(o alert.Open) alert.Condition { return o.Condition })
+	of := lists.Filter(open, func(o alert.Open) bool { return o.Kind == alert.EntriesRemoved })
+	return lists.Map(of, func(o alert.Open) alert.Condition { return o.Condition })
 }
 
 // waiting returns the namespaces with a workload in the edit grace period after a user

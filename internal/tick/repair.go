@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 )
 
@@ -29,18 +29,11 @@ func stale(tree *checkpoint.Tree, marks []inplace.Mark, s latch.State, now time.
 }
 
 // staleIn returns the stale namespaces of a tree and its markers, sorted.
-func staleIn(tree checkpoint.Tree, marks []inplace.Mark) (stale []latch.Repair) {
-	names := tree.Stale()
-	for _, m := range marks {
-		if m.Behind() {
-			names = append(names, m.ID.Namespace)
-		}
-	}
+func staleIn(tree checkpoint.Tree, marks []inplace.Mark) []latch.Repair {
+	behind := lists.Filter(marks, inplace.Mark.Behind)
+	names := append(tree.Stale(), lists.Map(behind, func(m inplace.Mark) string { return m.ID.Namespace })...)
 	slices.Sort(names)
-	for _, namespace := range slices.Compact(names) {
-		stale = append(stale, repairOf(tree, marks, namespace))
-	}
-	return stale
+	return lists.Map(slices.Compact(names), func(namespace string) latch.Repair { return repairOf(tree, marks, namespace) })
 }
 
 // repairOf returns the repair of a namespace: a hash of the Component's new bytes and of the
@@ -71,7 +64,7 @@ func ofList(m latch.Repair) bool { return m.Namespace == "" }
 // other changes of the proposal, which change the hash, so only staleness counts.
 func repaired(tree checkpoint.Tree, marks []inplace.Mark, repairs []latch.Repair, merged bool) []latch.Repair {
 	stale := namespaces(staleIn(tree, marks))
-	return each.Where(repairs, func(m latch.Repair) bool {
+	return lists.Filter(repairs, func(m latch.Repair) bool {
 		if ofList(m) {
 			return !tree.Dangling() && m == listRepair(tree.Unlisted())
 		}
@@ -83,7 +76,7 @@ func repaired(tree checkpoint.Tree, marks []inplace.Mark, repairs []latch.Repair
 // their namespaces until then, unless their checkpoint files change.
 func declined(before []latch.Declined, repairs []latch.Repair, until time.Time) []latch.Declined {
 	all := slices.DeleteFunc(slices.Clone(before), func(d latch.Declined) bool { return slices.Contains(repairs, d.Repair) })
-	all = append(all, each.Of(repairs, func(m latch.Repair) latch.Declined { return latch.Declined{Repair: m, Until: until} })...)
+	all = append(all, lists.Map(repairs, func(m latch.Repair) latch.Declined { return latch.Declined{Repair: m, Until: until} })...)
 	slices.SortStableFunc(all, func(a, b latch.Declined) int { return strings.Compare(a.Namespace, b.Namespace) })
 	return all
 }
@@ -94,5 +87,5 @@ func behindIn(marks []inplace.Mark, namespace string) bool {
 }
 
 func namespaces(repairs []latch.Repair) []string {
-	return each.Of(repairs, func(m latch.Repair) string { return m.Namespace })
+	return lists.Map(repairs, func(m latch.Repair) string { return m.Namespace })
 }

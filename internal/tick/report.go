@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -86,6 +86,6 @@ type Proposed struct {
 // Err joins the problems and the parts of the cluster that could not be listed. It can be
 // non-nil although the tick succeeded.
 func (r Report) Err() error {
-	unread := each.Of(r.Unread, func(part workload.Unread) error { return &workload.UnreadError{Unread: part} })
+	unread := lists.Map(r.Unread, func(part workload.Unread) error { return &workload.UnreadError{Unread: part} })
 	return errors.Join(slices.Concat(r.Problems, unread)...)
 }

@@ -79,7 +79,7 @@ type Sampler interface {
 // next tick sends it again, with the same id and before later alerts. After an
 // alert.RefusedError, gitlatch drops the alert and sends the next one.
 type Alerts interface {
-	Send(ctx context.Context, a alert.Alert) error
+	Send(ctx context.Context, n alert.Notice) error
 }
 
 // Run makes one pass. With an error, the report contains the steps before it. If another
@@ -113,7 +113,9 @@ func (t *Tick) run(ctx context.Context, report *Report) (err error) {
 	if report.NotRun != "" {
 		return nil
 	}
-	recallSites(t.Repository, head.Agreed)
+	if r, ok := t.Repository.(repo.Recaller); ok {
+		r.Recall(head.Agreed.Sites) // if git still has this tree, the tick does not fetch it
+	}
 	named, agreed, err := t.readNamed(ctx, head)
 	if err != nil {
 		return fmt.Errorf("reconcile with git: %w", err)

@@ -46,9 +46,10 @@ func (t *tenancy) end(ctx context.Context) error {
 	return giveBack(ctx, t.Store, t.lease)
 }
 
-// giveBackWithin is the time limit for the release of the lease. A lease that is not
-// released expires.
-const giveBackWithin = 2 * time.Second
+// giveBackWithin is the time limit for the release of the lease: enough for the retries
+// after a throttled request, and half of the time that a function reserves for its end. A
+// lease that is not released expires.
+const giveBackWithin = 5 * time.Second
 
 // giveBack releases a lease, also after ctx ended. The next tick then need not wait until
 // the lease expires.
@@ -105,7 +106,10 @@ func (t *tenancy) send(ctx context.Context, head latch.Head) (n Notes, err error
 	}
 	done := 0
 	for _, a := range head.Outbox {
-		err := t.Alerts.Send(ctx, a)
+		notice, err := a.Notice()
+		if err == nil {
+			err = t.Alerts.Send(ctx, notice)
+		}
 		if _, refused := errors.AsType[*alert.RefusedError](err); refused {
 			n.problem(fmt.Errorf("alert %q is dropped: %w", a.Headline(), err))
 		} else if err != nil {
@@ -119,14 +123,6 @@ func (t *tenancy) send(ctx context.Context, head latch.Head) (n Notes, err error
 	}
 	head.Outbox = head.Outbox[done:]
 	return n, t.Store.Save(ctx, t.lease, head, nil, nil)
-}
-
-// recallSites gives the repository the tree that an earlier tick saved. If git still has that
-// tree, this tick does not fetch it.
-func recallSites(to repo.Repository, agreed latch.Agreed) {
-	if r, ok := to.(repo.Recaller); ok {
-		r.Recall(agreed.Sites)
-	}
 }
 
 // sitesAt returns the tree to save: the tree at the agreed tip, or the saved tree if this

@@ -7,8 +7,8 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick/proposal"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -182,7 +182,7 @@ func (r *reconciler) judge(ctx context.Context) error {
 			r.Changes = r.Past.Judge()
 		}
 	}
-	judged := each.By(r.Changes, workloadOf)
+	judged := lists.Index(r.Changes, workloadOf)
 	for _, one := range r.Latches.Sorted() {
 		_, has := judged[one.ID]
 		if !has && r.Tree.Broken[one.ID.Namespace] == nil {

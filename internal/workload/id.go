@@ -76,12 +76,7 @@ func label(s string) bool {
 }
 
 func subdomain(s string) bool {
-	for part := range strings.SplitSeq(s, ".") {
-		if !label(part) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(strings.Split(s, "."), func(part string) bool { return !label(part) })
 }
 
 // LabelShape is the regular expression that ValidLabel implements, for schemas.

@@ -3,7 +3,7 @@ package workload
 import (
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // A Sample describes one workload at one instant. It has two independent readings, Scale
@@ -90,7 +90,7 @@ type Brake struct {
 // String describes the effect of the brake and its end.
 func (b Brake) String() string {
 	if b.Until.IsZero() {
-		return b.On + " does not scale down: until when is not known, since its annotation " + BrakeAnnotation + " cannot be read"
+		return b.On + " does not scale down. The end of its brake is unknown, because its annotation " + BrakeAnnotation + " cannot be read"
 	}
 	return b.On + " does not scale down: a restore braked it until " + b.Until.UTC().Format(time.RFC3339)
 }
@@ -175,7 +175,7 @@ func (r Rollout) Mixed() bool {
 	if !r.InFlight || len(r.Templates) < 2 {
 		return r.InFlight
 	}
-	with := each.Count(r.Templates, Template.Runs)
+	with := lists.Count(r.Templates, Template.Runs)
 	begins := r.Failure == "" && r.Halted == "" && !r.Templates[0].Runs()
 	return with != 1 || begins
 }
@@ -232,7 +232,7 @@ func (u Unread) String() string {
 }
 
 // Texts returns the parts as strings for users. The list is never nil.
-func Texts(parts []Unread) []string { return each.Of(parts, Unread.String) }
+func Texts(parts []Unread) []string { return lists.Map(parts, Unread.String) }
 
 // An UnreadError reports a part of the cluster that could not be read.
 type UnreadError struct{ Unread }

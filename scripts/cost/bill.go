@@ -73,14 +73,14 @@ var siteCharges = []charge{
 }
 
 var endpointCharges = []charge{
-	{"Endpoints, hours in all zones", "endpoint_hour", func(m month) float64 { return m.use["endpoints"] * m.use["zones"] * m.use["hours"] }},
-	{"Endpoints, GB", "endpoint_gb", used("vpc_gb")},
+	{"VPC endpoints, hours in all zones", "endpoint_hour", func(m month) float64 { return m.use["endpoints"] * m.use["zones"] * m.use["hours"] }},
+	{"VPC endpoints, GB", "endpoint_gb", used("vpc_gb")},
 }
 
 var natCharges = []charge{
 	{"NAT gateways, hours", "nat_hour", func(m month) float64 { return m.use["nat_gateways"] * m.use["hours"] }},
 	{"NAT gateways, GB", "nat_gb", used("vpc_gb")},
-	{"NAT gateways, hours of their addresses", "address_hour", func(m month) float64 { return m.use["nat_gateways"] * m.use["hours"] }},
+	{"IP addresses of NAT gateways, hours", "address_hour", func(m month) float64 { return m.use["nat_gateways"] * m.use["hours"] }},
 }
 
 func used(name string) func(month) float64 {
@@ -108,8 +108,8 @@ func NewBill(l List, r Requests) Bill {
 		List: l, Workloads: r.Day.Workloads, Ticks: m.ticks,
 		Site: part("One site", siteCharges),
 		Extra: []Part{
-			part("VPC with endpoints, added", endpointCharges),
-			part("VPC with a NAT gateway, added", natCharges),
+			part("Additional cost of a VPC with endpoints", endpointCharges),
+			part("Additional cost of a VPC with a NAT gateway", natCharges),
 		},
 	}
 }

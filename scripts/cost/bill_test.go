@@ -205,7 +205,7 @@ func TestTheLaterReplacesTheEarlier(t *testing.T) {
 		{[]string{"-set", "metrics=10", "-prices", path}, "| Metrics | 100 | 0.27 | 27.00 |"},
 	} {
 		text, err := output(t, append(c.args, "-o", "markdown")...)
-		if err != nil || !strings.Contains(text, c.want) || !strings.Contains(text, "List prices of eu-central-1 in EUR") || !strings.Contains(text, "| price | EUR |") {
+		if err != nil || !strings.Contains(text, c.want) || !strings.Contains(text, "list prices of eu-central-1 in EUR") || !strings.Contains(text, "| price | EUR |") {
 			t.Errorf("%q: error %v, want %s in\n%s", c.args, err, c.want, text)
 		}
 	}
@@ -316,11 +316,11 @@ func TestTheCaptionSaysWhatIsLeftOut(t *testing.T) {
 		says  []string
 		never []string
 	}{
-		{nil, []string{"93 workloads, a repository on GitHub", "2 seconds billed", "730 cold starts", "1 request of the key", "written down from memory", "the dashboard of infra/monitoring.yaml, free", "old versions of the key", "Nothing else is taken off"}, []string{"user of CodeCommit"}},
-		{[]string{"secrets=0"}, []string{"a repository on CodeCommit", "the role as a user of CodeCommit, free"}, nil},
+		{nil, []string{"93 workloads, a repository on GitHub", "2 seconds billed", "730 cold starts", "1 request to KMS", "written down from memory", "the dashboard of infra/monitoring.yaml", "old versions of the key", "deducts no other free tiers"}, []string{"user of CodeCommit"}},
+		{[]string{"secrets=0"}, []string{"a repository on CodeCommit", "the role as a user of CodeCommit"}, nil},
 		{[]string{"secrets=0", "codecommit_users=1", "lambda_seconds=3"}, []string{"3 seconds billed"}, []string{"user of CodeCommit"}},
-		{[]string{"dashboards=1"}, []string{"old versions of the key"}, []string{"dashboard"}},
-		{[]string{"dashboards=1", "keys=3"}, []string{"Nothing is taken off for free tiers."}, []string{"Left out"}},
+		{[]string{"dashboards=1"}, []string{"old versions of the key"}, []string{"the dashboard"}},
+		{[]string{"dashboards=1", "keys=3"}, []string{"The bill deducts no free tiers."}, []string{"does not count"}},
 	} {
 		var args []string
 		for _, set := range c.set {

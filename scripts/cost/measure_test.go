@@ -28,7 +28,6 @@ import (
 	repos "github.com/gitlatch/gitlatch/internal/repo/codecommit"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/report"
-	"github.com/gitlatch/gitlatch/internal/site"
 	standcc "github.com/gitlatch/gitlatch/internal/testenv/codecommit"
 	"github.com/gitlatch/gitlatch/internal/testenv/dynalite"
 	standeks "github.com/gitlatch/gitlatch/internal/testenv/eks"
@@ -36,6 +35,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/moto"
 	"github.com/gitlatch/gitlatch/internal/testenv/replay"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
@@ -173,8 +173,8 @@ type measured struct {
 	endpoint *replay.Endpoint
 	now      time.Time
 	config   config.Config
-	open     func() site.Parts // opens the parts of a new environment
-	parts    site.Parts
+	open     func() wiring.Parts // opens the parts of a new environment
+	parts    wiring.Parts
 	table    string
 	ticks    int
 }
@@ -216,9 +216,9 @@ period: %s
 	topic, err := topics.CreateTopic(t.Context(), &sns.CreateTopicInput{Name: &name})
 	m.must(err)
 	hosted := m.host(on)
-	m.open = func() site.Parts {
+	m.open = func() wiring.Parts {
 		cluster := eks.New(m.wrap(s.eks.Config(s.key)), eks.Options{Name: name, Site: m.config.Site, Clock: clock})
-		p := site.Parts{
+		p := wiring.Parts{
 			Sampler: cluster, Clock: clock,
 			Store:  dynamo.Open(dynamo.Options{Table: m.table, Client: dynamodb.NewFromConfig(m.wrap(s.tables()))}),
 			Alerts: alerts.Topic{ARN: *topic.TopicArn, Client: sns.NewFromConfig(m.wrap(s.moto.Config()))},
@@ -231,14 +231,14 @@ period: %s
 }
 
 // host makes a repository and returns a function that opens it.
-func (m *measured) host(on host) func(*site.Parts) {
+func (m *measured) host(on host) func(*wiring.Parts) {
 	files := map[string]string{m.config.Repository.PolicyFile: policyFile}
 	if on == onCodeCommit {
 		server := standcc.Start(m.t)
 		server.Create(m.t, "site", files)
 		own := m.stands.moto.Config()
 		own.BaseEndpoint, own.Region = aws.String(server.Endpoint()), standcc.Region
-		return func(p *site.Parts) {
+		return func(p *wiring.Parts) {
 			r, err := repos.Open(repos.Options{Repository: "site", Branch: "main", Client: codecommit.NewFromConfig(m.wrap(own)), Region: own.Region})
 			m.must(err)
 			p.Repository, p.Proposals = r, r
@@ -246,7 +246,7 @@ func (m *measured) host(on host) func(*site.Parts) {
 	}
 	server := gitserver.Start(m.t)
 	server.Create(m.t, "site", files)
-	return func(p *site.Parts) {
+	return func(p *wiring.Parts) {
 		r, err := gitwire.Open(gitwire.Options{URL: server.URL("site"), Branch: "main", Transport: m.meter})
 		m.must(err)
 		m.t.Cleanup(func() { m.must(r.Close()) })
@@ -263,7 +263,7 @@ func (m *measured) tick(at time.Duration) (Kind, Asked) {
 	m.ticks++
 	m.parts.Owner = fmt.Sprintf("latch/00000000-0000-4000-8000-%012d", m.ticks)
 	m.take()
-	r, err := site.Tick(m.config, m.parts).Run(m.t.Context())
+	r, err := wiring.Tick(m.config, m.parts).Run(m.t.Context())
 	if err := errors.Join(err, r.Err()); err != nil {
 		m.t.Fatalf("tick at %s: %v", at, err)
 	}

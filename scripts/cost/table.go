@@ -15,7 +15,7 @@ func (b Bill) caption() string {
 	if use["secrets"] == 0 {
 		host = "CodeCommit"
 	}
-	return fmt.Sprintf("A month of one site: %d workloads, a repository on %s, %s ticks, one in %s minutes. List prices of %s in %s, written down from memory on %s and to be checked against your own. Each amount is rounded up. Requests are measured; assumed are %s seconds billed for each tick, %s cold starts and %s of the key for each tick (lambda_seconds, cold_starts, key_requests_per_tick). %s",
+	return fmt.Sprintf("This bill is for one month of one site with %d workloads, a repository on %s, and %s ticks (one tick every %s minutes). The bill uses the list prices of %s in %s, which were written down from memory on %s. Compare each price with the current AWS price. Each amount is rounded up. The tests measured the number of requests. The bill assumes %s seconds billed for each tick (lambda_seconds), %s cold starts (cold_starts), and %s to KMS for each tick (key_requests_per_tick). %s",
 		b.Workloads, host, quantity(b.Ticks), quantity(use["period_minutes"]), b.List.Region, b.List.Currency, b.List.Date,
 		quantity(use["lambda_seconds"]), quantity(use["cold_starts"]), counted(use["key_requests_per_tick"], "request"), b.leftOut())
 }
@@ -27,22 +27,22 @@ func (b Bill) leftOut() string {
 	for _, o := range []struct {
 		name string
 		full float64 // the bill counts everything from this value on
-		what string
+		text string
 	}{
-		{"dashboards", 1, "the dashboard of infra/monitoring.yaml, free among the first three of an account (dashboards=1)"},
-		{"keys", 3, "the old versions of the key, of which the first two yearly rotations add one each (keys=3)"},
+		{"dashboards", 1, "The bill does not count the dashboard of infra/monitoring.yaml, because the first three dashboards of an account are free. To count the dashboard, set dashboards=1."},
+		{"keys", 3, "The bill does not count old versions of the key. Each of the first two yearly rotations adds one version. To count these versions, set keys=3."},
 	} {
 		if b.List.Usage[o.name] < o.full {
-			out = append(out, o.what)
+			out = append(out, o.text)
 		}
 	}
 	if b.List.Usage["secrets"] == 0 && b.List.Usage["codecommit_users"] == 0 {
-		out = append(out, "the role as a user of CodeCommit, free among the first five of an account (codecommit_users=1)")
+		out = append(out, "The bill does not count the role as a user of CodeCommit, because the first five users of an account are free. To count the role, set codecommit_users=1.")
 	}
 	if len(out) == 0 {
-		return "Nothing is taken off for free tiers."
+		return "The bill deducts no free tiers."
 	}
-	return "Left out are " + strings.Join(out, "; ") + ". Nothing else is taken off for free tiers."
+	return strings.Join(append(out, "The bill deducts no other free tiers."), " ")
 }
 
 // WriteText writes the bill for a terminal.

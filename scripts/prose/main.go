@@ -45,7 +45,7 @@ var surfaces = []surface{
 	{"readme", 2, (*tree).readme},
 	{"handbook", 2, (*tree).handbook},
 	{"help", 2, (*tree).help},
-	{"strings", 11.2, (*tree).strings},
+	{"strings", 2, (*tree).strings},
 	{"comments", 10, (*tree).comments},
 	{"subjects", 5, (*tree).subjects},
 }

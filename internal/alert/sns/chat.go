@@ -17,8 +17,8 @@ func chat(n alert.Notice) (string, error) {
 		"description": plain.Replace(n.Text),
 		"keywords":    []string{n.Site, n.Kind, string(n.Severity)},
 	}
-	if n.Do != "" {
-		content["nextSteps"] = []string{plain.Replace(n.Do)}
+	if n.Fix != "" {
+		content["nextSteps"] = []string{plain.Replace(n.Fix)}
 	}
 	text, err := json.Marshal(map[string]any{
 		"version": "1.0",

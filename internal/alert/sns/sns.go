@@ -30,19 +30,10 @@ type Topic struct {
 	Client Publisher
 }
 
-// Send publishes an alert. Subscribers can filter by the attributes site, kind,
-// severity and state.
-func (t Topic) Send(ctx context.Context, a alert.Alert) error {
-	n, err := a.Notice()
-	if err != nil {
-		return err
-	}
-	return t.Tell(ctx, n)
-}
-
-// Tell publishes a message. It has the same attributes as an alert. If SNS would never
-// accept the message, the error is an alert.RefusedError.
-func (t Topic) Tell(ctx context.Context, n alert.Notice) error {
+// Send publishes a message. Subscribers can filter by the attributes site, kind,
+// severity and state. If SNS would never accept the message, the error is an
+// alert.RefusedError.
+func (t Topic) Send(ctx context.Context, n alert.Notice) error {
 	inChat, err := chat(n)
 	if err != nil {
 		return err
@@ -97,11 +88,11 @@ var faults = []struct {
 	{[]string{"AuthorizationError", "AuthorizationErrorException"}, "", "the role may not publish to it: allow sns:Publish on the topic", false},
 	{[]string{"InvalidSignatureException", "SignatureDoesNotMatch"}, "", "it does not accept the credentials: check them, and the clock of this machine", false},
 	{[]string{"InvalidClientTokenId"}, "", "it does not accept the credentials: check them", false},
-	{[]string{"ExpiredToken"}, "", "it does not accept the credentials: they have expired: renew them", false},
+	{[]string{"ExpiredToken"}, "", "it does not accept the credentials: they have expired. Renew them", false},
 	{[]string{"KMSAccessDenied"}, "", "the role may not use the topic's key: allow kms:GenerateDataKey* and kms:Decrypt on it", false},
 	{[]string{"KMSDisabled"}, "", "the topic's key is disabled: enable it", false},
 	{[]string{"InvalidParameter"}, "TopicArn", "alerts.sns.topicArn is not the ARN of a topic", false},
-	{[]string{"InvalidParameter", "ParameterValueInvalid", "ValidationException"}, "", "it does not take this message", true},
+	{[]string{"InvalidParameter", "ParameterValueInvalid", "ValidationException"}, "", "it rejects this message", true},
 }
 
 // explain adds the remedy to an error of SNS.

@@ -68,11 +68,20 @@ func broken(t *testing.T) alert.Alert {
 	return alerts[0]
 }
 
+func send(t *testing.T, to sns.Topic, a alert.Alert) error {
+	t.Helper()
+	n, err := a.Notice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to.Send(t.Context(), n)
+}
+
 func TestTheAlertOfABrokenRecordIsTaken(t *testing.T) {
 	t.Parallel()
 	of := &topic{}
 	a := broken(t)
-	if err := (sns.Topic{ARN: arn, Client: of}).Send(t.Context(), a); err != nil {
+	if err := send(t, sns.Topic{ARN: arn, Client: of}, a); err != nil {
 		t.Fatalf("a text of %d bytes: %v", len(a.Text), err)
 	}
 	if !strings.Contains(*of.sent[0].Message, "and 163 more") {
@@ -85,7 +94,7 @@ func TestAnAlertIsInAMessageOnce(t *testing.T) {
 	t.Parallel()
 	of := &topic{}
 	a := alert.Alert{ID: "1", Site: "prod-eu", Condition: alert.Condition{Kind: alert.MassDrop, Text: "12 workloads lost half"}, State: alert.Raised}
-	if err := (sns.Topic{ARN: arn, Client: of}).Send(t.Context(), a); err != nil {
+	if err := send(t, sns.Topic{ARN: arn, Client: of}, a); err != nil {
 		t.Fatal(err)
 	}
 	var bodies map[string]string
@@ -107,16 +116,16 @@ func TestAChatGetsACustomNotification(t *testing.T) {
 	t.Parallel()
 	of := &topic{}
 	a := alert.Alert{ID: "1", Site: "prod-eu", State: alert.Raised, Severity: alert.Critical, Since: noon, At: noon,
-		Condition: alert.Condition{Kind: alert.Blocked, Subject: "main", Text: "refused: <!channel> & <https://example.com|click>", Do: "let it push"}}
+		Condition: alert.Condition{Kind: alert.Blocked, Subject: "main", Text: "refused: <!channel> & <https://example.com|click>", Fix: "let it push"}}
 	for _, state := range []alert.State{alert.Raised, alert.Resolved} {
 		a.State = state
-		if err := (sns.Topic{ARN: arn, Client: of}).Send(t.Context(), a); err != nil {
+		if err := send(t, sns.Topic{ARN: arn, Client: of}, a); err != nil {
 			t.Fatal(err)
 		}
 	}
 	const begins = `{"version":"1.0","source":"custom","id":"1","content":{"textType":"client-markdown",` +
 		`"title":":rotating_light: [critical] gitlatch prod-eu: publishing-blocked main",` +
-		`"description":"[critical] gitlatch prod-eu: publishing-blocked main\n\nrefused: &lt;!channel&gt; &amp; &lt;https://example.com|click&gt;\n\nAction: let it push\nHelp:   gitlatch help alerts\n",` +
+		`"description":"[critical] gitlatch prod-eu: publishing-blocked main: refused: &lt;!channel&gt; &amp; &lt;https://example.com|click&gt;\n\nFix:    let it push\nHelp:   gitlatch help alerts\n",` +
 		`"nextSteps":["let it push"],"keywords":["prod-eu","publishing-blocked","critical"]},` +
 		`"metadata":{"threadId":"gitlatch prod-eu: publishing-blocked main","summary":"[critical] gitlatch prod-eu: publishing-blocked main","eventType":"publishing-blocked",` +
 		`"additionalContext":{"severity":"critical","site":"prod-eu","state":"raised"}}}`
@@ -152,10 +161,10 @@ func TestWhatIsRefusedForGood(t *testing.T) {
 		forGood bool
 		words   string
 	}{
-		{"too long", &types.InvalidParameterException{Message: aws.String("Invalid parameter: Message too long")}, true, "does not take this message"},
+		{"too long", &types.InvalidParameterException{Message: aws.String("Invalid parameter: Message too long")}, true, "rejects this message"},
 		{"a subject", &types.InvalidParameterException{Message: aws.String("Invalid parameter: Subject")}, true, "Subject"},
-		{"a value", &types.InvalidParameterValueException{Message: aws.String("no")}, true, "does not take this message"},
-		{"no valid request", &types.ValidationException{Message: aws.String("no")}, true, "does not take this message"},
+		{"a value", &types.InvalidParameterValueException{Message: aws.String("no")}, true, "rejects this message"},
+		{"no valid request", &types.ValidationException{Message: aws.String("no")}, true, "rejects this message"},
 		// A topic with a wrong name accepts no alert until a user corrects the name.
 		{"no topic's name", &types.InvalidParameterException{Message: aws.String("Invalid parameter: TopicArn Reason: An ARN must have at least 6 elements, not 1")}, false, "alerts.sns.topicArn"},
 		{"no topic", &types.NotFoundException{Message: aws.String("Topic does not exist")}, false, "deploy the stack again"},
@@ -164,7 +173,7 @@ func TestWhatIsRefusedForGood(t *testing.T) {
 		{"down", said("InternalError", "try again"), false, "try again"},
 		{"silent", context.DeadlineExceeded, false, "deadline"},
 	} {
-		err := sns.Topic{ARN: arn, Client: &topic{fails: test.err}}.Send(t.Context(), alert.Alert{})
+		err := send(t, sns.Topic{ARN: arn, Client: &topic{fails: test.err}}, alert.Alert{})
 		var refused *alert.RefusedError
 		if errors.As(err, &refused) != test.forGood || !errors.Is(err, test.err) {
 			t.Errorf("%s: %v", test.name, err)
@@ -185,16 +194,16 @@ func TestAStandInForSNSTakesAndRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	of, a := sns.Topic{ARN: *made.TopicArn, Client: client}, broken(t)
-	if err := of.Send(t.Context(), a); err != nil {
+	if err := send(t, of, a); err != nil {
 		t.Error(err)
 	}
 	a.Text = strings.Repeat("too long ", 20_000)
 	var refused *alert.RefusedError
-	if err := of.Send(t.Context(), a); !errors.As(err, &refused) {
+	if err := send(t, of, a); !errors.As(err, &refused) {
 		t.Errorf("a text of %d bytes: %v", len(a.Text), err)
 	}
 	of.ARN += "-of-another"
-	if err := of.Send(t.Context(), broken(t)); err == nil || errors.As(err, &refused) {
+	if err := send(t, of, broken(t)); err == nil || errors.As(err, &refused) {
 		t.Errorf("a topic that is not there: %v", err)
 	}
 }

@@ -35,29 +35,20 @@ func Open(secret string) (Hook, error) {
 	return Hook{u, &http.Client{Timeout: within, CheckRedirect: refuse}}, nil
 }
 
-// Send posts an alert.
-func (h Hook) Send(ctx context.Context, a alert.Alert) error {
-	n, err := a.Notice()
-	if err != nil {
-		return err
-	}
-	return h.Tell(ctx, n)
-}
-
 // forGood are the status codes of a server that would never accept the message.
 var forGood = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}
 
-// Tell posts a message. If the server would never accept the message, the error is an
+// Send posts a message. If the server would never accept the message, the error is an
 // alert.RefusedError. Errors never contain the URL. They also leave out the body of the
 // answer, because it may repeat the URL.
-func (h Hook) Tell(ctx context.Context, n alert.Notice) error {
+func (h Hook) Send(ctx context.Context, n alert.Notice) error {
 	body, err := json.Marshal(map[string]string{"text": n.Text})
 	if err != nil {
 		return err
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url.String(), bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("webhook at %s: cannot be asked", h.url.Host)
+		return fmt.Errorf("webhook at %s: the URL is not valid", h.url.Host)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	answer, err := h.client.Do(r)
@@ -72,7 +63,7 @@ func (h Hook) Tell(ctx context.Context, n alert.Notice) error {
 	case answer.StatusCode/100 == 2:
 		return nil
 	case slices.Contains(forGood, answer.StatusCode):
-		return &alert.RefusedError{Cause: fmt.Errorf("webhook at %s: it answers %s: it takes no JSON with a text", h.url.Host, answer.Status)}
+		return &alert.RefusedError{Cause: fmt.Errorf("webhook at %s: it answers %s. Set the URL of a webhook that accepts JSON with a text", h.url.Host, answer.Status)}
 	}
 	return fmt.Errorf("webhook at %s: it answers %s", h.url.Host, answer.Status)
 }

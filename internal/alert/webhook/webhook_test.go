@@ -15,7 +15,7 @@ import (
 )
 
 var blocked = alert.Alert{ID: "1", Site: "prod-eu", State: alert.Raised, Severity: alert.Critical,
-	Condition: alert.Condition{Kind: alert.Blocked, Text: "push was refused", Do: "let it push"}}
+	Condition: alert.Condition{Kind: alert.Blocked, Text: "push was refused", Fix: "let it push"}}
 
 // hook returns a hook whose server answers with a status, and the bodies that it
 // receives.
@@ -40,10 +40,20 @@ func hook(t *testing.T, status int) (webhook.Hook, *[]string) {
 	return h, &sent
 }
 
+// send posts the alert about a blocked push.
+func send(t *testing.T, to webhook.Hook) error {
+	t.Helper()
+	n, err := blocked.Notice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to.Send(t.Context(), n)
+}
+
 func TestAnAlertIsPostedAsText(t *testing.T) {
 	t.Parallel()
 	h, sent := hook(t, http.StatusOK)
-	if err := h.Send(t.Context(), blocked); err != nil {
+	if err := send(t, h); err != nil {
 		t.Fatal(err)
 	}
 	var got map[string]string
@@ -61,7 +71,7 @@ func TestWhatIsNotTaken(t *testing.T) {
 		http.StatusBadRequest: true, http.StatusRequestEntityTooLarge: true, http.StatusUnprocessableEntity: true,
 	} {
 		h, sent := hook(t, status)
-		err := h.Send(t.Context(), blocked)
+		err := send(t, h)
 		var refused *alert.RefusedError
 		if err == nil || errors.As(err, &refused) != forGood || !strings.Contains(err.Error(), http.StatusText(status)) {
 			t.Errorf("%d: %v", status, err)
@@ -79,13 +89,13 @@ func TestAServerThatIsGoneIsNamedWithoutTheSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Send(t.Context(), blocked); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "127.0.0.1:1: ") {
+	if err := send(t, h); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "127.0.0.1:1: ") {
 		t.Errorf("error %v", err)
 	}
 	unwritable := blocked
-	unwritable.At = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) // JSON has no format for this year
-	if err := h.Send(t.Context(), unwritable); err == nil {
-		t.Error("an alert that JSON cannot hold was sent")
+	unwritable.At = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) // which JSON has no form for
+	if _, err := unwritable.Notice(); err == nil {
+		t.Error("an alert that JSON cannot hold becomes a message")
 	}
 }
 

@@ -79,13 +79,13 @@ func (t *table) header() error {
 		case !slices.Contains(columns, column):
 			return fmt.Errorf("%s: line 1: column %q: must be one of %s", t.name, row[i], strings.Join(columns, ", "))
 		case twice:
-			return fmt.Errorf("%s: line 1: column %q stands twice: remove one", t.name, column)
+			return fmt.Errorf("%s: line 1: column %q appears twice. Remove one", t.name, column)
 		}
 		t.at[column] = i
 	}
 	for _, column := range columns[:required] {
 		if _, ok := t.at[column]; !ok {
-			return fmt.Errorf("%s: line 1: column %q is missing: the first line must name the columns, %s among them", t.name, column, strings.Join(columns[:required], ", "))
+			return fmt.Errorf("%s: line 1: column %q is missing. The first line must contain the columns %s", t.name, column, strings.Join(columns[:required], ", "))
 		}
 	}
 	return nil
@@ -100,7 +100,7 @@ func (t *table) broken(err error) error {
 	if errors.Is(parse.Err, csv.ErrFieldCount) {
 		return fmt.Errorf("%s: line %d: must have the %d fields that line 1 names", t.name, parse.Line, len(t.at))
 	}
-	return fmt.Errorf("%s: line %d: is no CSV: %w; quote what holds commas or quotes", t.name, parse.Line, parse.Err)
+	return fmt.Errorf("%s: line %d: is not CSV: %w. Put values with commas or quotes in quotes", t.name, parse.Line, parse.Err)
 }
 
 func (t *table) row(row []string) error {
@@ -167,7 +167,7 @@ func (t *table) target(row []string) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(row[i], 64)
 	if err != nil || !(v > 0 && v <= 1) {
-		return 0, fmt.Errorf("%s: must be a utilisation above 0 and at most 1, as 0.75, got %q", columnTarget, row[i])
+		return 0, fmt.Errorf("%s: must be a utilisation above 0 and at most 1, such as 0.75, got %q", columnTarget, row[i])
 	}
 	return v, nil
 }

@@ -39,13 +39,13 @@ func Source(name string, from io.Reader, into *backtest.Past) error {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	switch {
 	case len(head) == 0 && errors.Is(err, io.EOF):
-		return fmt.Errorf("%s is empty: it must contain CSV, or the JSON of Prometheus", name)
+		return fmt.Errorf("%s is empty. It must contain CSV, or the JSON of Prometheus", name)
 	case len(head) == 0 && err != nil:
 		return unread(name, err)
 	case bytes.HasPrefix(head, []byte("{")):
 		return readPrometheus(name, in, into)
 	case bytes.HasPrefix(head, []byte("[")):
-		return fmt.Errorf("%s: begins with a list: give the whole answer, an object, as Prometheus sends it", name)
+		return fmt.Errorf("%s starts with a list. Give the complete response of Prometheus, which is an object", name)
 	}
 	return readCSV(name, in, into)
 }
@@ -59,7 +59,7 @@ func unread(name string, err error) error {
 	case errors.As(err, &path):
 		err = path.Err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("read %s: the file ends in the middle: fetch it again", name)
+		return fmt.Errorf("read %s: the file is incomplete. Fetch it again", name)
 	}
 	return fmt.Errorf("read %s: %w", name, err)
 }
@@ -104,9 +104,9 @@ func instant(text string) (time.Time, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	switch {
 	case err != nil || math.IsNaN(v):
-		return time.Time{}, fmt.Errorf("must be a time as 2026-09-14T18:00:00Z, or seconds since 1970, got %q", text)
+		return time.Time{}, fmt.Errorf("must be a time such as 2026-09-14T18:00:00Z, or seconds since 1970, got %q", text)
 	case v < 0 || v > maxSeconds:
-		return time.Time{}, fmt.Errorf("must be in seconds since 1970, got %s, which is none of the years to 9999; are these milliseconds?", text)
+		return time.Time{}, fmt.Errorf("must be in seconds since 1970, got %s, which is not from 1970 to 9999. Use seconds, not milliseconds", text)
 	}
 	return time.Unix(int64(v), 0), nil
 }

@@ -39,9 +39,9 @@ func readPrometheus(name string, from io.Reader, into *backtest.Past) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, io.ErrUnexpectedEOF):
-			return fmt.Errorf("%s: the file ends in the middle: fetch it again", name)
+			return fmt.Errorf("%s: the file is incomplete. Fetch it again", name)
 		case errors.As(err, &syntax), errors.As(err, &form):
-			return fmt.Errorf("%s: before byte %d: is not an answer of Prometheus to query_range: %w", name, answers.InputOffset(), err)
+			return fmt.Errorf("%s: before byte %d: is not a response of Prometheus to query_range: %w", name, answers.InputOffset(), err)
 		case err != nil:
 			return unread(name, err)
 		}
@@ -55,11 +55,11 @@ func readPrometheus(name string, from io.Reader, into *backtest.Past) error {
 func (a answer) samples(name string, into *backtest.Past) error {
 	switch {
 	case a.Status != "" && a.Status != "success":
-		return fmt.Errorf("status is %q: Prometheus did not answer the query: %q; fix it, and fetch the answer again", a.Status, a.Error)
+		return fmt.Errorf("status is %q: Prometheus did not answer the query: %q. Fix the query, and fetch the response again", a.Status, a.Error)
 	case a.Data == nil:
-		return errors.New("must contain data.result, as Prometheus answers query_range")
+		return errors.New("must contain data.result, as in a response to query_range")
 	case a.Data.ResultType != "matrix":
-		return fmt.Errorf("data.resultType: must be matrix, got %q: ask query_range, not query", a.Data.ResultType)
+		return fmt.Errorf("data.resultType: must be matrix, got %q. Use query_range, not query", a.Data.ResultType)
 	}
 	for i, s := range a.Data.Result {
 		path := fmt.Sprintf("data.result[%d]", i)
@@ -86,7 +86,7 @@ func labelled(labels map[string]string) (workload.ID, error) {
 			return id, id.Validate()
 		}
 	}
-	return workload.ID{}, errors.New("must have the labels namespace, and deployment or statefulset: keep them in the query, as max by (namespace, deployment) (kube_deployment_spec_replicas) does")
+	return workload.ID{}, errors.New("must have the labels namespace, and deployment or statefulset: keep them in the query, such as max by (namespace, deployment) (kube_deployment_spec_replicas)")
 }
 
 // add adds a pair of a time and a number of pods to a run.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/backoff"
 	"github.com/gitlatch/gitlatch/internal/dispatch"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // A Sender is the part of the SDK's client of SQS that a Queue uses.
@@ -40,9 +40,7 @@ const (
 func (q Queue) Send(ctx context.Context, turns []dispatch.Turn, now time.Time) error {
 	var failed []error
 	for part := range slices.Chunk(turns, batch) {
-		if err := q.send(ctx, part, now); err != nil {
-			failed = append(failed, err)
-		}
+		failed = append(failed, q.send(ctx, part, now))
 	}
 	return errors.Join(failed...)
 }
@@ -57,7 +55,7 @@ func (q Queue) send(ctx context.Context, turns []dispatch.Turn, now time.Time) e
 		if try < tries && backoff.Retry(ctx, try) == nil {
 			continue
 		}
-		return fmt.Errorf("send the turns of %q: %w", each.Of(turns, func(t dispatch.Turn) string { return t.Site }), err)
+		return fmt.Errorf("send the turns of %q: %w", lists.Map(turns, func(t dispatch.Turn) string { return t.Site }), err)
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
-	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/eks"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // The drill function logs in to a hub on EKS with its role for the hub, in the hub's
@@ -48,8 +48,8 @@ gitops: {eks: {name: hub, roleArn: %q, externalId: %q}, destination: prod-eu}
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &site.Opener{Config: c, Getenv: func(string) string { return "" }, Clock: time.Now, Group: open.Group, Rights: open.Rights}
-	r, err := open.Open(t.Context(), o, site.Parts{})
+	o := &wiring.Opener{Config: c, Getenv: func(string) string { return "" }, Clock: time.Now, Group: open.Group, Rights: open.Rights}
+	r, err := open.Open(t.Context(), o, wiring.Parts{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill/run"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/page"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // The Kubernetes group whose members may run a drill, and the folder with its rights.
@@ -27,7 +27,7 @@ const (
 const MinCoverage = 0.95
 
 // Open returns a drill of the site that uses the parts of a tick.
-func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, error) {
+func Open(ctx context.Context, o *wiring.Opener, parts wiring.Parts) (*run.Run, error) {
 	from, here, err := Objects(ctx, o)
 	if err != nil {
 		return nil, err
@@ -36,17 +36,15 @@ func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, erro
 	if err != nil {
 		return nil, err
 	}
-	r := &run.Run{
-		Tick: site.Tick(o.Config, parts), Objects: from, Here: here,
-		Paths: o.Config.Build.Paths, MinCoverage: MinCoverage, Archive: reports, Page: page.Drill,
-	}
-	r.Teller, _ = parts.Alerts.(run.Teller)
-	return r, nil
+	return &run.Run{
+		Tick: wiring.Tick(o.Config, parts), Objects: from, Here: here, Paths: o.Config.Build.Paths,
+		MinCoverage: MinCoverage, Archive: reports, Alerts: parts.Alerts, Page: page.Drill,
+	}, nil
 }
 
 // Objects returns a lister of the objects of the site's cluster and of its hub, and the
 // address of the cluster for rules.
-func Objects(ctx context.Context, o *site.Opener) (doctor.Lister, doctor.Here, error) {
+func Objects(ctx context.Context, o *wiring.Opener) (doctor.Lister, doctor.Here, error) {
 	found, cluster, err := o.Client(ctx)
 	if err != nil {
 		return nil, doctor.Here{}, fmt.Errorf("cluster: %w", err)
@@ -64,7 +62,7 @@ func Objects(ctx context.Context, o *site.Opener) (doctor.Lister, doctor.Here, e
 
 // saved opens the archive of reports. It returns nil if the configuration names no place
 // for them.
-func saved(ctx context.Context, o *site.Opener) (archive.Archive, error) {
+func saved(ctx context.Context, o *wiring.Opener) (archive.Archive, error) {
 	switch d := o.Config.Drills; {
 	case d.S3 != (config.S3{}):
 		own, err := o.In(ctx, "drills.s3.region", d.S3.Region)

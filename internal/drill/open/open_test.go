@@ -1,14 +1,15 @@
 package open_test
 
 import (
-	"context"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // A drill once chose the cluster by the type of the tick's sampler, which differs if
@@ -16,6 +17,11 @@ import (
 func TestADrillOfEKSReadsEKSWhateverSamples(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+	}))
+	t.Cleanup(server.Close)
+	t.Setenv("AWS_ENDPOINT_URL", server.URL)
 	c, err := config.ParseConfig("config.yaml", []byte(`
 apiVersion: gitlatch.dev/v1alpha1
 kind: Config
@@ -28,14 +34,13 @@ demand: [{workload: shop/deployment/web, prometheus: {url: 'https://prometheus.e
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &site.Opener{Config: c, Getenv: func(string) string { return "" }, Clock: time.Now}
+	o := &wiring.Opener{Config: c, Getenv: func(string) string { return "" }, Clock: time.Now}
 	sampler, err := o.Sampler(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	nowhere, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := open.Open(nowhere, o, site.Parts{Sampler: sampler}); err == nil || !strings.Contains(err.Error(), "AWS") {
-		t.Errorf("got %v, want what AWS says of the cluster", err)
+	_, err = open.Open(t.Context(), o, wiring.Parts{Sampler: sampler})
+	if err == nil || !strings.Contains(err.Error(), "describe EKS cluster shop in eu-west-1") {
+		t.Errorf("got %v, want the error of DescribeCluster", err)
 	}
 }

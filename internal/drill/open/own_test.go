@@ -8,7 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // Without a hub, destination is the name of the cluster in the site's own Argo CD.
@@ -21,7 +21,7 @@ func TestADestinationOfTheSitesOwnArgoCD(t *testing.T) {
 			t.Errorf("%s: %v", destination, err)
 			continue
 		}
-		_, here, err := open.Hub(t.Context(), &site.Opener{Config: c}, nil, doctor.Here{Servers: []string{"https://10.0.0.1"}})
+		_, here, err := open.Hub(t.Context(), &wiring.Opener{Config: c}, nil, doctor.Here{Servers: []string{"https://10.0.0.1"}})
 		if err != nil || here.Hub || !slices.Equal(here.Servers, []string{"https://10.0.0.1", want}) {
 			t.Errorf("%s: %+v, %v", destination, here, err)
 		}

@@ -19,10 +19,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
-	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 const (
@@ -162,7 +162,7 @@ func (w *world) open(t *testing.T, url string) {
 	}
 	c.Site = "prod"
 	w.run = &run.Run{
-		Tick:    site.Tick(c, site.Parts{Sampler: sampler, Store: mem.New(), Repository: repository, Clock: time.Now, Owner: "drill"}),
+		Tick:    wiring.Tick(c, wiring.Parts{Sampler: sampler, Store: mem.New(), Repository: repository, Clock: time.Now, Owner: "drill"}),
 		Objects: objects, Here: doctor.Here{Branch: "main"}, MinCoverage: 0.95, Archive: archive.Folder(t.TempDir()),
 	}
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Run has the parts and settings of a drill. Archive, Teller, Page and Paths are
+// A Run has the parts and settings of a drill. Archive, Alerts, Page and Paths are
 // optional.
 type Run struct {
 	Tick    *tick.Tick // Run sets Flush; with DryRun the drill writes nothing
@@ -34,29 +34,11 @@ type Run struct {
 	MinCoverage float64
 	// LeaseWithin is the longest time to wait while another tick has the lease.
 	LeaseWithin time.Duration
-	Tag         bool // tag the scored commit
 
 	Archive archive.Archive
-	Teller  Teller
+	Alerts  tick.Alerts
 	// Page renders the HTML that is saved next to the document. Nil saves no page.
 	Page func(drill.Document) ([]byte, error)
-}
-
-// A Teller sends messages.
-type Teller interface {
-	Tell(ctx context.Context, n alert.Notice) error
-}
-
-// A BusyError reports that another run had the site's lease for as long as the drill
-// waits.
-type BusyError struct {
-	Held   string
-	Waited time.Duration
-}
-
-// Error names the run that has the lease.
-func (e *BusyError) Error() string {
-	return fmt.Sprintf("%s; waited for %s. Run the drill again, or set a longer --lock-timeout", e.Held, e.Waited)
 }
 
 // every is the interval between two attempts to get the lease.
@@ -68,10 +50,6 @@ const commits = 100
 // Drill runs the drill. It returns an error if it could not compute a score. If it could
 // not save its report or send its message, it adds a problem to the document.
 func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
-	tags, err := r.tagger()
-	if err != nil {
-		return drill.Document{}, err
-	}
 	flushed, err := r.flush(ctx)
 	if err != nil {
 		return drill.Document{}, fmt.Errorf("flush: %w", err)
@@ -88,7 +66,7 @@ func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
 	if r.Tick.DryRun {
 		return r.withdraw(ctx, look, d), nil
 	}
-	d = r.keep(ctx, r.withdraw(ctx, look, tag(ctx, tags, d)))
+	d = r.keep(ctx, r.withdraw(ctx, look, d))
 	notice, err := Notice(d)
 	return r.tell(ctx, d, notice, err), nil
 }
@@ -111,7 +89,7 @@ func (r *Run) flush(ctx context.Context) (tick.Report, error) {
 		case ctx.Err() != nil:
 			return report, context.Cause(ctx)
 		case waited >= r.LeaseWithin || r.Tick.Wait == nil:
-			return report, &BusyError{report.NotRun, waited.Round(time.Second)}
+			return report, fmt.Errorf("%s; waited for %s. Run the drill again, or set a longer --lock-timeout", report.NotRun, waited.Round(time.Second))
 		}
 		r.Tick.Wait(ctx, every)
 	}
@@ -172,11 +150,11 @@ func (r *Run) keep(ctx context.Context, d drill.Document) drill.Document {
 // tell sends a message. If err is not nil, tell sends nothing and adds err to the
 // problems.
 func (r *Run) tell(ctx context.Context, d drill.Document, notice alert.Notice, err error) drill.Document {
-	if r.Teller == nil {
+	if r.Alerts == nil {
 		return d
 	}
 	if err == nil {
-		err = r.Teller.Tell(ctx, notice)
+		err = r.Alerts.Send(ctx, notice)
 	}
 	if err != nil {
 		err = fmt.Errorf("send message %s: %w", notice.Kind, err)

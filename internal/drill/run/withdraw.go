@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/score"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
@@ -33,7 +33,8 @@ func (r *Run) withdraw(ctx context.Context, look score.Look, d drill.Document) d
 		return d
 	}
 	file := checkpoint.EvidencePath(found.Site)
-	reasons := strings.Join(each.Of(why, func(f doctor.Finding) string { return f.Subject + ": " + f.Text }), "\n")
+	reasons := strings.Join(lists.Map(why, func(f doctor.Finding) string { return f.Subject + ": " + f.Text }), "\n")
+	fixes := slices.Compact(lists.Map(why, func(f doctor.Finding) string { return f.Fix }))
 	if r.Tick.DryRun {
 		return d.Problem(fmt.Errorf("no rule protects the live replica count of workloads in %s. Add the rules again, or run \"gitlatch doctor --write\" or a drill with --flush to remove the lines:\n%s", file, reasons))
 	}
@@ -42,13 +43,13 @@ func (r *Run) withdraw(ctx context.Context, look score.Look, d drill.Document) d
 		Message: doctor.EvidenceMessage(found.Site, look.Tree.Evidence, left), When: r.Tick.Clock(),
 	})
 	gone := alert.Condition{
-		Kind: alert.RuleGone, Text: alert.Brief("No rule protects the live replica count any more:\n" + reasons), Did: "gitlatch writes no levels for these workloads",
-		Do: fmt.Sprintf("add the rule again and run \"gitlatch doctor --write\", or add a line of your own to %s", file),
+		Kind: alert.RuleGone, Text: alert.Brief("No rule protects the live replica count any more:\n" + reasons), Effect: "gitlatch writes no levels for these workloads",
+		Fix: fmt.Sprintf("%s, and run \"gitlatch doctor --write\". Or add a line of your own to %s", strings.Join(fixes, ", "), file),
 	}
 	if err != nil {
-		gone.Did = fmt.Sprintf("gitlatch could not remove their lines from %s, and may continue to write levels: %v", file, err)
+		gone.Effect = fmt.Sprintf("gitlatch could not remove their lines from %s, and may continue to write levels: %v", file, err)
 	}
-	d = d.Problem(fmt.Errorf("%s\n%s. What to do: %s", gone.Text, gone.Did, gone.Do))
+	d = d.Problem(fmt.Errorf("%s\n%s. Fix: %s", gone.Text, gone.Effect, gone.Fix))
 	_, alerts := alert.Advance(found.Site, nil, []alert.Condition{gone}, r.Tick.Clock(), 0)
 	for _, a := range alerts {
 		notice, err := a.Notice()

@@ -43,14 +43,14 @@ func TestADrillWithdrawsWhatDoesNotHold(t *testing.T) {
 		"nothing applies it":       {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, change: func(p *parts) { p.flux = nil }},
 		"a dry drill":              {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, dry: true, says: true},
 		"its cluster was adopted since": {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{}, change: func(p *parts) {
-			p.repository.Edit("work", p.now, map[string][]byte{checkpoint.SitePath("prod"): checkpoint.Site{Name: "prod", Cluster: "blue"}.Format()})
+			p.Repository.Edit("work", p.now, map[string][]byte{checkpoint.SitePath("prod"): checkpoint.Site{Name: "prod", Cluster: "blue"}.Format()})
 		}},
 		"another cluster": {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, change: func(p *parts) {
 			p.cluster, p.now = "green", p.now.Add(time.Hour)
 		}},
 		"a second cluster": {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, change: func(p *parts) { p.cluster = "green" }},
 		"its build fails for now": {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, change: func(p *parts) {
-			p.repository.Edit("work", p.now, map[string][]byte{"clusters/prod/web.yaml": []byte(":")})
+			p.Repository.Edit("work", p.now, map[string][]byte{"clusters/prod/web.yaml": []byte(":")})
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestADrillWithdrawsWhatDoesNotHold(t *testing.T) {
 			}
 			p.flux = map[string]string{"GitRepository": fluxSource, "Kustomization": "{metadata: {name: shop, namespace: flux-system}, spec: {sourceRef: {kind: GitRepository, name: fleet}, path: clusters/prod, " + c.spec + "}, status: {conditions: [{type: Ready, status: \"True\"}]}}"}
 			r.Here.Repository, r.Tick.DryRun = "https://git.example.com/fleet.git", c.dry
-			p.repository.Edit("work", p.now, map[string][]byte{checkpoint.EvidencePath("prod"): c.before.Format()})
+			p.Repository.Edit("work", p.now, map[string][]byte{checkpoint.EvidencePath("prod"): c.before.Format()})
 			if c.change != nil {
 				c.change(p)
 			}
@@ -81,8 +81,8 @@ func TestADrillWithdrawsWhatDoesNotHold(t *testing.T) {
 			for _, n := range p.told {
 				if n.Kind == string(alert.RuleGone) {
 					told += n.Text
-					if !json.Valid(n.Document) || !strings.Contains(n.Do, "gitlatch doctor --write") || n.Severity != alert.RuleGone.Severity() {
-						t.Errorf("machines get %q, and what to do is %q", n.Document, n.Do)
+					if !json.Valid(n.Document) || !strings.HasPrefix(n.Fix, "add {paths: [/spec/replicas], target: {kind: Deployment}} to spec.ignore") || !strings.Contains(n.Fix, "gitlatch doctor --write") || n.Severity != alert.RuleGone.Severity() {
+						t.Errorf("machines get %q, and what to do is %q", n.Document, n.Fix)
 					}
 				}
 			}
@@ -97,7 +97,7 @@ func TestADrillWithdrawsWhatDoesNotHold(t *testing.T) {
 
 func treeAt(t *testing.T, p *parts, commit string) checkpoint.Tree {
 	t.Helper()
-	tree, _, err := ledger.TreeAt(t.Context(), p.repository, commit, "prod")
+	tree, _, err := ledger.TreeAt(t.Context(), p.Repository, commit, "prod")
 	if err != nil {
 		t.Fatal(err)
 	}

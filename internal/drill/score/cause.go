@@ -13,17 +13,17 @@ import (
 // needs: first problems of the built manifests, then problems of the level in git.
 func (one subject) causes() []drill.Cause {
 	causes := []drill.Cause{}
-	add := func(name, text string) { causes = append(causes, drill.Cause{Name: name, Text: text}) }
+	add := func(name, text, fix string) { causes = append(causes, drill.Cause{Name: name, Text: text, Fix: fix}) }
 	switch {
 	case one.unknown != "":
-		add(string(policy.ReasonUnread), one.unknown)
+		add(string(policy.ReasonUnread), one.unknown, "")
 		return causes
 	case !one.runs:
-		add(drill.CauseNotRunning, "Git has a level for the workload, but the cluster does not have the workload.")
+		add(drill.CauseNotRunning, "Git has a level for the workload, but the cluster does not have the workload.", "")
 		return causes
 	case one.need == 0 || one.leftOut():
 		if one.decision.Reason != policy.ReasonNone {
-			add(string(one.decision.Reason), one.decision.Text)
+			add(string(one.decision.Reason), one.decision.Text, "")
 		}
 		return causes
 	case one.start >= one.need:
@@ -32,19 +32,20 @@ func (one subject) causes() []drill.Cause {
 	if one.Start < cmp.Or(one.Level, one.need) {
 		for _, f := range one.Lowers {
 			if f.Trap != doctor.MaxUnderNeed { // it is about the level in git
-				add(string(f.Trap), f.Text)
+				add(string(f.Trap), f.Text, f.Fix)
 			}
 		}
 		switch {
 		case len(causes) > 0:
 		case one.Start == 0:
-			add(drill.CauseNotBuilt, "No folder that was built contains the workload, so the replicas that a rebuild starts it with are unknown. Name the folder with its manifests with --path.")
+			add(drill.CauseNotBuilt, "No folder that was built contains the workload, so the replicas that a rebuild starts it with are unknown.", "name the folder with its manifests with --path")
 		case one.Level > 0:
-			add(drill.CauseBuiltLow, fmt.Sprintf("%s builds the workload with replicas: %d, but its level is %d.", one.By, one.Start, one.Level))
+			add(drill.CauseBuiltLow, fmt.Sprintf("%s builds the workload with replicas: %d, but its level is %d.", one.By, one.Start, one.Level), "")
 		}
 	}
 	if one.start < one.Start {
-		add(drill.CauseQuota, fmt.Sprintf("A ResourceQuota in namespace %s is too small for all pods. The workload starts %d of %d pods. Raise spec.hard of the ResourceQuota.", one.ID.Namespace, one.start, one.Start))
+		add(drill.CauseQuota, fmt.Sprintf("A ResourceQuota in namespace %s is too small for all pods. The workload starts %d of %d pods.", one.ID.Namespace, one.start, one.Start),
+			"raise spec.hard of the ResourceQuota")
 	}
 	if one.Level < one.need {
 		causes = append(causes, one.declared())
@@ -56,21 +57,22 @@ func (one subject) causes() []drill.Cause {
 func (one subject) declared() drill.Cause {
 	for _, f := range one.Lowers {
 		if f.Trap == doctor.MaxUnderNeed {
-			return drill.Cause{Name: string(f.Trap), Text: f.Text}
+			return drill.Cause{Name: string(f.Trap), Text: f.Text, Fix: f.Fix}
 		}
 	}
 	d := one.decision
 	if one.proposed >= one.need {
-		return drill.Cause{Name: drill.CauseProposed, Text: fmt.Sprintf("The pull request that sets the level to %d is not merged.", one.proposed)}
+		return drill.Cause{Name: drill.CauseProposed, Text: fmt.Sprintf("The pull request that sets the level to %d is not merged.", one.proposed), Fix: "merge the pull request"}
 	}
 	if d.Reason != policy.ReasonNone {
-		return drill.Cause{Name: string(d.Reason), Text: d.Text}
+		fixes := map[policy.Reason]string{policy.ReasonNoEvidence: "gitlatch doctor --write"}
+		return drill.Cause{Name: string(d.Reason), Text: d.Text, Fix: fixes[d.Reason]}
 	}
 	if one.Level == 0 {
 		return drill.Cause{Name: drill.CauseUndeclared, Text: "Git has no level for the workload: " + d.Text}
 	}
 	if one.policy.Round == policy.RoundNearest && d.Verdict == policy.Quiet {
-		return drill.Cause{Name: drill.CauseRounded, Text: fmt.Sprintf("Its policy rounds %d to the nearest level, %d. Set round: up in its policy.", one.need, one.Level)}
+		return drill.Cause{Name: drill.CauseRounded, Text: fmt.Sprintf("Its policy rounds %d to the nearest level, %d.", one.need, one.Level), Fix: "set round: up in its policy"}
 	}
 	return drill.Cause{Name: drill.CauseDeclared, Text: fmt.Sprintf("Git has %d of the %d pods that the workload needs: %s", one.Level, one.need, d.Text)}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/drill"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -43,13 +43,7 @@ func subjectOf(message string) string {
 
 // levels returns the level changes of a commit, without its changes of rollouts.
 func levels(changes []policy.Decision) []drill.Level {
-	all := []drill.Level{}
-	for _, d := range changes {
-		if d.Reading == policy.ReadingScale {
-			all = append(all, level(d))
-		}
-	}
-	return all
+	return lists.Map(lists.Filter(changes, func(d policy.Decision) bool { return d.Reading == policy.ReadingScale }), level)
 }
 
 func level(d policy.Decision) drill.Level {
@@ -82,5 +76,5 @@ func leftOut(l Look) []drill.LeftOut {
 		}
 		by[d.Reason].Workloads++
 	}
-	return each.Of(slices.Sorted(maps.Keys(by)), func(reason policy.Reason) drill.LeftOut { return *by[reason] })
+	return lists.Map(slices.Sorted(maps.Keys(by)), func(reason policy.Reason) drill.LeftOut { return *by[reason] })
 }

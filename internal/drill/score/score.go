@@ -8,11 +8,13 @@ import (
 	"math"
 	"slices"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
@@ -38,8 +40,8 @@ func Document(l Look) drill.Document {
 	d := drill.Document{
 		Document: term.DocumentOf(drill.Kind), Site: l.Tick.Site, Cluster: l.Tick.Cluster, At: l.Tick.At.UTC(),
 		Mode: "latch", DryRun: l.Tick.DryRun, Branch: l.Branch, Commit: l.Commit, MinCoverage: l.MinCoverage,
-		Workloads: each.Of(l.Doctor.Workloads, newSeen(l).workload), LeftOut: leftOut(l), Flush: flushed(l), Model: drill.DefaultModel(),
-		Links: []drill.Link{}, Unread: unread(l), Problems: each.Of(l.Tick.Problems, error.Error),
+		Workloads: lists.Map(l.Doctor.Workloads, newSeen(l).workload), LeftOut: leftOut(l), Flush: flushed(l), Model: drill.DefaultModel(),
+		Links: []drill.Link{}, Unread: unread(l), Problems: lists.Map(l.Tick.Problems, error.Error),
 	}
 	if l.Tick.Observe {
 		d.Mode = "observe"
@@ -58,7 +60,7 @@ func Document(l Look) drill.Document {
 // Workloads without a coverage come last.
 func worst(a, b drill.Workload) int {
 	return cmp.Or(
-		cmp.Compare(or(a.Coverage, math.Inf(1)), or(b.Coverage, math.Inf(1))),
+		cmp.Compare(ptr.Deref(a.Coverage, math.Inf(1)), ptr.Deref(b.Coverage, math.Inf(1))),
 		cmp.Compare(b.Missing, a.Missing),
 		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 }
@@ -86,10 +88,10 @@ func sum(all []drill.Workload) drill.Fleet {
 		f.Workloads++
 		f.Need += int64(*w.Need)
 		f.Covered += int64(*w.Need - w.Missing)
-		f.Declared += int64(or(w.Declared, 0))
-		f.Rebuilt += int64(or(w.RebuiltAt, 0))
-		f.Ready += int64(or(w.Ready, 0))
-		f.Live += int64(or(w.Live, 0))
+		f.Declared += int64(ptr.Deref(w.Declared, 0))
+		f.Rebuilt += int64(ptr.Deref(w.RebuiltAt, 0))
+		f.Ready += int64(ptr.Deref(w.Ready, 0))
+		f.Live += int64(ptr.Deref(w.Live, 0))
 		f.Surplus += int64(w.Surplus)
 		if w.SurplusStuck {
 			f.SurplusStuck += int64(w.Surplus)
@@ -128,7 +130,7 @@ func findings(r doctor.Report, all []drill.Workload) []drill.Finding {
 	}
 	found := []drill.Finding{}
 	for _, f := range r.Findings {
-		one := drill.Finding{Trap: string(f.Trap), Subject: f.Subject, Text: f.Text, Workloads: []string{}}
+		one := drill.Finding{Trap: string(f.Trap), Subject: f.Subject, Text: f.Text, Fix: f.Fix, Workloads: []string{}}
 		for _, w := range r.Workloads {
 			missing := lacks[w.ID.String()]
 			crowded := f.Trap == doctor.Quota && f.Subject == w.ID.Namespace
@@ -142,14 +144,6 @@ func findings(r doctor.Report, all []drill.Workload) []drill.Finding {
 	return found
 }
 
-// or returns the number, or unknown if the number is nil.
-func or[T any](n *T, unknown T) T {
-	if n == nil {
-		return unknown
-	}
-	return *n
-}
-
 // known returns nil for a number that is not positive.
 func known(n int32) *int32 {
 	if n <= 0 {
@@ -160,9 +154,6 @@ func known(n int32) *int32 {
 
 // unread lists the parts of the cluster and then of git that could not be read.
 func unread(l Look) []string {
-	texts := workload.Texts(l.Doctor.Unread)
-	for _, namespace := range slices.Sorted(maps.Keys(l.Tree.Broken)) {
-		texts = append(texts, l.Tree.Broken[namespace].Error())
-	}
-	return texts
+	broken := lists.Map(slices.Sorted(maps.Keys(l.Tree.Broken)), func(namespace string) string { return l.Tree.Broken[namespace].Error() })
+	return append(workload.Texts(l.Doctor.Unread), broken...)
 }

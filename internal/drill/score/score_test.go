@@ -94,7 +94,7 @@ func TestCausesOfWhatLacks(t *testing.T) {
 		{"rounded to the nearest", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 150, 150
 			l.Tick.Set.Default = policy.Presets()["closest"]
-		}, 37, "rounded-down", "Set round: up"},
+		}, 37, "rounded-down", "set round: up"},
 		{"headroom needs less", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 150, 150
 			l.Tick.Set.Default = policy.Presets()["tight"]
@@ -114,7 +114,7 @@ func TestCausesOfWhatLacks(t *testing.T) {
 			w := d.Workloads[0]
 			var names, texts []string
 			for _, cause := range w.Causes {
-				names, texts = append(names, cause.Name), append(texts, cause.Text)
+				names, texts = append(names, cause.Name), append(texts, cause.Text+" "+cause.Fix)
 			}
 			if w.Missing != c.lacks || strings.Join(names, " ") != c.causes || !strings.Contains(strings.Join(texts, "\n"), c.says) {
 				t.Errorf("lacks %d, want %d: %q, %q", w.Missing, c.lacks, names, texts)
@@ -317,7 +317,7 @@ func TestAnUnknownStartIsNotZero(t *testing.T) {
 	}
 	l = looked()
 	l.Doctor.Workloads[0].Start = 0
-	if d := score.Document(l); d.Fleet.Nothing != "the replicas that a rebuild starts 1 workload with are unknown" || d.Passed || !strings.Contains(d.Workloads[0].Causes[0].Text, "--path") {
+	if d := score.Document(l); d.Fleet.Nothing != "the replicas that a rebuild starts 1 workload with are unknown" || d.Passed || !strings.Contains(d.Workloads[0].Causes[0].Fix, "--path") {
 		t.Errorf("fleet %+v, %+v", d.Fleet, d.Workloads[0].Causes)
 	}
 	l = looked()

@@ -4,7 +4,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -21,7 +21,7 @@ type seen struct {
 
 func newSeen(l Look) seen {
 	byID := func(s workload.Sample) workload.ID { return s.ID }
-	s := seen{Look: l, samples: each.By(l.Tick.Samples, byID),
+	s := seen{Look: l, samples: lists.Index(l.Tick.Samples, byID),
 		scales: map[workload.ID]policy.Decision{}, entries: l.Tree.Entries(), starts: map[string]int64{}}
 	for _, d := range l.Tick.Decisions {
 		if d.Reading == policy.ReadingScale {

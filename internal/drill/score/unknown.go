@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/drill"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
@@ -27,7 +27,7 @@ func (s seen) unknown(one subject) string {
 
 // nothing returns the reason why a fleet has no coverage, or "" if it has one.
 func nothing(d drill.Document) string {
-	declared := each.Count(d.Workloads, func(w drill.Workload) bool { return w.Declared != nil })
+	declared := lists.Count(d.Workloads, func(w drill.Workload) bool { return w.Declared != nil })
 	switch f := d.Fleet; {
 	case f.Need > 0:
 		return ""
@@ -58,7 +58,7 @@ func notices(l Look, d drill.Document) (dropped bool, notices []string) {
 	if f := d.Fleet; f.Nothing == "" && f.Unknown > 0 {
 		notices = append(notices, fmt.Sprintf("the replicas that a rebuild starts %s with are unknown. Coverage leaves them out", term.Count(f.Unknown, "workload")))
 	}
-	idle := each.Count(d.Workloads, func(w drill.Workload) bool { return len(w.Causes) > 0 && w.Causes[0].Name == drill.CauseNotRunning })
+	idle := lists.Count(d.Workloads, func(w drill.Workload) bool { return len(w.Causes) > 0 && w.Causes[0].Name == drill.CauseNotRunning })
 	if idle > 0 && d.Fleet.Nothing == "" {
 		notices = append(notices, fmt.Sprintf("git has levels for %s that the cluster does not have. Coverage leaves them out", term.Count(idle, "workload")))
 	}

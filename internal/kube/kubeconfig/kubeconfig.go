@@ -4,18 +4,16 @@
 package kubeconfig
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/tools/clientcmd/api"
 )
 
 // A Choice selects a cluster. The zero value selects the current context of the files
@@ -49,50 +47,25 @@ func Load(c Choice) (*rest.Config, error) {
 	return config, nil
 }
 
+// load loads the files and checks the selected context. client-go itself would use an
+// incomplete context as an anonymous user, or look for another configuration.
 func load(rules *clientcmd.ClientConfigLoadingRules, context string) (*rest.Config, error) {
 	merged, err := rules.Load()
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, errors.New("no such file")
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case len(merged.Contexts) == 0:
-		return nil, absence(rules.GetLoadingPrecedence())
 	}
-	if err := check(merged, context); err != nil {
-		return nil, err
+	context = cmp.Or(context, merged.CurrentContext)
+	there := strings.Join(slices.Sorted(maps.Keys(merged.Contexts)), ", ")
+	found := merged.Contexts[context]
+	switch {
+	case there == "":
+		return nil, errors.New("no such file, or no context in it")
+	case found == nil:
+		return nil, fmt.Errorf("no context %q; there are: %s", context, there)
+	case merged.Clusters[found.Cluster] == nil:
+		return nil, fmt.Errorf("context %q: no cluster %q", context, found.Cluster)
+	case found.AuthInfo != "" && merged.AuthInfos[found.AuthInfo] == nil:
+		return nil, fmt.Errorf("context %q: no user %q", context, found.AuthInfo)
 	}
 	return clientcmd.NewNonInteractiveClientConfig(*merged, context, nil, rules).ClientConfig()
-}
-
-// absence returns why the files have no context.
-func absence(files []string) error {
-	for _, file := range files {
-		if _, err := os.Stat(file); err == nil {
-			return errors.New("it has no context")
-		}
-	}
-	return errors.New("no such file")
-}
-
-// check returns an error if the selected context is missing or incomplete. If the context
-// is missing, the error lists the available contexts.
-func check(c *api.Config, context string) error {
-	there := strings.Join(slices.Sorted(maps.Keys(c.Contexts)), ", ")
-	if context == "" {
-		context = c.CurrentContext
-	}
-	if context == "" {
-		return fmt.Errorf("no present context; choose one of: %s", there)
-	}
-	found, ok := c.Contexts[context]
-	switch {
-	case !ok:
-		return fmt.Errorf("no context %q; there are: %s", context, there)
-	case c.Clusters[found.Cluster] == nil:
-		return fmt.Errorf("context %q: no cluster %q", context, found.Cluster)
-	case found.AuthInfo != "" && c.AuthInfos[found.AuthInfo] == nil:
-		return fmt.Errorf("context %q: no user %q", context, found.AuthInfo)
-	}
-	return nil
 }

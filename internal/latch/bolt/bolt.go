@@ -76,10 +76,7 @@ func (s *Store) Latches(ctx context.Context, site string) (map[workload.ID]latch
 			return err
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return latches, nil
+	return latches, err
 }
 
 // Save writes under a lease, all or nothing. See [latch.Store].

@@ -35,7 +35,7 @@ type BusyError struct{ Path string }
 
 // Error names the file and the remedy.
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("open state %s: another gitlatch has had it open for %s: let it end, or name another file", e.Path, patience)
+	return fmt.Sprintf("open state %s: another gitlatch process has it open for %s. Wait until it ends, or use another file", e.Path, patience)
 }
 
 // Open opens the file at path, and creates it if it does not exist. If the file is

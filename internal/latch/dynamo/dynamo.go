@@ -49,7 +49,7 @@ type Store struct {
 }
 
 // Open returns the Store in a table. It sends no request. If the table is missing or has
-// another key schema, the first use returns a TableError.
+// another key schema, the first use returns an error.
 func Open(o Options) *Store {
 	return &Store{table: o.Table, client: o.Client, gap: firstGap}
 }

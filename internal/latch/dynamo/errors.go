@@ -31,47 +31,19 @@ type fault struct{ is, fix string }
 var (
 	faults = map[string]fault{
 		"ResourceNotFoundException":           {"does not exist", "create it, or correct the table or the region of state.dynamodb"},
-		"AccessDeniedException":               {"may not be used", "allow GetItem, Query, UpdateItem and DeleteItem on it, and its key, to the role, for the leading key site#<site>"},
-		"UnrecognizedClientException":         {"does not accept the credentials", "check them, and that they are of the table's account and region"},
+		"AccessDeniedException":               {"denies access", "allow the role GetItem, Query, UpdateItem and DeleteItem on the table for the leading key site#<site>, and the use of its KMS key"},
+		"UnrecognizedClientException":         {"does not accept the credentials", "check them, and check that they belong to the table's account and Region"},
 		"InvalidSignatureException":           {"does not accept the credentials", "check them, and the clock of this machine"},
-		"MissingAuthenticationTokenException": {"does not accept the credentials", "there are none: name a role or a profile"},
-		"ExpiredTokenException":               {"does not accept the credentials", "they have expired: renew them"},
+		"MissingAuthenticationTokenException": {"requires credentials", "set a role or a profile"},
+		"ExpiredTokenException":               {"does not accept the credentials", "they have expired. Renew them"},
 	}
-	throttled = fault{"is throttled, and stayed so", "use on-demand capacity, or raise what is provisioned"}
-	misshapen = fault{"has another key schema", "its key must be pk (partition) and sk (sort), both strings: create it anew, or name another table"}
+	throttled = fault{"is throttled", "use on-demand capacity, or raise the provisioned capacity"}
+	misshapen = fault{"has another key schema", "its key must be pk (partition) and sk (sort), both strings. Create the table again, or use another table"}
 )
-
-// A TableError reports that a table cannot be used.
-type TableError struct {
-	Table string
-	Code  string // the error code of AWS
-	Cause error
-
-	fault fault
-}
-
-// Error names the table, the problem and the remedy.
-func (e *TableError) Error() string {
-	return fmt.Sprintf("table %s %s: %s (%s)", e.Table, e.fault.is, e.fault.fix, brief(e.Cause))
-}
-
-// Unwrap returns the cause.
-func (e *TableError) Unwrap() error { return e.Cause }
 
 // maxBody is the maximum size of a body in bytes. DynamoDB accepts items of 400 KB, and
 // the other attributes must have room for any owner.
 const maxBody = 396 << 10
-
-// A TooLargeError reports that a value does not fit into an item.
-type TooLargeError struct {
-	What string // "head of site prod"
-	Size int    // in bytes, compressed
-}
-
-// Error names the value, its size and the remedy.
-func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("save %s: it is of %d bytes, and an item of DynamoDB holds %d: divide the workloads among several sites, or shorten the policy file", e.What, e.Size, maxBody)
-}
 
 // The SDK's client retries for a second or two. If the table is still throttled, call
 // retries for some more seconds: losing the result of a tick costs more than waiting.
@@ -124,7 +96,7 @@ func (s *Store) explain(err error) error {
 	case !known:
 		return fmt.Errorf("table %s: %w", s.table, err)
 	}
-	return &TableError{Table: s.table, Code: api.ErrorCode(), Cause: err, fault: is}
+	return fmt.Errorf("table %s %s: %s (%s)", s.table, is.is, is.fix, brief(err))
 }
 
 // ofSchema reports whether a ValidationException is about the keys of the table, because

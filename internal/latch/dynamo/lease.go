@@ -31,7 +31,7 @@ func (s *Store) Acquire(ctx context.Context, site, owner string, now, until time
 			return latch.Lease{}, fmt.Errorf("take lease of site %s: %w", site, err)
 		}
 	}
-	return latch.Lease{}, fmt.Errorf("take lease of site %s: it moved %d times meanwhile", site, tries)
+	return latch.Lease{}, fmt.Errorf("take lease of site %s: other processes changed it during %d attempts", site, tries)
 }
 
 // Release gives the lease back. See [latch.Store].

@@ -117,7 +117,7 @@ func sealed[T latch.Stored](w write, v T) (write, error) {
 		return w, fmt.Errorf("save %s: %w", w.what, err)
 	}
 	if len(w.body) > maxBody {
-		return w, &TooLargeError{What: w.what, Size: len(w.body)}
+		return w, fmt.Errorf("save %s: it has %d bytes, and an item in DynamoDB has at most %d. Split the workloads into several sites, or shorten the policy file", w.what, len(w.body), maxBody)
 	}
 	w.values[":body"], w.values[":stamp"] = binary(w.body), text(rand.Text())
 	return w, nil

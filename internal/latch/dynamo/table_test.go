@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -69,18 +70,17 @@ func TestTableThatCannotBeUsedSaysWhatToFix(t *testing.T) {
 		"with other keys":      {table(t, client, "id", "range"), client, []string{"key schema", "pk (partition) and sk (sort)"}},
 		"with numbers as keys": {*numeric, client, []string{"key schema", "both strings"}},
 		"not allowed": {"gitlatch", answering("AccessDeniedException", "User: arn:aws:sts::1:assumed-role/latch/x is not authorized to perform: dynamodb:GetItem"),
-			[]string{"may not be used", "GetItem, Query, UpdateItem and DeleteItem", "site#<site>", "User: arn:aws:sts::1:assumed-role/latch/x is not authorized"}},
-		"credentials expired": {"gitlatch", answering("ExpiredTokenException", "The security token included in the request is expired"), []string{"credentials", "renew them"}},
-		"credentials unknown": {"gitlatch", answering("UnrecognizedClientException", "The security token included in the request is invalid"), []string{"credentials", "region"}},
+			[]string{"denies access", "GetItem, Query, UpdateItem and DeleteItem", "site#<site>", "User: arn:aws:sts::1:assumed-role/latch/x is not authorized"}},
+		"credentials expired": {"gitlatch", answering("ExpiredTokenException", "The security token included in the request is expired"), []string{"credentials", "Renew them"}},
+		"credentials unknown": {"gitlatch", answering("UnrecognizedClientException", "The security token included in the request is invalid"), []string{"credentials", "account and Region"}},
 		"throttled":           {"gitlatch", watched{nil, func(string, any) error { return throttle }}, []string{"is throttled", "on-demand"}},
 	} {
 		for use, do := range uses {
 			t.Run(name+"/"+use, func(t *testing.T) {
 				t.Parallel()
 				err := do(t.Context(), dynamo.Hasty(dynamo.Options{Table: c.table, Client: c.client}))
-				var unusable *dynamo.TableError
-				if !errors.As(err, &unusable) || unusable.Table != c.table || unusable.Code == "" {
-					t.Fatalf("error is %v, want a TableError", err)
+				if err == nil {
+					t.Fatal("no error")
 				}
 				for _, say := range append(c.says, "table "+c.table, "site prod") {
 					if !strings.Contains(err.Error(), say) {
@@ -104,7 +104,7 @@ func TestOtherErrorsNameTheTable(t *testing.T) {
 	} {
 		for use, do := range uses {
 			err := do(t.Context(), dynamo.Hasty(dynamo.Options{Table: "gitlatch", Client: watched{nil, func(string, any) error { return cause }}}))
-			if !errors.Is(err, cause) || errors.As(err, new(*dynamo.TableError)) || !strings.Contains(err.Error(), "table gitlatch") {
+			if !errors.Is(err, cause) || !strings.Contains(err.Error(), "table gitlatch") {
 				t.Errorf("%s, %s: error is %v", name, use, err)
 			}
 		}
@@ -127,8 +127,7 @@ func TestHeadThatFitsNoItemWritesNothing(t *testing.T) {
 	lease := acquire(t, s, "a", noon)
 	save(t, s, lease, latch.Head{At: noon})
 	err := s.Save(t.Context(), lease, latch.Head{Agreed: latch.Agreed{PolicySource: noise(420 << 10)}}, []latch.Latch{web("web")}, nil)
-	var large *dynamo.TooLargeError
-	if !errors.As(err, &large) || large.Size < 400<<10 || !strings.Contains(err.Error(), "head of site prod") || !strings.Contains(err.Error(), "several sites") {
+	if err == nil || !strings.Contains(err.Error(), "head of site prod") || !strings.Contains(err.Error(), "several sites") {
 		t.Errorf("error is %v", err)
 	}
 	if head, latches := load(t, s); !head.At.Equal(noon) || len(latches) > 0 {
@@ -147,7 +146,7 @@ func TestLargestHeadFits(t *testing.T) {
 		switch err := s.Save(t.Context(), lease, latch.Head{Agreed: latch.Agreed{PolicySource: noise(size)}}, nil, nil); {
 		case err == nil:
 			fits = size
-		case errors.As(err, new(*dynamo.TooLargeError)):
+		case strings.Contains(err.Error(), "several sites"):
 			not = size
 		default:
 			t.Fatalf("%d bytes: %v", size, err)
@@ -318,7 +317,7 @@ func TestItemThatCannotBeReadIsCorrupt(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := uses[c.use](t.Context(), dynamo.Hasty(dynamo.Options{Table: into, Client: client}))
-			if c.newer != errors.As(err, new(*latch.NewerError)) || c.newer == errors.As(err, new(*latch.CorruptError)) {
+			if c.newer != strings.Contains(fmt.Sprint(err), "Update gitlatch") || c.newer == errors.As(err, new(*latch.CorruptError)) {
 				t.Errorf("error is %v", err)
 			}
 			if sort := c.item["sk"].(*types.AttributeValueMemberS).Value; err != nil && !strings.Contains(err.Error(), "table "+into+", item site#prod "+sort) {

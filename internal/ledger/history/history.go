@@ -10,6 +10,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -192,11 +193,6 @@ func (w *walk) change(c repo.LogEntry, from, to state) Change {
 
 // reason returns the reasons for the workload in a commit's message.
 func (w *walk) reason(c repo.LogEntry) string {
-	var texts []string
-	for _, r := range ledger.Reasons(c.Message) {
-		if r.ID == w.query.ID {
-			texts = append(texts, r.Text)
-		}
-	}
-	return strings.Join(texts, "; ")
+	own := lists.Filter(ledger.Reasons(c.Message), func(r ledger.Reason) bool { return r.ID == w.query.ID })
+	return strings.Join(lists.Map(own, func(r ledger.Reason) string { return r.Text }), "; ")
 }

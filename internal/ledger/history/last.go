@@ -37,7 +37,9 @@ func Last(ctx context.Context, r Repository, tip, file string) (Version, error) 
 	w := walk{repository: r, query: Query{Commits: lookedBack}, tip: tip, commits: map[string]repo.LogEntry{}}
 	chain := []string{tip} // the branch's own commits that are known so far
 	lacks := 0             // the index in chain of a commit without the file
-	for step := 1; ; step *= 2 {
+	at := 0
+	var found Version
+	for step := 1; found.ID == ""; step *= 2 {
 		for len(chain) <= lacks+step {
 			c, known, err := w.commit(ctx, chain[len(chain)-1])
 			if err != nil {
@@ -48,32 +50,30 @@ func Last(ctx context.Context, r Repository, tip, file string) (Version, error) 
 			}
 			chain = append(chain, c.Parents[0])
 		}
-		at := min(lacks+step, len(chain)-1)
+		at = min(lacks+step, len(chain)-1)
 		if at == lacks {
 			return Version{}, nil
 		}
-		found, err := version(ctx, r, chain[at], file)
-		if err != nil {
+		var err error
+		if found, err = version(ctx, r, chain[at], file); err != nil {
 			return Version{}, err
 		}
 		if found.ID == "" {
 			lacks = at
-			continue
 		}
-		for at-lacks > 1 {
-			middle := (at + lacks) / 2
-			tried, err := version(ctx, r, chain[middle], file)
-			if err != nil {
-				return Version{}, err
-			}
-			if tried.ID == "" {
-				lacks = middle
-				continue
-			}
+	}
+	for at-lacks > 1 {
+		middle := (at + lacks) / 2
+		switch tried, err := version(ctx, r, chain[middle], file); {
+		case err != nil:
+			return Version{}, err
+		case tried.ID == "":
+			lacks = middle
+		default:
 			at, found = middle, tried
 		}
-		return found, nil
 	}
+	return found, nil
 }
 
 func version(ctx context.Context, r Repository, commit, file string) (Version, error) {

@@ -36,7 +36,7 @@ func (l Log) Table(out io.Writer, s term.Style) error {
 		if l.Looked > 0 {
 			far = fmt.Sprintf(": %s, back to %s", term.Count(l.Looked, "commit"), l.Oldest.UTC().Format(time.RFC3339))
 		}
-		p.Say("", "older commits were not looked at%s; --commits looks further, where the repository has more than a shallow clone's", far)
+		p.Say("", "older commits were not read%s. To read more commits, use --commits. A shallow clone does not contain all commits", far)
 	}
 	return p.Print(out)
 }

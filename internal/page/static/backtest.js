@@ -12,16 +12,16 @@ const opening = () => {
   document.title = 'Backtest of ' + count(candidates.length, 'policy', 'policies')
   put('above', `Backtest · ${count(data.workloads, 'workload')}, ${date(data.from)} to ${date(data.to)}`)
   if (!best) {
-    put('headline', `No policy is recommended: ${data.why}.`)
+    put('headline', `backtest recommends no policy: ${data.why}.`)
     return
   }
-  put('headline', `Take ${best.name}: it would have declared ${percent(best.coverage)} of the need with ${aDay(best.commitsPerDay)}.`)
-  put('lede', `Of ${count(candidates.length, 'policy', 'policies')} tried it has ${data.why}. What it declares beyond the need costs nothing until a rebuild starts from it.`)
+  put('headline', `Recommended: ${best.name}. Its levels cover ${percent(best.coverage)} of the desired replicas with ${aDay(best.commitsPerDay)}.`)
+  put('lede', `Of ${count(candidates.length, 'policy', 'policies')}, it has ${data.why}. Waste costs nothing before a rebuild.`)
   facts('facts', [
-    { label: 'Need declared, over time', value: percent(best.coverage), note: best.declared < data.workloads ? `${number(best.declared)} of ${count(data.workloads, 'workload')} had a level` : `all ${count(data.workloads, 'workload')} had a level` },
-    best.worst && { label: 'At worst', value: percent(best.worst.share), bad: best.worst.share < wants.coverage, note: best.worst.share < 1 ? `${number(best.worst.declared)} of ${number(best.worst.need)} pods, ${named(best.worst.workload).name}` : `of each need that lasted ${span(goSpan(data.lasting))}` },
+    { label: 'Coverage over time', value: percent(best.coverage), note: best.declared < data.workloads ? `${number(best.declared)} of ${count(data.workloads, 'workload')} had a level` : `all ${count(data.workloads, 'workload')} had a level` },
+    best.worst && { label: 'At worst', value: percent(best.worst.share), bad: best.worst.share < wants.coverage, note: best.worst.share < 1 ? `${number(best.worst.declared)} of ${number(best.worst.need)} pods, ${named(best.worst.workload).name}` : `of each replica count that lasted ${span(goSpan(data.lasting))}` },
     { label: 'Commits a day', value: daily(best.commitsPerDay), bad: best.commitsPerDay > wants.commitsPerDay, note: `${count(best.updates, 'update')} in ${count(Number(best.days.toFixed(1)), 'day')}` },
-    { label: 'Declared beyond the need', value: percent(best.excess), note: `${number(Math.round(best.wastePodHours))} pod hours` },
+    { label: 'Waste', value: percent(best.excess), note: `${number(Math.round(best.wastePodHours))} pod hours` },
   ])
   put('notices', node('p', { class: 'notice' }, 'In gitlatch.yaml: ', node('code', {}, rules(best.policy))))
 }
@@ -35,8 +35,8 @@ const told = c => `${c.name}: ${aDay(c.commitsPerDay)}, ${c.worst ? percent(c.wo
 
 const trade = () => {
   const shown = candidates.filter(c => c.declared > 0)
-  put('trade-under', `Each point is a policy; to the left is a quieter repository. The front is what no other beats in commits, waste or worst coverage without being worse in another. Dashed: what was asked for, at most ${plain(wants.commitsPerDay)} commits a day and at least ${percent(wants.coverage)} at worst.`)
-  put('trade-legend', legend(['ring', 'recommended'], ['spot front', 'front, covers enough'], ['spot short', 'front, covers too little'], ['spot', 'beaten by another'], ['limit', 'asked for']))
+  put('trade-under', `Each point is a policy. Points on the left make fewer commits. The front has the policies that no other policy improves without a worse result in commits, waste or worst coverage. The dashed lines are the limits: at most ${plain(wants.commitsPerDay)} commits a day, and a worst coverage of at least ${percent(wants.coverage)}.`)
+  put('trade-legend', legend(['ring', 'recommended'], ['spot front', 'front, covers enough'], ['spot short', 'front, covers too little'], ['spot', 'behind the front'], ['limit', 'limit']))
   const few = shown.length <= 12
   const points = (of, all = shown) => all.map(c => ({ x: c.commitsPerDay, y: of(c), of: dot(c), rank: rank(c), text: told(c), label: (few || rank(c) < 2) && c.name }))
   const wasteTicks = ticks(Math.max(0.1, ...shown.map(c => c.excess)), 5)
@@ -71,8 +71,8 @@ const lines = () => {
   const p = data.pictures
   only('lines', p && p.workloads.length > 0)
   if (!p || p.workloads.length === 0) return
-  put('lines-under', `A bucket of ${span(p.bucketSeconds)} shows the lowest and the highest count in it, so that no peak is lost.`
-    + (p.otherWorkloads > 0 ? ` Not drawn, so that the page stays small: ${count(p.otherWorkloads, 'workload')}.` : ''))
+  put('lines-under', `A bucket of ${span(p.bucketSeconds)} shows its lowest and its highest replica count.`
+    + (p.otherWorkloads > 0 ? ` ${count(p.otherWorkloads, 'more workload')} ${p.otherWorkloads === 1 ? 'is' : 'are'} not drawn.` : ''))
   const option = (value, text) => node('option', { value }, text)
   const full = text => { const w = named(text); return w.namespace + '/' + w.name + (w.kind === 'deployment' ? '' : ' ' + w.kind) }
   const policies = [...candidates].sort((a, b) => rank(a) - rank(b)).map(c => option(c.i, c.name + (c.recommended ? ' (recommended)' : '')))
@@ -84,8 +84,8 @@ const lines = () => {
   const draw = width => {
     const { workload, policy, second } = chosen
     const both = [policy, second].filter(i => i >= 0).map((i, n) => ({ line: p.levels[i][workload], second: n === 1, name: candidates[i].name }))
-    const label = `Pods of ${full(p.workloads[workload])}: what was needed, and what ${both.map(b => b.name).join(' and ')} would have declared.`
-    put('lines-legend', legend(['need', 'pods needed'], p.needs[workload].some(([, low, high]) => low < high) && ['spread', 'lowest to highest of a bucket'], ...both.map(b => [b.second ? 'level second' : 'level', b.name])))
+    const label = `Pods of ${full(p.workloads[workload])}: desired replicas, and the levels of ${both.map(b => b.name).join(' and ')}.`
+    put('lines-legend', legend(['need', 'desired replicas'], p.needs[workload].some(([, low, high]) => low < high) && ['spread', 'lowest to highest of a bucket'], ...both.map(b => [b.second ? 'level second' : 'level', b.name])))
     return steps(width, { label, need: p.needs[workload], levels: both, buckets: p.buckets, timeTicks: marks, yTitle: 'pods' })
   }
   redraw(part('lines-chart'), draw)
@@ -99,8 +99,8 @@ const lines = () => {
 
 const all = () => {
   const quiet = c => c.commitsPerDay
-  put('candidates-under', `Worst is of a need that lasted ${span(goSpan(data.lasting))}, waste what was declared beyond the need. Ticks are ${span(goSpan(data.period))} apart.`
-    + (candidates.some(c => c.reviews > 0) ? ' Crossings for review are taken to be merged at once.' : ''))
+  put('candidates-under', `Worst is the lowest coverage of a replica count that lasted ${span(goSpan(data.lasting))}. Waste is the level above the desired replicas. Ticks are ${span(goSpan(data.period))} apart.`
+    + (candidates.some(c => c.reviews > 0) ? ' backtest assumes that a reviewed level change is merged at once.' : ''))
   table('candidates', {
     caption: 'Policies, the recommended one first', noun: 'policy', nouns: 'policies', hint: 'name or mark', rows: [...candidates].sort((a, b) => rank(a) - rank(b) || a.commitsPerDay - b.commitsPerDay), least: '56rem',
     text: c => [c.name, c.policy.series, c.policy.round, c.recommended && 'recommended', c.front && 'front'].filter(Boolean).join(' '),
@@ -119,7 +119,7 @@ const all = () => {
 
 const closing = () => put('foot', [
   ['Samples', `${number(data.samples)}, ${span(goSpan(data.step))} apart`], ['From', stamp(data.from)], ['To', stamp(data.to)],
-  ['Looked at', `every ${span(goSpan(data.period))}`], ['Asked for', `${percent(wants.coverage)} at worst, ${plain(wants.commitsPerDay)} commits a day`],
+  ['Tick', `every ${span(goSpan(data.period))}`], ['Limits', `${percent(wants.coverage)} at worst, ${plain(wants.commitsPerDay)} commits a day`],
 ].map(([term, text]) => node('div', {}, node('dt', {}, term), node('dd', {}, text))))
 
 for (const show of [opening, trade, lines, all, closing]) show()

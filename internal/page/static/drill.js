@@ -11,26 +11,26 @@ const reached = steps => { const step = steps.find(([, share]) => share >= data.
 const soon = steps => { const at = reached(steps); return at === null ? 'never' : at === 0 ? 'at once' : span(at) }
 
 const headline = () => {
-  if (!scored) return `It is not known whether a rebuild would cope: ${fleet.nothing}.`
-  const share = `${percent(fleet.coverage)} of ${fleet.needUnknown ? 'what is known to be needed' : 'the pods that are needed now'}${fleet.unknown ? ' by the workloads with a known start' : ''}`
-  if (data.passed) return `A rebuild would cope: it starts with ${share}.`
-  if (fleet.coverage < data.minCoverage && !fleet.unknown) return `A rebuild would not cope: it starts with ${share}.`
-  return `Not proven: a rebuild starts with ${share}, but ${data.massDrop ? 'the fleet lost much of its scale at once' : 'not all is known'}.`
+  if (!scored) return `The coverage of a rebuild is unknown: ${fleet.nothing}.`
+  const share = `${percent(fleet.coverage)} of ${fleet.needUnknown ? 'the known needed pods' : 'the needed pods'}${fleet.unknown ? ' of workloads with a known start' : ''}`
+  if (data.passed) return `The coverage is high enough: a rebuild starts with ${share}.`
+  if (fleet.coverage < data.minCoverage && !fleet.unknown) return `The coverage is too low: a rebuild starts with ${share}.`
+  return `The coverage is not proven: a rebuild starts with ${share}, but ${data.massDrop ? 'there is a mass drop' : 'some values are unknown'}.`
 }
 
 const lede = () => {
-  if (!scored) return `${count(fleet.workloads, 'workload')} could be scored; ${percent(data.minCoverage)} is asked for.`
-  const start = `${number(fleet.covered)} of ${count(fleet.need, 'pod')} in ${count(fleet.workloads, 'workload')} are there from the start; ${percent(data.minCoverage)} is asked for.`
+  if (!scored) return `${count(fleet.workloads, 'workload')} could be scored. The minimum coverage is ${percent(data.minCoverage)}.`
+  const start = `A rebuild starts ${number(fleet.covered)} of ${count(fleet.need, 'pod')} in ${count(fleet.workloads, 'workload')}. The minimum coverage is ${percent(data.minCoverage)}.`
   const grow = reached(growth.with) !== reached(growth.without)
-    ? reached(growth.without) === null ? ' Without checkpoints it would never get that far by itself.' : ` Without checkpoints it would take ${soon(growth.without)} to get that far.` : ''
-  const stuck = fleet.stuckWith ? ` ${count(fleet.stuckWith, 'workload')} would not get there without a person.` : ''
+    ? reached(growth.without) === null ? ' Without checkpoints, a rebuild never reaches it.' : ` Without checkpoints, a rebuild reaches it after ${soon(growth.without)}.` : ''
+  const stuck = fleet.stuckWith ? ` ${count(fleet.stuckWith, 'workload')} ${fleet.stuckWith === 1 ? 'has' : 'have'} no autoscaler that adds the missing pods.` : ''
   return start + grow + stuck
 }
 
 const points = (now, then) => {
-  if (!known(now) || !known(then)) return 'there is nothing to compare with the last drill'
+  if (!known(now) || !known(then)) return 'no comparison with the last drill'
   const by = Math.round(1000 * (now - then)) / 10
-  return by === 0 ? 'as at the last drill' : `${by > 0 ? 'up' : 'down'} ${Math.abs(by)} points since the last drill`
+  return by === 0 ? 'same as in the last drill' : `${by > 0 ? 'up' : 'down'} ${Math.abs(by)} points since the last drill`
 }
 
 const surplus = () => {
@@ -50,22 +50,22 @@ const opening = () => {
   put('headline', headline())
   put('lede', lede())
   if (scored) facts('facts', [
-    { label: 'Coverage at the start', value: percent(fleet.coverage), bad: fleet.coverage < data.minCoverage || fleet.unknown > 0, note: data.last ? points(fleet.coverage, data.last.coverage) : `${percent(data.minCoverage)} is asked for` },
+    { label: 'Coverage at the start', value: percent(fleet.coverage), bad: fleet.coverage < data.minCoverage || fleet.unknown > 0, note: data.last ? points(fleet.coverage, data.last.coverage) : `minimum ${percent(data.minCoverage)}` },
     { label: 'Pods missing at the start', value: number(fleet.need - fleet.covered), note: `of ${number(fleet.need)} needed` },
     { label: 'Surplus pods at the start', value: number(fleet.surplus), note: surplus() },
     { label: `Time to ${percent(data.minCoverage)} of the pods`, value: soon(growth.with), note: `${soon(growth.without)} without checkpoints` },
-    { label: `Workloads below ${percent(data.minCoverage)}`, value: number(fleet.low), bad: fleet.low > 0, note: `of ${number(fleet.workloads)}; ${number(fleet.full)} are whole` },
-    { label: 'Frozen checkpoints', value: number(fleet.frozen), note: count(fleet.rollouts, 'rollout') + ' in flight or declared' },
+    { label: `Workloads below ${percent(data.minCoverage)}`, value: number(fleet.low), bad: fleet.low > 0, note: `of ${number(fleet.workloads)}; ${number(fleet.full)} start with all pods` },
+    { label: 'Frozen workloads', value: number(fleet.frozen), note: count(fleet.rollouts, 'rollout') + ' in flight or in git' },
   ])
   put('notices',
-    wroteNothing && notice(data.dryRun ? 'A dry run: nothing was written, and git is scored as it is.' : 'The site only observes: nothing was written, and git is scored as it is.'),
-    data.cut > 0 && notice(`${count(data.cut, 'workload')} more ${data.cut === 1 ? 'is' : 'are'} in the document that is kept, and not here.`),
-    data.unread.length > 0 && notice('Not all could be read, and what is unknown is not covered:', data.unread, true),
-    data.notices && data.notices.length > 0 && notice('How far to trust it:', data.notices, true),
-    data.problems.length > 0 && notice('A person must see to this:', data.problems, true))
+    wroteNothing && notice(data.dryRun ? 'This was a dry run. The drill wrote nothing, and scored git unchanged.' : 'The site only observes. The drill wrote nothing, and scored git unchanged.'),
+    data.cut > 0 && notice(`${count(data.cut, 'workload')} more ${data.cut === 1 ? 'is' : 'are'} in the saved document, but not on this page.`),
+    data.unread.length > 0 && notice('Part of the cluster could not be read, and unknown values do not count as covered:', data.unread, true),
+    data.notices && data.notices.length > 0 && notice('Limits of this result:', data.notices, true),
+    data.problems.length > 0 && notice('Fix these problems:', data.problems, true))
 }
 
-const took = e => !e ? 'not known' : e.never ? 'never' : e.seconds === 0 ? 'at once' : span(e.seconds)
+const took = e => !e ? 'unknown' : e.never ? 'never' : e.seconds === 0 ? 'at once' : span(e.seconds)
 const length = e => !e ? null : e.never ? Number.MAX_VALUE : e.seconds
 
 // lasts says when the last workload has its capacity by itself, with checkpoints and
@@ -73,26 +73,26 @@ const length = e => !e ? null : e.never ? Number.MAX_VALUE : e.seconds
 const lasts = () => {
   const some = of => data.workloads.some(w => of(w) && !of(w).never)
   const [ours, without] = [[w => w.with, fleet.withSeconds], [w => w.without, fleet.withoutSeconds]]
-    .map(([of, seconds]) => !some(of) ? null : seconds > 0 ? 'takes ' + span(seconds) : 'is there at once')
-  if (!ours && !without) return 'No workload gets there by itself, with checkpoints or without.'
-  if (!ours) return `With checkpoints no workload gets there by itself; without, the last ${without}.`
-  return `The last workload to get there by itself ${ours}; without checkpoints ${without ? 'it ' + without : 'none does'}.`
+    .map(([of, seconds]) => !some(of) ? null : seconds > 0 ? 'after ' + span(seconds) : 'at once')
+  if (!ours && !without) return 'No autoscaler adds the missing pods, with or without checkpoints.'
+  if (!ours) return `With checkpoints, no autoscaler adds the missing pods. Without, the last workload has its pods ${without}.`
+  return `The last workload has its pods ${ours}; without checkpoints, ${without || 'never'}.`
 }
 
 const timing = () => {
   only('time', scored)
   if (!scored) return
-  put('time-under', `From an empty cluster to what is needed now, as autoscalers grow. ${lasts()}`)
-  put('time-legend', legend(['level', 'with checkpoints'], ['level plain', 'without'], ['limit', 'asked for']))
+  put('time-under', `From an empty cluster to the needed pods, as autoscalers add them. ${lasts()}`)
+  put('time-legend', legend(['level', 'with checkpoints'], ['level plain', 'without'], ['limit', 'minimum coverage']))
   redraw(part('time-chart'), width => curves(width, {
-    label: `Pods over time: ${percent(data.minCoverage)} are there ${soon(growth.with)} with checkpoints, ${soon(growth.without)} without.`,
+    label: `Pods over time: ${percent(data.minCoverage)} are ready ${soon(growth.with)} with checkpoints, ${soon(growth.without)} without.`,
     all: [{ of: 'level plain', steps: growth.without }, { of: 'level', steps: growth.with }], limit: data.minCoverage,
   }))
 }
 
 const causeNames = {
-  'not-built': 'Nothing builds it', 'not-merged': 'In a pull request that nobody merged', 'rounded-down': 'Rounded to less than the need',
-  'not-declared': 'Not declared', 'declared-low': 'Declared too low', 'built-low': 'Built with less than is declared', 'not-running': 'Declared, and does not run',
+  'not-built': 'Not in a built folder', 'not-merged': 'In an open pull request', 'rounded-down': 'Rounded down',
+  'not-declared': 'No level in git', 'declared-low': 'Level below the need', 'built-low': 'Built below its level', 'not-running': 'In git, not in the cluster',
 }
 const spelt = name => called(causeNames, name) || name.replaceAll('-', ' ').replace(/^./, first => first.toUpperCase())
 
@@ -108,11 +108,11 @@ const missing = () => {
   only('causes', scored)
   const all = [...sums.values()].sort((a, b) => b.pods - a.pods)
   const rest = all.slice(7)
-  put('causes-under', lacking.length === 0 ? 'Nothing: each workload starts with all that it needs.'
-    : `${count(fleet.need - fleet.covered, 'pod')} of ${count(lacking.length, 'workload')}, by the cause that matters most.`
-      + (rest.length > 0 ? ` ${count(rest.length, 'lesser cause')} ${rest.length === 1 ? 'is' : 'are'} not drawn.` : ''))
+  put('causes-under', lacking.length === 0 ? 'Each workload starts with all needed pods.'
+    : `${count(fleet.need - fleet.covered, 'pod')} of ${count(lacking.length, 'workload')}, by their main cause.`
+      + (rest.length > 0 ? ` ${count(rest.length, 'smaller cause')} ${rest.length === 1 ? 'is' : 'are'} not drawn.` : ''))
   if (all.length === 0) return
-  redraw(part('causes-chart'), width => bars(width, 'Pods that would be missing, by cause.', all.slice(0, 7).map(({ of, pods, workloads }) =>
+  redraw(part('causes-chart'), width => bars(width, 'Missing pods by cause.', all.slice(0, 7).map(({ of, pods, workloads }) =>
     ({ label: spelt(of), parts: [{ value: pods, of: 'lack', text: `${count(pods, 'pod')}, ${count(workloads, 'workload')}` }] }))))
 }
 
@@ -120,11 +120,11 @@ const asked = n => known(n) ? number(n) : node('span', { class: 'quiet' }, 'none
 const amount = (title, of, width) => ({ title, width, numeric: true, down: true, of, show: row => known(of(row)) ? number(of(row)) : node('span', { class: 'quiet' }, '–') })
 const titled = text => node('span', { title: text }, text)
 
-const why = w => [w.unknown && 'Not known: ' + w.unknown, ...w.causes.map(cause => cause.text), w.frozen && 'Frozen: ' + w.frozen.text].filter(Boolean).join(' · ')
+const why = w => [w.unknown && 'Unknown: ' + w.unknown, ...w.causes.map(cause => cause.fix ? cause.text + ' Fix: ' + cause.fix : cause.text), w.frozen && 'Frozen: ' + w.frozen.text].filter(Boolean).join(' · ')
 const age = w => w.checkpoint ? (w.checkpoint.orBefore ? 'over ' : '') + span(w.checkpoint.ageSeconds) : null
 
 const workloads = () => {
-  put('workloads-under', 'Coverage is the part of the need that a rebuild starts with. Age is how long git has said the level that it says: a steady need makes an old one.' + (data.workloads.length > long ? ' A press on a reason shows all of it, as do Enter and the arrows.' : ''))
+  put('workloads-under', 'Coverage is the share of the needed pods that a rebuild starts with. Age is the time since the level in git changed.' + (data.workloads.length > long ? ' Click a reason to show all of it, or use Enter and the arrow keys.' : ''))
   table('workloads', {
     caption: 'Workloads by coverage', noun: 'workload', rows: data.workloads, least: '64rem', sort: { column: 1, sign: 1 },
     text: w => key(w) + ' ' + w.causes.map(cause => cause.name).join(' ') + ' ' + why(w),
@@ -144,8 +144,8 @@ const workloads = () => {
   })
 }
 
-const progress = r => known(r.available) && known(r.desired) ? `${number(r.available)} of ${count(r.desired, 'pod')}` : r.inFlight ? 'not known' : 'none in flight'
-const returning = { from: 'the version before', to: 'the new version', manifests: 'what the manifests say' }
+const progress = r => known(r.available) && known(r.desired) ? `${number(r.available)} of ${count(r.desired, 'pod')}` : r.inFlight ? 'unknown' : 'none in flight'
+const returning = { from: 'the old version', to: 'the new version', manifests: 'the version in the manifests' }
 
 const rollouts = () => {
   const rows = data.workloads.filter(w => w.rollout)
@@ -156,8 +156,8 @@ const rollouts = () => {
     columns: [
       { title: 'Workload', width: '22%', of: key, show: name },
       { title: 'On the new version', width: '25%', of: w => w.rollout.available, show: w => [progress(w.rollout), w.rollout.failure && node('div', { class: 'bad' }, w.rollout.failure), w.rollout.halted && node('div', { class: 'quiet' }, w.rollout.halted)] },
-      { title: 'Git declares', width: '14%', of: w => w.rollout.milestone, show: w => known(w.rollout.milestone) ? `${w.rollout.milestone} %${w.rollout.phase ? ', ' + w.rollout.phase : ''}` : node('span', { class: 'quiet' }, 'nothing of it') },
-      { title: 'A rebuild returns', width: '39%', of: w => w.rollout.returns, show: w => [node('strong', {}, called(returning, w.rollout.returns) || w.rollout.returns), w.rollout.version && [' ', node('code', {}, w.rollout.version)], w.rollout.byItself === false && w.rollout.returns !== 'manifests' && [' ', node('span', { class: 'mark bad' }, 'not by itself')], node('div', { class: 'quiet' }, w.rollout.text)] },
+      { title: 'In git', width: '14%', of: w => w.rollout.milestone, show: w => known(w.rollout.milestone) ? `${w.rollout.milestone} %${w.rollout.phase ? ', ' + w.rollout.phase : ''}` : node('span', { class: 'quiet' }, 'no entry') },
+      { title: 'A rebuild starts with', width: '39%', of: w => w.rollout.returns, show: w => [node('strong', {}, called(returning, w.rollout.returns) || w.rollout.returns), w.rollout.version && [' ', node('code', {}, w.rollout.version)], w.rollout.byItself === false && w.rollout.returns !== 'manifests' && [' ', node('span', { class: 'mark bad' }, 'not automatically')], node('div', { class: 'quiet' }, w.rollout.text)] },
     ],
   })
 }
@@ -169,10 +169,10 @@ const frozen = () => {
   const at = new Date(data.at)
   const since = w => w.frozen.since ? (at - new Date(w.frozen.since)) / 1000 : null
   table('frozen-table', {
-    caption: 'Frozen checkpoints', noun: 'frozen checkpoint', rows, least: '42rem', text: w => key(w) + ' ' + w.frozen.reason + ' ' + w.frozen.text,
+    caption: 'Frozen workloads', noun: 'frozen workload', rows, least: '42rem', text: w => key(w) + ' ' + w.frozen.reason + ' ' + w.frozen.text,
     columns: [
       { title: 'Workload', width: '26%', of: key, show: name },
-      { title: 'For', width: '12%', down: true, of: since, show: w => known(since(w)) ? span(since(w)) : node('span', { class: 'quiet' }, 'not known') },
+      { title: 'For', width: '12%', down: true, of: since, show: w => known(since(w)) ? span(since(w)) : node('span', { class: 'quiet' }, 'unknown') },
       amount('In git', w => w.declared, '11%'), amount('Need', w => w.need, '9%'),
       { title: 'Reason', width: '42%', more: true, of: w => w.frozen.reason, show: w => w.frozen.text },
     ],
@@ -183,10 +183,10 @@ const fix = () => {
   only('fix', data.findings.length > 0)
   if (data.findings.length === 0) return
   table('fix-table', {
-    caption: 'What to fix', noun: 'finding', rows: data.findings, least: '42rem', text: f => f.trap + ' ' + f.subject + ' ' + f.text + ' ' + f.workloads.join(' '),
+    caption: 'What to fix', noun: 'finding', rows: data.findings, least: '42rem', text: f => f.trap + ' ' + f.subject + ' ' + f.text + ' ' + f.fix + ' ' + f.workloads.join(' '),
     columns: [
       { title: 'Where', width: '26%', of: f => f.subject, show: f => [titled(f.subject), node('div', { class: 'quiet' }, spelt(f.trap))] },
-      { title: 'What to do', width: '52%', more: true, of: f => f.text, show: f => f.text },
+      { title: 'What to do', width: '52%', more: true, of: f => f.text, show: f => [f.text, ' ', node('strong', {}, 'Fix: ' + f.fix)] },
       amount('Workloads', f => f.workloads.length, '11%'), amount('Pods missing', f => f.missing, '11%'),
     ],
   })
@@ -196,10 +196,10 @@ const fromTo = (then, now) => [known(then) ? then : 'none', ' → ', known(now) 
 const whats = { changed: 'changed', added: 'new', gone: 'gone' }
 
 const changes = () => {
-  if (!data.last) return put('changes-under', 'This is the first drill of the site that is known here.')
+  if (!data.last) return put('changes-under', 'No earlier drill of the site is saved here.')
   const { last } = data
-  put('changes-under', `The last was on ${stamp(last.at)}, ${known(last.coverage) ? 'at ' + percent(last.coverage) : 'without a coverage'}: ${points(fleet.coverage, last.coverage).replace(' since the last drill', '').replace('as at the last drill', 'the same')}. `
-    + (last.changes.length === 0 ? 'No workload changed.' : `${count(last.changes.length, 'workload')} changed, those first that fell furthest.`))
+  put('changes-under', `The last was on ${stamp(last.at)}, ${known(last.coverage) ? 'at ' + percent(last.coverage) : 'without a coverage'}: ${points(fleet.coverage, last.coverage).replace(' since the last drill', '').replace('same as in the last drill', 'the same')}. `
+    + (last.changes.length === 0 ? 'No workload changed.' : `${count(last.changes.length, 'workload')} changed. The largest drop in coverage comes first.`))
   if (last.changes.length === 0) return
   const share = then => then && known(then.coverage) ? percent(then.coverage) : null
   const level = then => then && known(then.declared) ? number(then.declared) : null
@@ -218,11 +218,11 @@ const changes = () => {
 const flush = () => {
   const { flush } = data
   const rows = [...flush.levels.map(l => ({ ...l, state: wroteNothing ? 'would be written' : 'written' })),
-    ...flush.proposed.map(l => ({ ...l, state: 'proposed' })), ...flush.withheld.map(l => ({ ...l, state: 'withheld' }))]
+    ...flush.proposed.map(l => ({ ...l, state: 'proposed' })), ...flush.withheld.map(l => ({ ...l, state: 'blocked' }))]
   const commit = flush.commit ? `Commit ${short(flush.commit)}: ${flush.subject || 'the levels below'}.`
-    : flush.proposal ? `${flush.subject || 'The levels below'}, in a pull request that is not scored: ${flush.proposal}.`
-      : wroteNothing ? 'Nothing: git is scored as it is.' : 'Nothing: git said all of it already.'
-  put('flush-under', commit + (flush.exact ? ' Levels were lowered, too.' : ''))
+    : flush.proposal ? `${flush.subject || 'The levels below'}, in a pull request, which is not scored: ${flush.proposal}.`
+      : wroteNothing ? 'The drill wrote nothing, and scored git unchanged.' : 'No level changed.'
+  put('flush-under', commit + (flush.exact ? ' The drill also lowered levels.' : ''))
   if (rows.length === 0) return
   table('flush-table', {
     caption: 'Levels of this drill', noun: 'level', rows, least: '42rem', text: l => key(l) + ' ' + l.state + ' ' + l.text,
@@ -255,9 +255,9 @@ const closing = () => {
       ],
     })
   }
-  const foot = [['Site', data.site], ['Cluster', data.cluster || 'not known'], ['Branch', data.branch], ['Commit', data.commit || 'none'], data.tag && ['Tag', data.tag],
+  const foot = [['Site', data.site], ['Cluster', data.cluster || 'unknown'], ['Branch', data.branch], ['Commit', data.commit || 'none'],
     ['Sampled', stamp(data.at)], ['Mode', data.mode + (data.dryRun ? ', dry run' : '')], ['Format', data.apiVersion + ' ' + data.kind],
-    ...data.links.map(link => ['Kept as ' + link.form, link.uri])]
+    ...data.links.map(link => ['Saved as ' + link.form, link.uri])]
   put('foot', foot.filter(Boolean).map(([term, text]) => node('div', {}, node('dt', {}, term), node('dd', {}, text))))
 }
 

@@ -21,12 +21,12 @@ const module = "github.com/gitlatch/gitlatch/"
 
 // Pure packages decide: values and an instant go in, values come out. Their tests can run
 // hundreds of thousands of cases, because no package uses a network or a clock.
-var pure = []string{"internal/workload", "internal/policy", "internal/checkpoint", "internal/strict", "internal/repo", "internal/ledger", "internal/ledger/history", "internal/latch", "internal/alert", "internal/sanitize",
-	"internal/restore/plan", "internal/restore/brake", "internal/diff", "internal/backtest", "internal/term", "internal/drill", "internal/page", "internal/splice", "internal/anomaly", "internal/each", "internal/grammar", "internal/docs"}
+var pure = []string{"internal/workload", "internal/policy", "internal/checkpoint", "internal/yamldoc", "internal/repo", "internal/ledger", "internal/ledger/history", "internal/latch", "internal/alert", "internal/sanitize",
+	"internal/restore/plan", "internal/restore/brake", "internal/diff", "internal/backtest", "internal/term", "internal/drill", "internal/page", "internal/splice", "internal/anomaly", "internal/lists", "internal/units", "internal/docs"}
 
 // The packages that pure packages may use, in addition to the standard library and each
-// other. An errgroup only starts goroutines.
-var pureMayReach = []string{"go.yaml.in/yaml/v3", "golang.org/x/sync/errgroup"}
+// other. An errgroup only starts goroutines, and duration only formats.
+var pureMayReach = []string{"go.yaml.in/yaml/v3", "golang.org/x/sync/errgroup", "k8s.io/apimachinery/pkg/util/duration"}
 
 // The packages of the standard library that pure packages must not use.
 var impure = []string{"net", "net/http", "os/exec", "os/signal"}
@@ -83,7 +83,7 @@ var importers = map[string][]string{
 	"github.com/spf13/cobra":       {"internal/cli", "functions/gitlatch", "internal/proof/handbook", "scripts/prose"},
 	"go.etcd.io/bbolt":             {"internal/latch/bolt", "internal/testenv"},
 	"github.com/go-git/":           {"internal/repo", "internal/doctor", "internal/testenv"},
-	"k8s.io/client-go/":            {"internal/kube", "internal/eks", "internal/restore", "internal/site", "internal/demo", "internal/testenv", "internal/cli", "internal/proof/bench", "functions"},
+	"k8s.io/client-go/":            {"internal/kube", "internal/eks", "internal/restore", "internal/wiring", "internal/demo", "internal/testenv", "internal/cli", "internal/proof/bench", "functions"},
 	"github.com/aws/aws-lambda-go": {"functions", "internal/awslambda", "internal/testenv"},
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs": {"internal/dispatch/queue", "internal/testenv", "functions"},

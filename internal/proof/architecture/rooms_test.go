@@ -13,7 +13,7 @@ import (
 
 // The packages that may run a tick or read its report: they open and run it, report it,
 // drill with it and prove it. A package that only reads git uses ledger.
-var tickers = []string{"functions", "internal/site", "internal/report", "internal/drill", "internal/demo", "internal/proof",
+var tickers = []string{"functions", "internal/wiring", "internal/report", "internal/drill", "internal/demo", "internal/proof",
 	"internal/cli/amend.go", "internal/cli/explain.go", "internal/cli/open.go", "internal/cli/tick.go"}
 
 func TestOnlyWhatRunsATickKnowsOfOne(t *testing.T) {

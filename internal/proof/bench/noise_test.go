@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/demo"
 	"github.com/gitlatch/gitlatch/internal/proof/story"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -15,12 +19,29 @@ import (
 // noises compares the number of commits with a mirror's, which commits each change of
 // each value in the checkpoint file.
 func noises(t *testing.T, b book) {
-	day := figured(t, "go", "run", "./functions/gitlatch", "demo", "--output", "figures")
-	b.beside("noise_day", day["changes_per_commit"], fmt.Sprintf("%.0f commits", day["commits"]), fmt.Sprintf("%.0f changes", day["changes"]))
+	changes, commits := shippedDay(t)
+	b.beside("noise_day", changes/max(1, commits), fmt.Sprintf("%.0f commits", commits), fmt.Sprintf("%.0f changes", changes))
 	for _, n := range []int{300, 1000} {
 		changes, commits := noisy(t, scaled(n), 2)
 		b.beside(fmt.Sprint("noise_", n), float64(changes)/float64(max(1, commits)), fmt.Sprintf("%d commits", commits), fmt.Sprintf("%d changes", changes))
 	}
+}
+
+// shippedDay returns the numbers of changes and commits in the report of the demo.
+func shippedDay(t *testing.T) (changes, commits float64) {
+	t.Helper()
+	var report strings.Builder
+	must(t, demo.Run(t.Context(), demo.Options{Out: &report, Dir: t.TempDir()}))
+	number := func(row string) float64 {
+		found := regexp.MustCompile(`(?m)^ *` + row + ` +([0-9,]+)\b`).FindStringSubmatch(report.String())
+		if found == nil {
+			t.Fatalf("the demo prints no %s:\n%s", row, report.String())
+		}
+		value, err := strconv.ParseFloat(strings.ReplaceAll(found[1], ",", ""), 64)
+		must(t, err)
+		return value
+	}
+	return number("one commit per change"), number("gitlatch")
 }
 
 // noisy runs workloads for some days, after one day in which their levels settle. Their

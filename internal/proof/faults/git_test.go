@@ -74,15 +74,15 @@ func gitRows() []row {
 		{name: "silent", begins: git(every, stalled), ends: works, says: "reconcile with git: read the branch of GIT: context deadline exceeded"},
 		{name: "slow", begins: git(every, slow), ends: works},
 		{name: "down", begins: git(every, status(503, "closed for repairs")), ends: works, says: "reconcile with git: read the branch of GIT: the server answers 503 Service Unavailable: closed for repairs"},
-		{name: "moved", ends: works, says: "reconcile with git: read the branch of GIT: the server redirects to https://git.example.com/new.git: use that as the url", begins: git(every, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+		{name: "moved", ends: works, says: "reconcile with git: read the branch of GIT: the server redirects to https://git.example.com/new.git. Use this URL", begins: git(every, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 			http.Redirect(w, r, "https://me:"+gitToken+"@git.example.com/new.git/git-upload-pack", http.StatusMovedPermanently)
 		})},
-		{name: "not git", begins: git(every, status(200, "please log in")), ends: works, says: "reconcile with git: read the branch of GIT: the server answers \"text/plain\", which is not git: is the url that of a repository?"},
+		{name: "not git", begins: git(every, status(200, "please log in")), ends: works, says: "reconcile with git: read the branch of GIT: the server answers \"text/plain\", which is not git's protocol. Check the URL of the repository"},
 
 		{name: "a listing cut half-way", begins: git(reads, half(cut)), ends: works, says: "reconcile with git: read the branch of GIT: the answer was cut short: unexpected EOF"},
-		{name: "a pack cut half-way", begins: fetching(half(cut)), ends: works, says: "reconcile with git: read what is new in GIT: the answer was cut short: unexpected EOF"},
-		{name: "a pack that ends half-way", begins: fetching(half(ended)), ends: works, says: "reconcile with git: read what is new in GIT: the answer was cut short: unexpected EOF"},
-		{name: "a pack stalled half-way", begins: fetching(half(stalled)), ends: works, says: "reconcile with git: read what is new in GIT: context deadline exceeded"},
+		{name: "a pack cut half-way", begins: fetching(half(cut)), ends: works, says: "reconcile with git: read the new commits of GIT: the answer was cut short: unexpected EOF"},
+		{name: "a pack that ends half-way", begins: fetching(half(ended)), ends: works, says: "reconcile with git: read the new commits of GIT: the answer was cut short: unexpected EOF"},
+		{name: "a pack stalled half-way", begins: fetching(half(stalled)), ends: works, says: "reconcile with git: read the new commits of GIT: context deadline exceeded"},
 		{name: "filter off", begins: fetchingWithoutFilter, says: ""},
 		{name: "many refs", begins: manyRefs(false), ends: fewRefs},
 		{name: "many refs without version 2", begins: manyRefs(true), ends: fewRefs},

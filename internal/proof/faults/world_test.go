@@ -22,9 +22,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/report"
-	sites "github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	sites "github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -134,10 +134,9 @@ func (w *world) id() workload.ID {
 // letters is a topic that accepts every alert.
 type letters struct{ sent []string }
 
-func (l *letters) Send(_ context.Context, a alert.Alert) error {
-	text, err := json.Marshal(a)
-	l.sent = append(l.sent, string(text)+a.Message())
-	return err
+func (l *letters) Send(_ context.Context, n alert.Notice) error {
+	l.sent = append(l.sent, string(n.Document)+n.Text)
+	return nil
 }
 
 func (w *world) needs(t *testing.T, n int32) {

@@ -108,16 +108,29 @@ func fields(t *testing.T, kind string) string {
 				at, inner = at+"[]", *p.Items
 				p.Type = ""
 			}
-			what := p.Description
+			value := p.value()
 			if slices.Contains(s.Required, name) {
-				what += "; required"
+				value = strings.TrimPrefix(value+"; required", "; ")
 			}
-			table += row(code(at), p.value(), what)
+			table += row(code(at), value, sentences(p.Description))
 			walk(at, inner)
 		}
 	}
 	walk("", s)
 	return table
+}
+
+// sentences returns a description as sentences: its parts between semicolons, each with
+// a capital letter and a full stop. The name gitlatch has no capital letter.
+func sentences(description string) string {
+	parts := strings.Split(description, "; ")
+	for i, part := range parts {
+		if !strings.HasPrefix(part, "gitlatch ") {
+			part = strings.ToUpper(part[:1]) + part[1:]
+		}
+		parts[i] = part + "."
+	}
+	return strings.Join(parts, " ")
 }
 
 // value describes the values that a field accepts, and its default.
@@ -223,9 +236,10 @@ func parameters(t *testing.T) string {
 			}
 			known[name] = true
 			if p.AllowedValues != nil {
-				p.Description = strings.TrimPrefix(p.Description+". One of "+strings.Join(p.AllowedValues, ", "), ". ")
+				last := len(p.AllowedValues) - 1
+				p.Description += ". The allowed values are " + strings.Join(p.AllowedValues[:last], ", ") + " and " + p.AllowedValues[last]
 			}
-			rows += row(code(name), p.Default, p.Description)
+			rows += row(code(name), p.Default, sentences(p.Description))
 		}
 		return rows
 	}

@@ -40,7 +40,7 @@ func TestEachWordOfTheCodeHasARow(t *testing.T) {
 // The page on alerts lists all critical kinds, and no others.
 func TestThePageOnAlertsListsTheCriticalKinds(t *testing.T) {
 	t.Parallel()
-	_, list, _ := strings.Cut(docs.Text("alerts"), "Look now at ")
+	_, list, _ := strings.Cut(docs.Text("alerts"), "The following kinds are critical: ")
 	list, _, _ = strings.Cut(list, "\n")
 	for _, kind := range alert.Kinds() {
 		if named := strings.Contains(list, "`"+string(kind)+"`"); named != (kind.Severity() == alert.Critical) {

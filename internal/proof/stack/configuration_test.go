@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // configurations are the configurations of the samples, in the form of the handbook.
@@ -111,7 +111,7 @@ func drilling(c map[string]any, s sample) map[string]any {
 		c["gitops"] = map[string]any{"eks": map[string]any{"name": hub, "region": region}, "destination": own["HubDestination"]}
 	}
 	if folders := own["BuildPaths"]; folders != "" {
-		c["build"] = map[string]any{"paths": each.Of(strings.Split(folders, ","), func(folder string) any { return folder })}
+		c["build"] = map[string]any{"paths": lists.Map(strings.Split(folders, ","), func(folder string) any { return folder })}
 	}
 	if bucket := own["DrillBucket"]; bucket != "" {
 		c["drills"] = map[string]any{"s3": map[string]any{"bucket": bucket, "prefix": "gitlatch/drills/"}}

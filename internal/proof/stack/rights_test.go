@@ -16,7 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/eks"
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 	"github.com/gitlatch/gitlatch/internal/repo/codecommit"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // The actions of AWS itself in the name of the function. Our code does not call them.
@@ -60,8 +60,8 @@ var clients = map[string][]struct {
 		{"sns", reflect.TypeFor[sns.Publisher]()},
 	},
 	"codecommit": {{"codecommit", reflect.TypeFor[codecommit.API]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
-	"github":     {{"secretsmanager", reflect.TypeFor[site.Vault]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
-	"spoke":      {{"secretsmanager", reflect.TypeFor[site.Vault]()}},
+	"github":     {{"secretsmanager", reflect.TypeFor[wiring.Vault]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
+	"spoke":      {{"secretsmanager", reflect.TypeFor[wiring.Vault]()}},
 	"demand":     {{"cloudwatch", reflect.TypeFor[demand.MetricReader]()}},
 }
 

@@ -2,6 +2,7 @@ package story
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -15,8 +16,12 @@ import (
 
 type topic struct{ *World }
 
-func (t topic) Send(_ context.Context, a alert.Alert) error {
+func (t topic) Send(_ context.Context, n alert.Notice) error {
 	return t.does(func() error {
+		var a alert.Alert
+		if err := json.Unmarshal(n.Document, &a); err != nil {
+			return err
+		}
 		if t.Deaf {
 			return errors.New("topic does not exist")
 		}
@@ -25,6 +30,7 @@ func (t topic) Send(_ context.Context, a alert.Alert) error {
 			return &alert.RefusedError{Cause: errors.New("message too long")}
 		}
 		t.Sent = append(t.Sent, a)
+		t.Fixes[a.Kind] = append(t.Fixes[a.Kind], a.Fix)
 		t.Arrived[a.ID]++
 		return nil
 	})

@@ -29,7 +29,7 @@ func lose(f *workload.Fleet, part string) error {
 	}
 	for i := range f.Samples {
 		if s := &f.Samples[i]; of == "" || s.ID.Short() == of {
-			forget(s, resource+" are unread")
+			forget(s, resource+" could not be listed")
 		}
 	}
 	return nil

@@ -88,6 +88,8 @@ type World struct {
 	// counts, by id, how often each alert arrived or was permanently refused.
 	Sent    []alert.Alert
 	Arrived map[string]int
+	// Fixes has the fixes of all alerts that arrived, by kind.
+	Fixes map[alert.Kind][]string
 }
 
 // NewWorld returns a world whose repository has the files.
@@ -103,6 +105,7 @@ func NewWorld(files map[string]string) *World {
 		Merged:     map[string]bool{},
 		policies:   map[string]policy.Set{},
 		Arrived:    map[string]int{},
+		Fixes:      map[alert.Kind][]string{},
 	}
 }
 

@@ -41,7 +41,7 @@ func (r *Repository) advance(ctx context.Context, c repo.Commit) (string, error)
 	return r.create(ctx, c, e)
 }
 
-var errNothing = errors.New("the files hold this already, there is nothing to commit")
+var errNothing = errors.New("the files already have this content, so there is nothing to commit")
 
 func (r *Repository) create(ctx context.Context, c repo.Commit, e edit) (string, error) {
 	if e.empty() {

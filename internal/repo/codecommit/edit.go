@@ -62,7 +62,7 @@ func oldFile(s *sight.Sight, root plumbing.Hash, path string, files map[string][
 	case there:
 		return old, nil
 	case at != "" && files[path] != nil && !(named && content == nil):
-		return pack.Entry{}, &repo.UnsafeError{Path: at, Why: "is a file where a directory is needed"}
+		return pack.Entry{}, &repo.UnsafeError{Path: at, Why: "is a file, but must be a directory"}
 	}
 	return pack.Entry{}, nil
 }
@@ -84,17 +84,17 @@ const (
 // fits returns an error if CodeCommit would refuse the size of the edit or the message.
 func (e edit) fits(message string) error {
 	if len(message) > mostMessage {
-		return &repo.RefusedError{Why: fmt.Sprintf("the message is %d KiB, CodeCommit takes 256 at most", len(message)>>10), TooLarge: true}
+		return &repo.RefusedError{Why: fmt.Sprintf("the message has %d KiB, and CodeCommit accepts at most 256", len(message)>>10), TooLarge: true}
 	}
 	all := 0
 	for _, file := range e.put {
 		all += len(file.FileContent)
 		if len(file.FileContent) > mostFile {
-			return &repo.RefusedError{Why: fmt.Sprintf("%s is %d MiB, CodeCommit takes 6 at most", *file.FilePath, len(file.FileContent)>>20)}
+			return &repo.RefusedError{Why: fmt.Sprintf("%s has %d MiB, and CodeCommit accepts at most 6", *file.FilePath, len(file.FileContent)>>20)}
 		}
 	}
 	if all > mostFiles {
-		return &repo.RefusedError{Why: fmt.Sprintf("the files that change are %d MiB together, CodeCommit takes 7 at most", all>>20), TooLarge: true}
+		return &repo.RefusedError{Why: fmt.Sprintf("the changed files have %d MiB together, and CodeCommit accepts at most 7", all>>20), TooLarge: true}
 	}
 	return nil
 }

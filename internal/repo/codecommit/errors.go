@@ -43,7 +43,7 @@ func (r *Repository) explain(err error) error {
 	words := sanitize.Line(api.ErrorMessage())
 	switch {
 	case is(err, noRepository):
-		return fmt.Errorf("there is no repository %q in this account and region", r.Repository)
+		return fmt.Errorf("repository %q does not exist in this account and Region", r.Repository)
 	case is(err, noBranch):
 		return fmt.Errorf("%w: %s", repo.ErrNoBranch, words)
 	case is(err, noCommit):
@@ -51,7 +51,7 @@ func (r *Repository) explain(err error) error {
 	case is(err, notAllowed):
 		return fmt.Errorf("the role is not allowed to: %s", words)
 	case is(err, throttled):
-		return fmt.Errorf("%s: %s: each try was throttled; the next tick tries again. If it lasts, see who else calls CodeCommit in this account and region, or tick less often", api.ErrorCode(), words)
+		return fmt.Errorf("%s: %s: each try was throttled. The next tick tries again. If this continues, check which other clients call CodeCommit in this account and Region, or set a longer period", api.ErrorCode(), words)
 	}
 	return fmt.Errorf("%s: %s", api.ErrorCode(), words)
 }
@@ -68,7 +68,7 @@ func (r *Repository) refused(what string, err error) error {
 	case is(err, noRepository), is(err, noBranch):
 		return r.explain(err)
 	case is(err, tooMany):
-		why = "it changes more files than CodeCommit takes in one commit: " + why
+		why = "it changes more files than CodeCommit accepts in one commit: " + why
 	}
 	return &repo.RefusedError{What: what, Why: sanitize.Line(why), TooLarge: is(err, tooMany)}
 }

@@ -178,14 +178,14 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 			s.Deny("GetBranch", "any more")
 		}, write("a", "2"), "push may or may not have landed", false},
 		{"nothing changes", nil, write("a", "1"), "nothing to commit", false},
-		{"a file is too large", nil, write("a", strings.Repeat(big, 3)), "a is 9 MiB, CodeCommit takes 6 at most", true},
-		{"the files are too large", nil, write("a", big, "b", big, "c", big), "9 MiB together, CodeCommit takes 7 at most", true},
+		{"a file is too large", nil, write("a", strings.Repeat(big, 3)), "a has 9 MiB, and CodeCommit accepts at most 6", true},
+		{"the files are too large", nil, write("a", big, "b", big, "c", big), "9 MiB together, and CodeCommit accepts at most 7", true},
 		{"the message is too long", nil, func(ctx context.Context, r *codecommit.Repository, tip string) error {
 			c := edit(tip, "a", "2")
 			c.Message = strings.Repeat("x", 300<<10)
 			_, err := r.Commit(ctx, c)
 			return err
-		}, "the message is 300 KiB, CodeCommit takes 256 at most", true},
+		}, "the message has 300 KiB, and CodeCommit accepts at most 256", true},
 		{"no pull requests", func(s *standin.Server) { s.Deny("CreatePullRequest", "because no policy allows it") },
 			ensure, "pull request was refused", true},
 		{"no branches", func(s *standin.Server) { s.Deny("CreateBranch", "because no policy allows it") },
@@ -209,7 +209,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		})
 	}
 	s := standin.Start(t)
-	if err := heads(t.Context(), open(t, s), ""); err == nil || !strings.Contains(err.Error(), `there is no repository "shop" in this account and region`) || errors.Is(err, repo.ErrNoBranch) {
+	if err := heads(t.Context(), open(t, s), ""); err == nil || !strings.Contains(err.Error(), `repository "shop" does not exist in this account and Region`) || errors.Is(err, repo.ErrNoBranch) {
 		t.Errorf("without the repository: %v", err)
 	}
 }

@@ -29,7 +29,7 @@ func (r *Repository) History(ctx context.Context, commit, until string, limit in
 
 // Between looks up at most 500 commits, one after the other. See repo.Repository.
 func (r *Repository) Between(ctx context.Context, base, tip string) (_ repo.Window, err error) {
-	defer r.turns.Take(&err, "read what is new in %s", r)()
+	defer r.turns.Take(&err, "read the new commits of %s", r)()
 	if err := errors.Join(ctx.Err(), repo.CheckCommit(base), repo.CheckCommit(tip)); err != nil {
 		return repo.Window{}, err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 	"github.com/gitlatch/gitlatch/internal/repo/sight"
@@ -21,10 +21,8 @@ import (
 func (r *Repository) Read(ctx context.Context, commit string,
 	known map[string]string, paths ...string) (_ map[string]repo.Object, err error) {
 	defer r.turns.Take(&err, "read %s", r)()
-	problems := []error{ctx.Err(), repo.CheckCommit(commit)}
-	for _, path := range paths {
-		problems = append(problems, repo.CheckPath(repo.ParseScope(path).Path))
-	}
+	problems := lists.Map(paths, func(path string) error { return repo.CheckPath(repo.ParseScope(path).Path) })
+	problems = append(problems, ctx.Err(), repo.CheckCommit(commit))
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
@@ -38,10 +36,7 @@ func (r *Repository) read(ctx context.Context, commit string,
 		found, err = s.Read(root, known, paths)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return found, nil
+	return found, err
 }
 
 // differing returns the paths of the files that differ between two folders at a path,
@@ -55,7 +50,7 @@ func (r *Repository) differing(ctx context.Context, commits [2]string, at string
 		}
 		if err := r.look(ctx, commits[i], func(s *sight.Sight, _ plumbing.Hash) error {
 			entries, _, err := s.Tree(id, at)
-			sides[i] = each.By(entries, func(e pack.Entry) string { return e.Name })
+			sides[i] = lists.Index(entries, func(e pack.Entry) string { return e.Name })
 			return err
 		}); err != nil {
 			return nil, err

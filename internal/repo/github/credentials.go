@@ -49,7 +49,7 @@ func checkToken(token string) error {
 	case token == "":
 		return errors.New("credentials: want an App's or a token")
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return errors.New("token: holds blanks or what no token holds")
+		return errors.New("token: contains spaces or characters that no token has")
 	}
 	return nil
 }

@@ -169,7 +169,7 @@ func TestARepositoryThatCannotBeSeenIsSaid(t *testing.T) {
 	t.Parallel()
 	s := standin.Start(t)
 	_, p := open(t, s, token)
-	if _, err := p.Find(t.Context(), proposed); err == nil || !strings.Contains(err.Error(), "there is no repository octo/shop or the credentials may not see it") {
+	if _, err := p.Find(t.Context(), proposed); err == nil || !strings.Contains(err.Error(), "the repository octo/shop does not exist, or the credentials have no access to it") {
 		t.Errorf("with a token: %v", err)
 	}
 	_, p = open(t, s, app)
@@ -208,7 +208,7 @@ func TestSecretsAreReadOrTheirFieldIsNamed(t *testing.T) {
 		{"github_pat_11A\n", ""},
 		{`{"appId": 7, "installationId": "70", "privateKey": "` + line + `"}`, ""},
 		{"", "credentials: want an App's or a token"},
-		{"two tokens", "token: holds blanks"},
+		{"two tokens", "token: contains spaces"},
 		{"{", wanted},
 		{"{}", "appId: want the App's id, a number above 0\ninstallationId: want the installation's id, a number above 0\nprivateKey: is missing"},
 		{`{"appId": "Iv1.abc", "installationId": 70, "privateKey": "x"}`, wanted},

@@ -11,6 +11,7 @@ import (
 
 	api "github.com/google/go-github/v88/github"
 
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
@@ -59,12 +60,10 @@ func (p *Proposals) newest(ctx context.Context, branch, state string) (*api.Pull
 	if err != nil {
 		return nil, err
 	}
-	for _, pull := range found {
-		if pull.GetHead().GetRef() == branch && pull.GetBase().GetRef() == p.base {
-			return pull, nil
-		}
-	}
-	return nil, nil
+	pull, _ := lists.First(found, func(pull *api.PullRequest) bool {
+		return pull.GetHead().GetRef() == branch && pull.GetBase().GetRef() == p.base
+	})
+	return pull, nil
 }
 
 // Ensure opens a pull request, or edits the open one. See repo.Proposals.
@@ -192,7 +191,7 @@ func (p *Proposals) explain(err error) error {
 	}
 	var moved *api.RedirectionError
 	if errors.As(err, &moved) {
-		return fmt.Errorf("GitHub answers %d, the repository %s/%s has moved: configure its new name", moved.StatusCode, p.owner, p.name)
+		return fmt.Errorf("GitHub answers %d, the repository %s/%s has moved. Set its new name in the configuration", moved.StatusCode, p.owner, p.name)
 	}
 	answer := answerOf(err)
 	if answer == nil {
@@ -201,7 +200,7 @@ func (p *Proposals) explain(err error) error {
 	status := answer.Response.StatusCode
 	what := advice[status]
 	if status == http.StatusNotFound {
-		what = fmt.Sprintf(", there is no repository %s/%s or the credentials may not see it", p.owner, p.name)
+		what = fmt.Sprintf(", the repository %s/%s does not exist, or the credentials have no access to it", p.owner, p.name)
 	}
 	return fmt.Errorf("GitHub answers %d%s: %s", status, what, words(answer))
 }

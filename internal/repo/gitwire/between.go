@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
@@ -18,7 +19,7 @@ const windowCommits = 30_000
 // memory only if the server sent its root tree too: without that tree, the next Read
 // would cost more. See repo.Repository.
 func (r *Repository) Between(ctx context.Context, base, tip string) (_ repo.Window, err error) {
-	defer r.turns.Take(&err, "read what is new in %s", r.remote)()
+	defer r.turns.Take(&err, "read the new commits of %s", r.remote)()
 	from, err := parseID(base)
 	if err != nil {
 		return repo.Window{}, err
@@ -63,12 +64,6 @@ func window(objs *pack.Objects, base, tip plumbing.Hash, whole bool) (repo.Windo
 		}
 		return entry, ok, err
 	})
-	var inside []repo.LogEntry
-	for _, c := range found.Commits {
-		if !older[c.ID] {
-			inside = append(inside, c)
-		}
-	}
-	found.Commits = inside
+	found.Commits = lists.Filter(found.Commits, func(c repo.LogEntry) bool { return !older[c.ID] })
 	return found, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -139,10 +140,8 @@ func (r *Repository) landed(ctx context.Context, m move, id plumbing.Hash) (bool
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", repo.ErrUnknown, err)
 	}
-	for _, entry := range log {
-		if entry.ID == id.String() {
-			return true, nil
-		}
+	if !slices.ContainsFunc(log, func(e repo.LogEntry) bool { return e.ID == id.String() }) {
+		return false, repo.ErrMoved
 	}
-	return false, repo.ErrMoved
+	return true, nil
 }

@@ -60,17 +60,17 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		}, []string{"403", "credentials do not allow it", "this address is not on the list"}},
 		{"no such repository", func(_ *testing.T, s *gitserver.Server, _ *gitserver.Origin, o *gitwire.Options) {
 			o.URL = s.URL("absent")
-		}, []string{"404", "no such repository", "/absent.git"}},
+		}, []string{"404", "the repository does not exist", "/absent.git"}},
 		{"a web page", func(_ *testing.T, s *gitserver.Server, _ *gitserver.Origin, _ *gitwire.Options) {
 			s.Intercept(func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 				io.WriteString(w, "<html>Sign in</html>")
 			})
-		}, []string{"text/html", "is the url that of a repository?"}},
+		}, []string{"text/html", "Check the URL of the repository"}},
 		{"a repository that moved", func(_ *testing.T, s *gitserver.Server, _ *gitserver.Origin, _ *gitwire.Options) {
 			s.Intercept(func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 				http.Redirect(w, r, "https://git.example.com/new.git/info/refs?service=git-upload-pack", http.StatusMovedPermanently)
 			})
-		}, []string{"redirects to https://git.example.com/new.git: use that"}},
+		}, []string{"redirects to https://git.example.com/new.git. Use this URL"}},
 		{"no answer", func(t *testing.T, _ *gitserver.Server, _ *gitserver.Origin, o *gitwire.Options) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
@@ -172,13 +172,13 @@ func TestOptionsAreCheckedBeforeAnythingIsSent(t *testing.T) {
 		{"no branch", gitwire.Options{URL: "https://h/r"}, []string{`branch ""`}},
 		{"a full ref", gitwire.Options{URL: "https://h/r", Branch: "refs/heads/main"}, []string{`branch "refs/heads/main"`, "such as main"}},
 		{"a branch that git would not take", gitwire.Options{URL: "https://h/r", Branch: "a..b"}, []string{`branch "a..b"`}},
-		{"credentials in the url", gitwire.Options{URL: "https://me:hunter2@host/r.git", Branch: "main"}, []string{"must hold no user or password"}},
-		{"a token in the url", gitwire.Options{URL: "https://hunter2@host/r.git", Branch: "main"}, []string{"must hold no user or password"}},
-		{"a token in the query", gitwire.Options{URL: "https://host/r.git?private_token=hunter2", Branch: "main"}, []string{"must hold no query"}},
-		{"a url that does not parse", gitwire.Options{URL: "https://me:hunter2@host:port/r", Branch: "main"}, []string{"must be a whole URL"}},
-		{"plain http", gitwire.Options{URL: "http://host/r.git", Branch: "main"}, []string{"use https"}},
-		{"git's own protocol", gitwire.Options{URL: "git://host/r.git", Branch: "main"}, []string{"git:// is not spoken"}},
-		{"no host", gitwire.Options{URL: "https:///r.git", Branch: "main"}, []string{"must be a whole URL"}},
+		{"credentials in the url", gitwire.Options{URL: "https://me:hunter2@host/r.git", Branch: "main"}, []string{"must not contain a user or a password"}},
+		{"a token in the url", gitwire.Options{URL: "https://hunter2@host/r.git", Branch: "main"}, []string{"must not contain a user or a password"}},
+		{"a token in the query", gitwire.Options{URL: "https://host/r.git?private_token=hunter2", Branch: "main"}, []string{"must not have a query"}},
+		{"a url that does not parse", gitwire.Options{URL: "https://me:hunter2@host:port/r", Branch: "main"}, []string{"must be a complete URL"}},
+		{"plain http", gitwire.Options{URL: "http://host/r.git", Branch: "main"}, []string{"Use https"}},
+		{"git's own protocol", gitwire.Options{URL: "git://host/r.git", Branch: "main"}, []string{"git:// does not authenticate the server"}},
+		{"no host", gitwire.Options{URL: "https:///r.git", Branch: "main"}, []string{"must be a complete URL"}},
 		{"an empty url", gitwire.Options{Branch: "main"}, []string{"must be the https or ssh URL"}},
 		{"no repository at the path", gitwire.Options{URL: dir, Branch: "main"}, []string{"no git repository", dir}},
 		{"SHA-256 on disk", gitwire.Options{URL: "file://" + modern, Branch: "main"}, []string{"SHA-256", modern}},

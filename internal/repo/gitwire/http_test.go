@@ -208,7 +208,7 @@ func TestAFileTooLargeForMemoryIsRefused(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, map[string]string{"checkpoints/prod/site.yaml": "site\n", "large": noise(33 << 20)})
 	r := open(t, gitwire.Options{URL: s.URL("shop")})
-	if _, err := r.Read(t.Context(), o.Tip("main"), nil, "checkpoints", "large"); err == nil || !strings.Contains(err.Error(), "large is larger than the 4 MiB") {
+	if _, err := r.Read(t.Context(), o.Tip("main"), nil, "checkpoints", "large"); err == nil || !strings.Contains(err.Error(), "large is larger than 4 MiB") {
 		t.Errorf("read of 33 MiB: %v", err)
 	}
 	if _, err := r.Read(t.Context(), o.Tip("main"), nil, "checkpoints"); err != nil {

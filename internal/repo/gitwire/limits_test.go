@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
@@ -141,7 +140,7 @@ func readLimited(url string) error {
 	if err != nil {
 		return err
 	}
-	if len(tree.Namespaces()) > 0 && tree.Has(checkpoint.RecordPath("prod", "shop")) {
+	if _, read := tree.Records["shop"]; read {
 		fmt.Println("shop is read")
 	}
 	for namespace, why := range tree.Broken {

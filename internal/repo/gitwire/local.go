@@ -37,12 +37,12 @@ func openLocal(path string) (*local, error) {
 	l := &local{path: path, dir: path, bare: true}
 	if info, err := os.Stat(filepath.Join(path, ".git")); err == nil {
 		if !info.IsDir() {
-			return nil, fmt.Errorf("repository %s: is a linked worktree, use the repository that it belongs to", path)
+			return nil, fmt.Errorf("repository %s is a linked worktree. Use the repository that it belongs to", path)
 		}
 		l.dir, l.bare = filepath.Join(path, ".git"), false
 	}
 	if _, err := os.Stat(filepath.Join(l.dir, "HEAD")); err != nil {
-		return nil, fmt.Errorf("repository %q: there is no git repository at this path", path)
+		return nil, fmt.Errorf("repository %q: this path contains no git repository", path)
 	}
 	l.disk = filesystem.NewStorage(osfs.New(l.dir), cache.NewObjectLRU(4*cache.MiByte))
 	config, err := l.disk.Config()
@@ -84,7 +84,7 @@ func (l *local) read(branch plumbing.ReferenceName) (tip plumbing.Hash, err erro
 	if err == nil {
 		id := strings.TrimSpace(string(text))
 		if !plumbing.IsHash(id) {
-			return tip, fmt.Errorf("branch %q: its ref holds %q, which is not a commit", branch.Short(), sanitize.Line(id))
+			return tip, fmt.Errorf("branch %q: its ref contains %q, which is not a commit", branch.Short(), sanitize.Line(id))
 		}
 		return plumbing.NewHash(id), nil
 	}
@@ -141,7 +141,7 @@ func (l *local) Push(ctx context.Context, branch plumbing.ReferenceName, old plu
 	}
 	if head, err := os.ReadFile(filepath.Join(l.dir, "HEAD")); !l.bare && err == nil &&
 		strings.TrimSpace(string(head)) == "ref: "+string(branch) {
-		return &wire.Refusal{Words: fmt.Sprintf("branch %q is checked out in %s: use a bare repository, or another branch", branch.Short(), l.path), Final: true}
+		return &wire.Refusal{Words: fmt.Sprintf("branch %q is checked out in %s. Use a bare repository, or another branch", branch.Short(), l.path), Final: true}
 	}
 	if err := l.declines(); err != nil {
 		return err
@@ -183,7 +183,7 @@ func takeLock(ctx context.Context, path string) (*os.File, error) {
 			return nil, ctx.Err()
 		}
 	}
-	return nil, &wire.Refusal{Words: fmt.Sprintf("the branch is locked: where no git runs, remove %s", path), Final: true}
+	return nil, &wire.Refusal{Words: fmt.Sprintf("the branch is locked. If no git process runs, remove %s", path), Final: true}
 }
 
 // move writes the new value to the lock file, and renames the lock file to the ref.

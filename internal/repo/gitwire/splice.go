@@ -82,7 +82,7 @@ func (e *edit) setTree(entries []pack.Entry, path, name string, files map[string
 	case held && old.Kind() == repo.File && onlyRemoves(files), !held && onlyRemoves(files):
 		return entries, nil
 	case held && old.Kind() == repo.File:
-		return nil, &repo.UnsafeError{Path: path, Why: "is a file where a directory is needed"}
+		return nil, &repo.UnsafeError{Path: path, Why: "is a file, but must be a directory"}
 	case held && old.Kind() != repo.Folder:
 		return nil, &repo.UnsafeError{Path: path, Why: old.Kind().Unsafe()}
 	case !held:

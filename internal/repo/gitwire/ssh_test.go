@@ -84,13 +84,13 @@ func TestOnlyAPinnedHostIsSpokenTo(t *testing.T) {
 		}},
 		{name: "another key", prepare: func(_ *testing.T, _ *gitserver.SSH, o *gitwire.Options) {
 			o.SSH.HostKeys = other.HostKeys()
-		}, want: []string{"shows the host key ssh-ed25519 SHA256:", "not pinned", "somebody stands in between"}},
+		}, want: []string{"has the host key ssh-ed25519 SHA256:", "not pinned", "someone intercepts the connection"}},
 		{name: "a host that changed its key", prepare: func(t *testing.T, s *gitserver.SSH, _ *gitwire.Options) {
 			s.Rekey(t)
 		}, want: []string{"not pinned"}},
 		{name: "a host without a key of the pinned kind", prepare: func(t *testing.T, s *gitserver.SSH, _ *gitwire.Options) {
 			s.Rekey(t, ec)
-		}, want: []string{"no common algorithm", "pinned are of ssh-ed25519", "ecdsa-sha2-nistp256"}},
+		}, want: []string{"no common algorithm", "pinned host keys are of ssh-ed25519", "ecdsa-sha2-nistp256"}},
 		{name: "a host with keys of several kinds, one of them pinned", prepare: func(t *testing.T, s *gitserver.SSH, o *gitwire.Options) {
 			s.Rekey(t, ec, big)
 			o.SSH.HostKeys = s.HostKeys()[1:]
@@ -160,7 +160,7 @@ func TestADeployKeyLogsIn(t *testing.T) {
 	var signer ssh.Signer
 	wrong.SSH.Key, signer = gitserver.NewKey(t)
 	_, _, err = open(t, wrong).Heads(t.Context())
-	says(t, err, "does not let git in", ssh.FingerprintSHA256(signer.PublicKey()), "deploy key of the repository?")
+	says(t, err, "rejects git", ssh.FingerprintSHA256(signer.PublicKey()), "deploy key of the repository")
 	showsNothingOf(t, err, wrong.SSH.Key)
 }
 
@@ -251,13 +251,13 @@ func TestOptionsOfSSHAreCheckedBeforeAnythingIsSent(t *testing.T) {
 		ssh       wire.SSH
 		want      []string
 	}{
-		{"no host key", "git@h:r.git", wire.SSH{Key: key}, []string{"none is pinned for h", "never trusted", "ssh-keyscan h", "compare"}},
+		{"no host key", "git@h:r.git", wire.SSH{Key: key}, []string{"no key is pinned for h", "trusts no unknown host", "ssh-keyscan h", "compare"}},
 		{"a host key that is none", "git@h:r.git", wire.SSH{Key: key, HostKeys: []string{host, "ssh-ed25519 AAAA"}}, []string{"number 2"}},
-		{"no key", "ssh://git@h/r.git", wire.SSH{HostKeys: []string{host}}, []string{"deploy key: none"}},
+		{"no key", "ssh://git@h/r.git", wire.SSH{HostKeys: []string{host}}, []string{"deploy key: no key is set"}},
 		{"a key that is none", "ssh://git@h/r.git", wire.SSH{Key: []byte("hunter2"), HostKeys: []string{host}}, []string{"not a private key in PEM"}},
 		{"a key with a passphrase", "ssh://git@h/r.git", wire.SSH{Key: locked, HostKeys: []string{host}}, []string{"has a passphrase"}},
-		{"no user", "ssh://h/r.git", wire.SSH{Key: key, HostKeys: []string{host}}, []string{"must name the user"}},
-		{"a password", "ssh://git:hunter2@h/r.git", wire.SSH{Key: key, HostKeys: []string{host}}, []string{"must hold no password"}},
+		{"no user", "ssh://h/r.git", wire.SSH{Key: key, HostKeys: []string{host}}, []string{"must contain the user"}},
+		{"a password", "ssh://git:hunter2@h/r.git", wire.SSH{Key: key, HostKeys: []string{host}}, []string{"must not contain a password"}},
 		{"no path", "ssh://git@h", wire.SSH{Key: key, HostKeys: []string{host}}, []string{"path of a repository"}},
 		{"an option for a path", "git@h:--upload-pack=x", wire.SSH{Key: key, HostKeys: []string{host}}, []string{"path of a repository"}},
 		{"all at once", "ssh://git@h/r.git", wire.SSH{}, []string{"deploy key", "host keys"}},

@@ -79,7 +79,7 @@ func betweenMerges(t *testing.T, setup Setup) {
 		base, tip string
 		want      []string
 	}{
-		{"a merge of what was begun before the base", main, merge, []string{merge, side}},
+		{"a merge of a branch that started before the base", main, merge, []string{merge, side}},
 		{"a merge into the side, pushed as the base", merge, ahead, []string{ahead, more}},
 		{"two merges", first, ahead, []string{ahead, more, merge, main, side}},
 	} {

@@ -113,7 +113,7 @@ func branchTwice(t *testing.T, setup Setup) {
 	c = on(first, change(moved, map[string]string{"a": "2"}))
 	second := mustCommit(t, f.Open(t), c)
 	if again := mustCommit(t, f.Open(t), c); again != second || f.Origin.Tip(proposed) != second {
-		t.Errorf("made anew again it is %s, was %s", again, second)
+		t.Errorf("rebuilt again it is %s, was %s", again, second)
 	}
 	if log := f.Origin.Log(t, proposed); len(log) != 3 {
 		t.Errorf("log is %q", log)

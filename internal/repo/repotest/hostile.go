@@ -37,17 +37,17 @@ func readWithin(t *testing.T, setup Setup) {
 	}
 	if unsafe := map[string]string{
 		"site/pay/record.yaml":    "is a Git LFS pointer",
-		"site/README.md":          "is a file where a directory is needed",
+		"site/README.md":          "is a file, but must be a directory",
 		"site/folder/record.yaml": "is a directory",
 	}; !maps.Equal(o.Unsafe, unsafe) {
 		t.Errorf("unsafe are %q, want %q", o.Unsafe, unsafe)
 	}
 	if all := got["site"]; all.ID != o.ID || len(all.Files) != 6 {
-		t.Errorf("the whole directory is %s with %q; with some of its files it is %s", all.ID, slices.Sorted(maps.Keys(all.Files)), o.ID)
+		t.Errorf("the directory is %s with %q; with some of its files it is %s", all.ID, slices.Sorted(maps.Keys(all.Files)), o.ID)
 	}
 	known := map[string]string{records: o.ID}
 	if again := mustRead(t, f.Open(t), tip, known, records)[records]; again.ID != o.ID || again.Files != nil {
-		t.Errorf("a directory that is known reads %v", again)
+		t.Errorf("a known directory reads %v", again)
 	}
 	if absent := repo.Within("absent", "site.yaml"); mustRead(t, r, tip, nil, absent)[absent].ID != "" {
 		t.Error("a directory that is not there has an id")

@@ -133,7 +133,7 @@ func rebuilt(t *testing.T, h Host) {
 	}
 	found := h.finds(t, repo.ProposalOpen, head)
 	if a, b := h.Show(t, proposed, "a"), h.Show(t, proposed, "b"); a != "3" || b != "moved" {
-		t.Errorf("the branch holds a %q and b %q, want 3 and what the base has", a, b)
+		t.Errorf("the branch holds a %q and b %q, want 3 and the value of the base", a, b)
 	}
 	h.Merge(t, found.ID, true)
 	if a, b := h.Show(t, "", "a"), h.Show(t, "", "b"); a != "3" || b != "moved" {
@@ -164,10 +164,10 @@ func declined(t *testing.T, h Host) {
 		t.Errorf("found %+v, want %s", found, p.ID)
 	}
 	if err := h.Proposals.Close(within(t), p, "not needed"); err != nil {
-		t.Errorf("close what is closed: %v", err)
+		t.Errorf("close a closed proposal: %v", err)
 	}
 	if _, _, comments := h.Words(t, p.ID); len(comments) != 0 || h.Show(t, proposed, "a") != "2" {
-		t.Errorf("what a person closed was not left alone: it says %q", comments)
+		t.Errorf("a proposal that a user closed has the comments %q", comments)
 	}
 }
 
@@ -214,10 +214,10 @@ func notWithdrawn(t *testing.T, h Host) {
 	p := h.finds(t, repo.ProposalOpen, head)
 	h.Push(t, proposed, map[string]string{"a": "a person's"})
 	if err := h.Proposals.Close(within(t), p, "the need is gone"); !errors.Is(err, repo.ErrMoved) {
-		t.Errorf("close what a person took over: %v, want ErrMoved", err)
+		t.Errorf("close a proposal that a user took over: %v, want ErrMoved", err)
 	}
 	if _, _, comments := h.Words(t, p.ID); len(comments) != 0 || h.Show(t, proposed, "a") != "a person's" {
-		t.Errorf("what a person took over was not left alone: it says %q", comments)
+		t.Errorf("a proposal that a user took over has the comments %q", comments)
 	}
 }
 

@@ -50,7 +50,7 @@ func otherHeads(t *testing.T, setup Setup) {
 	r := f.Open(t)
 	got, others, err := r.Heads(within(t), "gitlatch/two", "absent", "gitlatch/one", "gitlatch")
 	if err != nil || got != base || !slices.Equal(others, []string{two, "", one, ""}) {
-		t.Errorf("heads are %s, %q, %v; want %s, then two, none, one, none", got, others, err, base)
+		t.Errorf("heads are %s, %q, %v; want %s, then two, \"\", one, \"\"", got, others, err, base)
 	}
 	f.Origin.Git(t, "pack-refs", "--all")
 	f.Origin.ForcePush(t, "gitlatch/two", "")
@@ -232,7 +232,7 @@ func history(t *testing.T, setup Setup) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		if got := logIDs(log); !slices.Equal(got, ids[:c.want]) || whole != c.whole {
-			t.Errorf("%s: got %d entries, whole %v; want %d, %v", c.name, len(got), whole, c.want, c.whole)
+			t.Errorf("%s: got %d entries, complete %v; want %d, %v", c.name, len(got), whole, c.want, c.whole)
 		}
 	}
 	log, _, err := f.Open(t).History(within(t), ids[0], "", 1)
@@ -262,7 +262,7 @@ func historyThroughMerges(t *testing.T, setup Setup) {
 		t.Fatal(err)
 	}
 	if got := logIDs(log); !whole || !slices.Equal(got, []string{merge, main, side, base}) {
-		t.Errorf("history of a merge is %v, whole %v; want merge, main, side, base", got, whole)
+		t.Errorf("history of a merge is %v, complete %v; want merge, main, side, base", got, whole)
 	}
 	for i, want := range [][]string{{main, side}, {base}, {base}, nil} {
 		if i < len(log) && !slices.Equal(log[i].Parents, want) {
@@ -299,7 +299,7 @@ func historyLong(t *testing.T, setup Setup) {
 	} {
 		log, whole, err := r.History(within(t), tip, c.until, c.limit)
 		if err != nil || len(log) != c.want || whole != c.whole {
-			t.Errorf("limit %d: %d entries, whole %v, %v; want %d, %v", c.limit, len(log), whole, err, c.want, c.whole)
+			t.Errorf("limit %d: %d entries, complete %v, %v; want %d, %v", c.limit, len(log), whole, err, c.want, c.whole)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func commitChanges(t *testing.T, setup Setup) {
 		{"a deep directory emptied", map[string]string{"a/b/c/one": gone}},
 		{"removed beside added", map[string]string{"a/b/c/one": gone, "a/b/c/two": "2", "z/last": gone}},
 		{"a file in place of a directory's name", map[string]string{"a/b/two": gone, "a/b/two/x": "1"}},
-		{"what is not there, removed", map[string]string{"absent": gone, "a/absent": gone, "no/such/dir": gone, "README.md/x": gone, "a/new": "1"}},
+		{"missing files removed", map[string]string{"absent": gone, "a/absent": gone, "no/such/dir": gone, "README.md/x": gone, "a/new": "1"}},
 		{"everything removed", map[string]string{"README.md": gone, "a/b/c/one": gone, "a/b/two": gone, "a.txt": gone, "a0": gone, "z/last": gone}},
 	} {
 		f.Origin.ForcePush(t, "main", base)
@@ -122,7 +122,7 @@ func commitKeepsOddTrees(t *testing.T, setup Setup) {
 		}
 	}
 	if raw := string(f.Origin.Raw(t, "tree", "main:ancient")); !strings.HasPrefix(raw, line("100664", "old", blob)) {
-		t.Errorf("the tree beside a changed file was written anew: %q", raw)
+		t.Errorf("the tree next to a changed file was rewritten: %q", raw)
 	}
 }
 
@@ -137,7 +137,7 @@ func commitUnsafe(t *testing.T, setup Setup) {
 		"module":         {Path: "module", Why: "is a submodule"},
 		"module/file":    {Path: "module", Why: "is a submodule"},
 		"plain":          {Path: "plain", Why: "is a directory"},
-		"plain/file/sub": {Path: "plain/file", Why: "is a file where a directory is needed"},
+		"plain/file/sub": {Path: "plain/file", Why: "is a file, but must be a directory"},
 	} {
 		var unsafe *repo.UnsafeError
 		if id, err := r.Commit(within(t), change(tip, map[string]string{path: "x", "beside": "y"})); !errors.As(err, &unsafe) || *unsafe != want {

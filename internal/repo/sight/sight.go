@@ -94,7 +94,7 @@ func (s *Sight) tree(id plumbing.Hash, path string) (entries []pack.Entry, ok bo
 		return nil, false, err
 	}
 	if entries, err = pack.ParseTree(data); err != nil {
-		return nil, false, unread{"is no tree as git writes them"}
+		return nil, false, unread{"is not a valid git tree"}
 	}
 	return entries, true, nil
 }

@@ -35,15 +35,15 @@ func Open(key, passphrase []byte) (*Key, error) {
 	case string(text) == "\n":
 		return nil, errors.New("the key is empty")
 	case errors.As(err, &locked) && len(passphrase) == 0:
-		return nil, errors.New("the key has a passphrase: give it, too")
+		return nil, errors.New("the key has a passphrase, which is not set")
 	case errors.As(err, &locked):
 		if signer, err = ssh.ParsePrivateKeyWithPassphrase(text, passphrase); err != nil {
-			return nil, errors.New("the passphrase is not that of the key")
+			return nil, errors.New("the passphrase does not match the key")
 		}
 	case block == nil:
-		return nil, errors.New("the key is not a private key in PEM, such as ssh-keygen makes")
+		return nil, errors.New("the key is not a private key in PEM, such as ssh-keygen creates")
 	case err != nil:
-		return nil, errors.New("the key is none that SSH signs by: make one with ssh-keygen -t ed25519")
+		return nil, errors.New("SSH cannot sign with this kind of key. Create a key with \"ssh-keygen -t ed25519\"")
 	}
 	return &Key{signer}, nil
 }

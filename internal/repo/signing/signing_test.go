@@ -188,7 +188,7 @@ func TestAKeyThatCannotSignIsRefused(t *testing.T) {
 		{"no key", "hunter2", "", "not a private key in PEM"},
 		{"an OpenPGP key", "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nhunter2\n-----END PGP PRIVATE KEY BLOCK-----\n", "", "ssh-keygen"},
 		{"no passphrase", string(locked.private), "", "has a passphrase"},
-		{"another passphrase", string(locked.private), "hunter2", "not that of the key"},
+		{"another passphrase", string(locked.private), "hunter2", "does not match the key"},
 	} {
 		_, err := signing.Open([]byte(c.key), []byte(c.pass))
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -27,6 +27,14 @@ const PausedScaleIn = "autoscaling.keda.sh/paused-scale-in"
 // disabled is the selectPolicy of an HPA that does not scale down.
 const disabled = "Disabled"
 
+// Field is the field of an autoscaler that a brake sets.
+func Field(kind plan.Kind) string {
+	if kind == plan.ScaledObject {
+		return "the annotation " + PausedScaleIn
+	}
+	return "spec.behavior.scaleDown.selectPolicy"
+}
+
 // An Object is the part of an autoscaler that a brake reads.
 type Object struct {
 	Kind        plan.Kind
@@ -164,8 +172,7 @@ type Found struct {
 // Find returns the brake of an autoscaler. ok is false if the autoscaler has no brake.
 func Find(s plan.Scaler, o Object) (f Found, ok bool) {
 	n, ok, err := o.note()
-	stops, unread := o.stops()
-	return Found{Scaler: s, Until: n.Until, Holds: stops && err == nil && unread == nil, Err: err}, ok
+	return Found{Scaler: s, Until: n.Until, Holds: o.Stops() && err == nil, Err: err}, ok
 }
 
 func (o Object) note() (n note, noted bool, err error) {
@@ -182,6 +189,13 @@ func (o Object) note() (n note, noted bool, err error) {
 		return note{}, true, fmt.Errorf("annotation %s cannot be parsed, so the behavior before the brake is unknown. Correct spec.behavior, and remove the annotation", Annotation)
 	}
 	return n, true, nil
+}
+
+// Stops reports whether scaling down is off, with or without a brake. It is false if the
+// behavior cannot be read.
+func (o Object) Stops() bool {
+	stops, err := o.stops()
+	return stops && err == nil
 }
 
 // stops reports whether scaling down is off, with or without a brake.

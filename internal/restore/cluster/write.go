@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -124,4 +125,29 @@ func (c *Client) Brakes(ctx context.Context) ([]brake.Found, error) {
 		}
 	}
 	return found, nil
+}
+
+// Stale returns the HPAs of KEDA that do not scale down although their ScaledObject
+// allows it: the name of each one, by the String of its ScaledObject.
+func (c *Client) Stale(ctx context.Context) (map[string]string, error) {
+	all, err := c.autoscalers(ctx)
+	return stale(all), err
+}
+
+func stale(all []autoscaler) map[string]string {
+	hpas := map[string]string{}
+	allows := map[string]bool{}
+	for _, a := range all {
+		owner := metav1.GetControllerOf(&a.ObjectMeta)
+		switch {
+		case a.kind == plan.ScaledObject:
+			hpa := brake.Object{Kind: plan.HPA, Behavior: a.Spec.Advanced.HPA.Behavior}
+			allows[a.scaler().String()] = !a.object().Stops() && !hpa.Stops()
+		case owner != nil && owner.Kind == "ScaledObject" && a.object().Stops():
+			of := plan.Scaler{Kind: plan.ScaledObject, Namespace: a.Namespace, Name: owner.Name}
+			hpas[of.String()] = a.Name
+		}
+	}
+	maps.DeleteFunc(hpas, func(of, _ string) bool { return !allows[of] })
+	return hpas
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/cluster"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
-	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -33,7 +33,7 @@ const (
 type Site struct {
 	Server string // URL of the cluster's API server
 
-	opener *site.Opener
+	opener *wiring.Opener
 	client *cluster.Client
 	eks    *eks.Cluster // nil for a cluster of a kubeconfig
 	policy error        // error of the policy that defines custom kinds; may be nil
@@ -41,7 +41,7 @@ type Site struct {
 
 // Open opens the cluster of a site. For EKS, it asks AWS for the address of the cluster.
 // It sends no request to the cluster.
-func Open(ctx context.Context, o *site.Opener) (*Site, error) {
+func Open(ctx context.Context, o *wiring.Opener) (*Site, error) {
 	o.Group = Group
 	o.Rights = Rights
 	found, of, err := o.Client(ctx)
@@ -62,7 +62,7 @@ func (s *Site) Restore() *restore.Restore {
 		Site: s.opener.Config.Site, Kinds: s.client.Kinds, Policy: s.policy, Cluster: s.client, Clock: s.opener.Clock,
 		Wait: func(ctx context.Context, d time.Duration) { _ = backoff.Sleep(ctx, d) }, // the run checks ctx itself
 		Pace: plan.Pace{PerMinute: restore.PerMinute, Unready: restore.Unready, Patience: restore.Patience},
-		Hold: restore.Hold, Every: restore.Every,
+		Hold: restore.Hold, Every: restore.Every, Recheck: restore.Recheck,
 	}
 }
 
@@ -106,7 +106,7 @@ func (s *Site) kinds(ctx context.Context, r repo.Repository, commit string) (wor
 	if err != nil {
 		return nil, unnamed(err)
 	}
-	set, err := site.ParsePolicy(s.opener.Config, file, found.Files[file])
+	set, err := wiring.ParsePolicy(s.opener.Config, file, found.Files[file])
 	if err != nil {
 		return nil, unnamed(err)
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -49,7 +49,7 @@ func TestTheKindsOfARestoreAreThoseOfThePolicy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := Open(t.Context(), &site.Opener{Config: o, Getenv: os.Getenv, Clock: time.Now})
+			s, err := Open(t.Context(), &wiring.Opener{Config: o, Getenv: os.Getenv, Clock: time.Now})
 			if err != nil {
 				t.Fatal(err)
 			}

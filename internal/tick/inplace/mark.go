@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/splice"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -40,7 +41,7 @@ func (m Mark) Where() string {
 func (m Mark) Describe() string {
 	var texts []string
 	if len(m.Counts) > 0 {
-		texts = append(texts, "says "+numbers(m.Counts))
+		texts = append(texts, "has "+numbers(m.Counts))
 	}
 	if m.Text != "" {
 		texts = append(texts, m.Text)
@@ -131,12 +132,8 @@ func (r Rule) follows(file string, id workload.ID, counts []int32) bool {
 
 // marksIn returns the numbers of a workload in one of the files.
 func marksIn(files []File, path string, id workload.ID) []int32 {
-	for _, f := range files {
-		if f.Path == path {
-			return f.Marks[id]
-		}
-	}
-	return nil
+	f, _ := lists.First(files, func(f File) bool { return f.Path == path })
+	return f.Marks[id]
 }
 
 // Settled reports whether every number in the files is a level that its entry had.

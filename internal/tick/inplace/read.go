@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/splice"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -77,7 +77,7 @@ func At(ctx context.Context, from ledger.Reader, commit string, paths []string, 
 // Look returns the markers of files from the objects at their paths. kinds are the kinds
 // of the site.
 func Look(paths []string, objects map[string]repo.Object, kinds workload.Kinds) []File {
-	return each.Of(paths, func(path string) File { return look(path, objects[path], kinds) })
+	return lists.Map(paths, func(path string) File { return look(path, objects[path], kinds) })
 }
 
 func look(path string, o repo.Object, kinds workload.Kinds) File {
@@ -89,13 +89,13 @@ func look(path string, o repo.Object, kinds workload.Kinds) File {
 	}
 	switch why := o.Unsafe[path]; {
 	case why != "":
-		return refuse(why + ": name the file itself in inPlace of the policy")
+		return refuse(why + ". Give the file itself in inPlace of the policy")
 	case o.ID == "":
-		return refuse("is not on the branch: put it there, or take it out of inPlace of the policy")
+		return refuse("is not on the branch. Commit it, or remove it from inPlace of the policy")
 	case !plain:
-		return refuse("is a folder: name the files in it in inPlace of the policy")
+		return refuse("is a folder. List its files in inPlace of the policy")
 	case len(data) > MostBytes:
-		return refuse(fmt.Sprintf("has %d bytes, and files of more than %d are not edited: mark a smaller one", len(data), MostBytes))
+		return refuse(fmt.Sprintf("has %d bytes, and gitlatch edits files of at most %d. Use a smaller file", len(data), MostBytes))
 	}
 	marks, err := splice.Find(path, data, kinds)
 	var refused *splice.Refused

@@ -38,7 +38,7 @@ func Body(site string, crossings []policy.Decision, beside ledger.Beside) string
 		are string
 	}{
 		{beside.Components, "The Components of these namespaces differ from their checkpoint files. This proposal updates them:"},
-		{beside.Files, "gitlatch edits these files in place. Their numbers act wherever a tool applies them:"},
+		{beside.Files, "gitlatch edits these files in place. Their numbers take effect if a tool applies the files:"},
 	} {
 		if len(l.of) > 0 {
 			fmt.Fprintf(&b, "\n%s\n\n", l.are)

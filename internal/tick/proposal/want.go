@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -67,7 +67,7 @@ func Want(latches latch.Latches, decisions []policy.Decision, all bool, now time
 // Crossings returns changes as decisions, with the reasons of the given decisions if they
 // have the same subject.
 func Crossings(changes []checkpoint.Change, decisions []policy.Decision) (crossings []policy.Decision) {
-	reasons := each.By(decisions, policy.Decision.Subject)
+	reasons := lists.Index(decisions, policy.Decision.Subject)
 	add := func(c checkpoint.Change, of policy.Reading) {
 		d := reasons[policy.Subject{ID: c.ID, Reading: of}]
 		d.ID = c.ID
@@ -100,5 +100,5 @@ func Merged(changes, merged []checkpoint.Change, base map[workload.ID]checkpoint
 	for _, m := range merged {
 		inBase[m.ID] = inBase[m.ID] || m.To == base[m.ID]
 	}
-	return each.Count(changes, func(c checkpoint.Change) bool { return inBase[c.ID] })
+	return lists.Count(changes, func(c checkpoint.Change) bool { return inBase[c.ID] })
 }

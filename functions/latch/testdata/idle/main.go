@@ -10,13 +10,13 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/report"
-	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // linked references the functions, so that the linker does not remove them.
 var linked = []any{
-	config.ParseConfig, (*site.Opener).Open, site.Parts.Close, site.Tick, (*tick.Tick).Run,
+	config.ParseConfig, (*wiring.Opener).Open, wiring.Parts.Close, wiring.Tick, (*tick.Tick).Run,
 	report.NewLogger, report.Log, report.New, report.Brief, lambdacontext.FromContext,
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
@@ -131,12 +132,7 @@ func ParseTree(data []byte) ([]Entry, error) {
 
 // Named returns the entry with a name; ok is false if no entry has it.
 func Named(entries []Entry, name string) (e Entry, ok bool) {
-	for _, e := range entries {
-		if e.Name == name {
-			return e, true
-		}
-	}
-	return Entry{}, false
+	return lists.First(entries, func(e Entry) bool { return e.Name == name })
 }
 
 // TreeObject returns the tree with the entries.

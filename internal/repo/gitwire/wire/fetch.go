@@ -87,7 +87,7 @@ func (s *Server) Deepen(ctx context.Context, into *pack.Objects, commit plumbing
 }
 
 // ofPaths limits the size of the objects of the paths to read.
-var ofPaths = bound{pack.MemoryBytes, "the paths hold too much to be checkpoints"}
+var ofPaths = bound{pack.MemoryBytes, "the paths contain too much data for checkpoint files"}
 
 // partial fetches objects into memory.
 func (s *Server) partial(ctx context.Context, into *pack.Objects, w want, most bound) error {

@@ -33,13 +33,13 @@ func (e *statusError) Error() string {
 	var advice string
 	switch {
 	case e.moved != "":
-		return fmt.Sprintf("the server redirects to %s: use that as the url", e.moved)
+		return fmt.Sprintf("the server redirects to %s. Use this URL", e.moved)
 	case e.code == http.StatusUnauthorized:
 		advice = ", the credentials are missing or wrong"
 	case e.code == http.StatusForbidden:
 		advice = ", the credentials do not allow it"
 	case e.code == http.StatusNotFound:
-		advice = ", there is no such repository or the credentials may not see it"
+		advice = ", the repository does not exist, or the credentials have no access to it"
 	}
 	text := fmt.Sprintf("the server answers %d %s%s", e.code, http.StatusText(e.code), advice)
 	if e.words != "" {
@@ -93,7 +93,7 @@ func (h *smartHTTP) do(r *http.Request, want string) (io.ReadCloser, error) {
 		}
 		return nil, silence{err}
 	}
-	own := newBody(ctx, done, answer.Body)
+	own := &body{pace{from: answer.Body, giveUp: done}, answer.Body, ctx, done}
 	answer.Body = own
 	if answer.StatusCode != http.StatusOK {
 		said := status(answer)
@@ -102,7 +102,7 @@ func (h *smartHTTP) do(r *http.Request, want string) (io.ReadCloser, error) {
 	}
 	if got, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); got != want {
 		_ = own.Close() // the body is not used
-		return nil, fmt.Errorf("the server answers %q, which is not git: is the url that of a repository?", got)
+		return nil, fmt.Errorf("the server answers %q, which is not git's protocol. Check the URL of the repository", got)
 	}
 	return own, nil
 }

@@ -89,10 +89,10 @@ func (o *overSSH) start(c *conversation, service string, v2 bool) error {
 	var none *ssh.AlgorithmNegotiationError
 	switch {
 	case err != nil && trusted && c.why(nil) == nil:
-		return fmt.Errorf("the server does not let %s in with the key %s: is its public half a deploy key of the repository? (%w)",
+		return fmt.Errorf("the server rejects %s with the key %s. Check that its public key is a deploy key of the repository (%w)",
 			o.address.user, ssh.FingerprintSHA256(o.key.PublicKey()), err)
 	case errors.As(err, &none):
-		return fmt.Errorf("%w; the host keys pinned are of %s: pin one of a kind that the host has", err, strings.Join(o.trust.algorithms, ", "))
+		return fmt.Errorf("%w. The pinned host keys are of %s. Pin a key of a type that the host has", err, strings.Join(o.trust.algorithms, ", "))
 	case err != nil:
 		return err
 	}

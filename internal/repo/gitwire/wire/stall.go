@@ -12,7 +12,7 @@ import (
 // ends. While hooks run, git sends a few bytes now and then. They do not extend the time.
 const slowest = 1000
 
-var errStalled = fmt.Errorf("the server stalled: it said less than %d bytes in %s", slowest, AnswerWithin)
+var errStalled = fmt.Errorf("the server stalled: it sent less than %d bytes in %s", slowest, AnswerWithin)
 
 // A pace is a reader that calls giveUp if it is too slow. The time starts with the first
 // read and stops at the end of the stream.
@@ -45,10 +45,6 @@ type body struct {
 	io.Closer
 	ctx  context.Context // context of the request
 	done context.CancelCauseFunc
-}
-
-func newBody(ctx context.Context, done context.CancelCauseFunc, from io.ReadCloser) *body {
-	return &body{pace{from: from, giveUp: done}, from, ctx, done}
 }
 
 func (b *body) Read(into []byte) (int, error) {

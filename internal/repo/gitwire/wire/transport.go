@@ -77,7 +77,7 @@ func Trusting(bundle []byte) (*http.Transport, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(bundle) {
-		return nil, errors.New("holds no PEM certificate")
+		return nil, errors.New("contains no PEM certificate")
 	}
 	t := Patient().Clone()
 	t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}

@@ -29,8 +29,8 @@ type trust struct {
 // pinned returns the trust in the configured keys of a host.
 func pinned(s SSH, at Address) (t trust, err error) {
 	if len(s.HostKeys) == 0 {
-		return t, fmt.Errorf("host keys: none is pinned for %[1]s, and an unknown host is never trusted: "+
-			"ssh-keyscan %[1]s prints what the host shows; compare it with what the host publishes, then pin it in hostKeys", at.host)
+		return t, fmt.Errorf("host keys: no key is pinned for %[1]s, and gitlatch trusts no unknown host. "+
+			"Print its keys with \"ssh-keyscan %[1]s\", compare them with the published keys, and pin them in hostKeys", at.host)
 	}
 	for i, line := range s.HostKeys {
 		key, _, options, rest, err := ssh.ParseAuthorizedKey([]byte(line))
@@ -64,20 +64,18 @@ func algorithms(key ssh.PublicKey) ([]string, error) {
 
 // check returns an error if the key of the host is not pinned.
 func (t trust) check(at Address, shown ssh.PublicKey) error {
-	for _, key := range t.keys {
-		if bytes.Equal(key.Marshal(), shown.Marshal()) {
-			return nil
-		}
+	if slices.ContainsFunc(t.keys, func(key ssh.PublicKey) bool { return bytes.Equal(key.Marshal(), shown.Marshal()) }) {
+		return nil
 	}
-	return fmt.Errorf("%s shows the host key %s %s, which is not pinned: either the host changed its key, or somebody stands in between. "+
-		"Nothing was sent. Compare it with what the host publishes before it is pinned", at.host, shown.Type(), ssh.FingerprintSHA256(shown))
+	return fmt.Errorf("%s has the host key %s %s, which is not pinned. Either the host changed its key, or someone intercepts the connection. "+
+		"gitlatch sent nothing. Before you pin the key, compare it with the published keys", at.host, shown.Type(), ssh.FingerprintSHA256(shown))
 }
 
 // deployKey reads the key that logs in. An RSA key signs with SHA-2 only. Errors do not
 // show the key.
 func deployKey(pem []byte) (ssh.Signer, error) {
 	if len(bytes.TrimSpace(pem)) == 0 {
-		return nil, errors.New("deploy key: none is given, and SSH has no other way to log in")
+		return nil, errors.New("deploy key: no key is set, and gitlatch logs in over SSH only with a key")
 	}
 	key, err := ssh.ParsePrivateKey(append(bytes.TrimSpace(pem), '\n'))
 	var locked *ssh.PassphraseMissingError
@@ -85,7 +83,7 @@ func deployKey(pem []byte) (ssh.Signer, error) {
 	case errors.As(err, &locked):
 		return nil, errors.New("deploy key: has a passphrase: create a separate key without a passphrase that has access to this repository only")
 	case err != nil:
-		return nil, errors.New("deploy key: is not a private key in PEM, such as ssh-keygen makes")
+		return nil, errors.New("deploy key: is not a private key in PEM, such as ssh-keygen creates")
 	case key.PublicKey().Type() != ssh.KeyAlgoRSA:
 		return key, nil
 	}

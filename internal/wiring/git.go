@@ -1,0 +1,82 @@
+package wiring
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
+	"github.com/gitlatch/gitlatch/internal/repo/signing"
+)
+
+// Git opens the repository at the configured URL, with the configured credentials.
+func Git(c config.Config, getenv func(string) string) (*gitwire.Repository, error) {
+	r := c.Repository
+	username, token, err := r.Auth.Read(getenv)
+	if err != nil {
+		return nil, err
+	}
+	auth := wire.Auth{Username: username, Password: token}
+	if username == "" && token != "" {
+		auth = wire.Token(token)
+	}
+	key, err := r.Auth.SSHKey.Read("repository.auth.sshKey", getenv)
+	if err != nil {
+		return nil, err
+	}
+	signer, err := signer(c.Commit.Signing, getenv)
+	if err != nil {
+		return nil, err
+	}
+	bundle, err := caBundle(r)
+	if err != nil {
+		return nil, err
+	}
+	return gitwire.Open(gitwire.Options{
+		URL:      r.URL,
+		Branch:   r.Branch,
+		Auth:     auth,
+		SSH:      wire.SSH{Key: []byte(key), HostKeys: r.Auth.HostKeys},
+		CABundle: bundle,
+		MaxBytes: int64(r.MaxBytes),
+		Author:   author(c.Commit.Author),
+		Signer:   signer,
+	})
+}
+
+// signer returns the key that signs commits; nil if commits are not signed.
+func signer(s config.Signing, getenv func(string) string) (*signing.Key, error) {
+	if s == (config.Signing{}) {
+		return nil, nil
+	}
+	key, passphrase, err := s.Read(getenv)
+	if err != nil {
+		return nil, err
+	}
+	signer, err := signing.Open([]byte(key), []byte(passphrase))
+	if err != nil {
+		return nil, fmt.Errorf("commit.signing: %w", err)
+	}
+	return signer, nil
+}
+
+func author(a config.Author) repo.Author {
+	own := repo.DefaultAuthor
+	return repo.Author{Name: cmp.Or(a.Name, own.Name), Email: cmp.Or(a.Email, own.Email)}
+}
+
+// caBundle returns the certificates to trust instead of the system's; nil if r has no
+// caFile.
+func caBundle(r config.Repository) ([]byte, error) {
+	if r.CAFile == "" {
+		return nil, nil
+	}
+	bundle, err := os.ReadFile(r.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("read repository.caFile: %w", err)
+	}
+	return bundle, nil
+}

@@ -1,0 +1,303 @@
+package wiring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/codecommit"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"k8s.io/client-go/rest"
+
+	alerts "github.com/gitlatch/gitlatch/internal/alert/sns"
+	"github.com/gitlatch/gitlatch/internal/alert/webhook"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/eks"
+	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
+	"github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	cc "github.com/gitlatch/gitlatch/internal/repo/codecommit"
+	"github.com/gitlatch/gitlatch/internal/repo/github"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
+	"github.com/gitlatch/gitlatch/internal/tick"
+)
+
+// An Opener opens the parts of a configuration. Opening a part sends no request: an error
+// of a missing part comes with its first use. The Opener reuses the AWS configuration and
+// a state in memory for each Open.
+type Opener struct {
+	Config config.Config
+	Getenv func(string) string
+	Clock  func() time.Time
+	// Group is the Kubernetes group for the program, and Rights the folder with its
+	// rights; "" is the group and the folder of ticks.
+	Group, Rights string
+	// ReadOnly is true if the repository is only read. The Opener then requests a token
+	// of the App that cannot write.
+	ReadOnly bool
+	// Bolt opens a state file; nil in a program without permanent files.
+	Bolt func(path string) (latch.Store, error)
+
+	fleet  *Opener // opener of the fleet of this member; nil for a single site
+	memory latch.Store
+	once   sync.Once
+	aws    aws.Config
+	awsErr error
+	login  *github.Login // login that members share; nil before the first
+}
+
+// Of returns the opener of a member. o is the opener of the fleet. Members share the AWS
+// configuration and its connections, a state in memory, and the login to GitHub, because
+// an App gets a limited number of tokens an hour. Goroutines must not open members
+// concurrently.
+func (o *Opener) Of(m config.Member) *Opener { return o.with(o.Config.Of(m)) }
+
+// At returns the opener of the same site with another cluster.
+func (o *Opener) At(c config.Cluster) *Opener {
+	of := o.Config
+	of.Cluster = c
+	return o.with(of)
+}
+
+// with returns the opener of another configuration, with the same shared parts.
+func (o *Opener) with(c config.Config) *Opener {
+	return &Opener{Config: c, Getenv: o.Getenv, Clock: o.Clock, Group: o.Group, Rights: o.Rights, ReadOnly: o.ReadOnly, Bolt: o.Bolt, fleet: o}
+}
+
+// Forget makes members log in again. Call it after a login failed: its secret may have
+// been rotated.
+func (o *Opener) Forget() { o.login = nil }
+
+// Open opens all parts of the site except Owner, which the run sets. It opens the cluster
+// first: if that fails, it does not create a state file.
+func (o *Opener) Open(ctx context.Context) (Parts, error) {
+	p := Parts{Clock: o.Clock}
+	if err := o.open(ctx, &p); err != nil {
+		return Parts{}, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+func (o *Opener) open(ctx context.Context, p *Parts) (err error) {
+	if p.Sampler, err = o.Sampler(ctx); err != nil {
+		return fmt.Errorf("cluster: %w", err)
+	}
+	if p.Store, err = o.Store(ctx); err != nil {
+		return err
+	}
+	if p.Alerts, err = o.Alerts(ctx); err != nil {
+		return err
+	}
+	p.Repository, p.Proposals, err = o.Repository(ctx)
+	return err
+}
+
+// Close closes the repository and the store.
+func (p Parts) Close() error {
+	var err error
+	for _, part := range []any{p.Repository, p.Store} {
+		if c, ok := part.(io.Closer); ok {
+			err = errors.Join(err, c.Close())
+		}
+	}
+	return err
+}
+
+// Cluster opens the cluster.
+func (o *Opener) Cluster(ctx context.Context) (tick.Sampler, error) {
+	c := o.Config.Cluster
+	if o.Config.Fleet != "" {
+		return nil, fmt.Errorf("fleet: this configuration is for a fleet, and %s lists its sites. Choose one with --site", o.Config.Fleet)
+	}
+	if c.EKS != (config.EKS{}) {
+		return o.EKS(ctx)
+	}
+	found, _, err := o.Client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return kube.New(found, kube.Options{Site: o.Config.Site, Clock: o.Clock})
+}
+
+// Client returns the REST configuration of the cluster, for requests other than samples.
+// If the cluster is an EKS cluster, it also returns it, for requests to AWS.
+func (o *Opener) Client(ctx context.Context) (found *rest.Config, of *eks.Cluster, err error) {
+	c := o.Config.Cluster
+	if c.EKS == (config.EKS{}) {
+		found, err = kubeconfig.Load(kubeconfig.Choice{Path: c.Kubeconfig, Context: c.Context})
+	} else if of, err = o.EKS(ctx); err == nil {
+		found, err = of.Client(ctx)
+	}
+	return found, of, err
+}
+
+// EKS opens the EKS cluster of the configuration, which must have one.
+func (o *Opener) EKS(ctx context.Context) (*eks.Cluster, error) {
+	c := o.Config.Cluster
+	own, err := o.load(ctx)
+	if err == nil && own.Region == "" && c.EKS.Region == "" {
+		err = noRegion("cluster.eks.region")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return eks.New(own, eks.Options{
+		Name:       c.EKS.Name,
+		Region:     c.EKS.Region,
+		RoleARN:    c.EKS.RoleARN,
+		ExternalID: c.EKS.ExternalID,
+		Site:       o.Config.Site,
+		Group:      o.Group,
+		Rights:     o.Rights,
+		Clock:      o.Clock,
+	}), nil
+}
+
+// Store opens the state. A state in memory lives as long as the Opener.
+func (o *Opener) Store(ctx context.Context) (latch.Store, error) {
+	switch s := o.Config.State; {
+	case s.DynamoDB != (config.DynamoDB{}):
+		own, err := o.In(ctx, "state.dynamodb.region", s.DynamoDB.Region)
+		if err != nil {
+			return nil, err
+		}
+		return dynamo.Open(dynamo.Options{Table: s.DynamoDB.Table, Client: dynamodb.NewFromConfig(own)}), nil
+	case s.Bolt != "" && o.Bolt == nil:
+		return nil, errors.New("state.bolt: a function keeps no files between runs. Use state.dynamodb, or state.memory for a test")
+	case s.Bolt != "":
+		return o.Bolt(s.Bolt)
+	}
+	if o.fleet != nil {
+		return o.fleet.Store(ctx)
+	}
+	if o.memory == nil {
+		o.memory = mem.New()
+	}
+	return o.memory, nil
+}
+
+// Alerts opens the destination of alerts; nil if the configuration has no alerts.
+func (o *Opener) Alerts(ctx context.Context) (tick.Alerts, error) {
+	if topic := o.Config.Alerts.SNS.TopicARN; topic != "" {
+		own, err := o.In(ctx, "alerts.sns.topicArn", regionOf(topic))
+		if err != nil {
+			return nil, err
+		}
+		return alerts.Topic{ARN: topic, Client: sns.NewFromConfig(own)}, nil
+	}
+	url, err := o.Config.Alerts.Webhook.Read("alerts.webhook.url", o.Getenv)
+	if url == "" || err != nil {
+		return nil, err
+	}
+	hook, err := webhook.Open(url)
+	if err != nil {
+		return nil, fmt.Errorf("alerts.webhook: the URL %w", err)
+	}
+	return hook, nil
+}
+
+// Repository opens the repository and its proposals. The proposals are nil if the host
+// does not have pull requests.
+func (o *Opener) Repository(ctx context.Context) (repo.Repository, repo.Proposals, error) {
+	r, proposals, err := o.repository(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the repository of site %s: %w", o.Config.Site, err)
+	}
+	return r, proposals, nil
+}
+
+func (o *Opener) repository(ctx context.Context) (repo.Repository, repo.Proposals, error) {
+	switch r := o.Config.Repository; {
+	case r.CodeCommit != (config.CodeCommit{}):
+		return o.codecommit(ctx)
+	case r.GitHub != (config.GitHub{}):
+		return o.github(ctx)
+	}
+	r, err := Git(o.Config, o.Getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, nil, nil
+}
+
+func (o *Opener) codecommit(ctx context.Context) (repo.Repository, repo.Proposals, error) {
+	c := o.Config.Repository
+	own, err := o.In(ctx, "repository.codecommit.region", c.CodeCommit.Region)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := cc.Open(cc.Options{
+		Repository: c.CodeCommit.Name,
+		Branch:     c.Branch,
+		Client:     codecommit.NewFromConfig(own),
+		Region:     own.Region,
+		Author:     author(o.Config.Commit.Author),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, r, nil
+}
+
+func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, error) {
+	c := o.Config.Repository
+	held := secretOf(c.GitHub)
+	own, err := o.In(ctx, held.field, regionOf(held.name))
+	if err != nil {
+		return nil, nil, err
+	}
+	bundle, err := caBundle(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	transport, err := wire.Trusting(bundle)
+	if err != nil {
+		return nil, nil, fmt.Errorf("repository.caFile: %s %w", c.CAFile, err)
+	}
+	signer, err := signer(o.Config.Commit.Signing, o.Getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	options := github.Options{
+		Repository: c.GitHub.Repository,
+		APIURL:     c.GitHub.APIURL,
+		Secret: func(ctx context.Context) (github.Credentials, error) {
+			return held.read(ctx, secretsmanager.NewFromConfig(own))
+		},
+		ReadOnly: o.ReadOnly,
+		Git: gitwire.Options{
+			Branch:    c.Branch,
+			Transport: transport,
+			MaxBytes:  int64(c.MaxBytes),
+			Author:    author(o.Config.Commit.Author),
+			Signer:    signer,
+		},
+	}
+	shared := o.fleet
+	if o.Config.Fleet != "" {
+		shared = o // the fleet file is in the same repository as the files of its members
+	}
+	if shared != nil {
+		if shared.login == nil {
+			if shared.login, err = github.NewLogin(options); err != nil {
+				return nil, nil, fmt.Errorf("repository.github: %w", err)
+			}
+		}
+		options.Login = shared.login
+	}
+	r, proposals, err := github.Open(options)
+	if err != nil {
+		return nil, nil, fmt.Errorf("repository.github: %w", err)
+	}
+	return r, proposals, nil
+}

@@ -1,0 +1,235 @@
+package wiring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/smithy-go"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/testenv/moto"
+)
+
+// whole is the start of a configuration, without its cluster, state and repository.
+const whole = "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\n"
+
+func opener(t *testing.T, document string) *Opener {
+	t.Helper()
+	c, err := config.ParseConfig("config.yaml", []byte(whole+document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Opener{Config: c, Getenv: func(string) string { return "" }, Clock: time.Now}
+}
+
+// isolated hides the AWS settings of the machine.
+func isolated(t *testing.T, region string) {
+	t.Helper()
+	nowhere := filepath.Join(t.TempDir(), "nowhere")
+	t.Setenv("AWS_CONFIG_FILE", nowhere)
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", nowhere)
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	t.Setenv("AWS_REGION", region)
+	t.Setenv("AWS_DEFAULT_REGION", "")
+	t.Setenv("AWS_PROFILE", "")
+	t.Setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
+}
+
+func TestWhatIsConfiguredIsOpened(t *testing.T) {
+	isolated(t, "eu-west-1") // sets the environment, so the test is not parallel
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(kubeconfig, []byte(`{"apiVersion": "v1", "kind": "Config", "current-context": "a",
+"clusters": [{"name": "a", "cluster": {"server": "https://127.0.0.1:1"}}], "contexts": [{"name": "a", "context": {"cluster": "a"}}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ document, want string }{
+		{
+			"cluster: {eks: {name: prod}}\nstate: {dynamodb: {table: gitlatch}}\nrepository: {codecommit: {name: site}, mode: proposal}\nalerts: {sns: {topicArn: 'arn:aws:sns:eu-west-1:123456789012:t'}}",
+			"*eks.Cluster *dynamo.Store *codecommit.Repository *codecommit.Repository sns.Topic propose",
+		},
+		{
+			"cluster: {kubeconfig: " + kubeconfig + "}\nstate: {memory: {}}\nrepository: {url: 'https://git.example.com/site.git'}",
+			"*kube.Sampler *mem.Store *gitwire.Repository <nil> <nil> direct",
+		},
+		{
+			"cluster: {kubeconfig: " + kubeconfig + "}\nstate: {bolt: {path: /var/state.db}}\nrepository: {codecommit: {name: site}}",
+			"*kube.Sampler *mem.Store *codecommit.Repository *codecommit.Repository <nil> direct",
+		},
+	} {
+		o := opener(t, c.document)
+		o.Bolt = func(path string) (latch.Store, error) {
+			if path != "/var/state.db" {
+				t.Errorf("bolt file %s", path)
+			}
+			return mem.New(), nil
+		}
+		p, err := o.Open(t.Context())
+		if err != nil {
+			t.Errorf("%s\n%v", c.document, err)
+			continue
+		}
+		mode := "direct"
+		if Tick(o.Config, p).Propose {
+			mode = "propose"
+		}
+		if got := fmt.Sprintf("%T %T %T %T %T %s", p.Sampler, p.Store, p.Repository, p.Proposals, p.Alerts, mode); got != c.want {
+			t.Errorf("%s\ngot  %s\nwant %s", c.document, got, c.want)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAlertsGoToAWebhookWhoseURLIsASecret(t *testing.T) {
+	t.Parallel()
+	const document = "state: {memory: {}}\nrepository: {url: 'https://git.example.com/site.git'}\nalerts: {webhook: {urlEnv: HOOK}}"
+	for value, want := range map[string]string{
+		"https://hooks.example.com/hunter2": "webhook.Hook <nil>",
+		"hunter2":                           "<nil> alerts.webhook: the URL must be an https URL, or an http one within the network",
+		"":                                  "<nil> read alerts.webhook.urlEnv: environment variable HOOK is not set",
+	} {
+		o := opener(t, document)
+		o.Getenv = func(string) string { return value }
+		opened, err := o.Alerts(t.Context())
+		if got := fmt.Sprintf("%T %v", opened, err); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+func TestAStateInMemoryOutlivesWhatIsOpened(t *testing.T) {
+	t.Parallel()
+	o := opener(t, "state: {memory: {}}\nrepository: {url: 'https://git.example.com/site.git'}")
+	first, err := o.Store(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second, err := o.Store(t.Context()); err != nil || second != first {
+		t.Errorf("another store, error %v", err)
+	}
+}
+
+func TestWithoutARegionTheFieldIsNamed(t *testing.T) {
+	isolated(t, "")
+	const rest = "cluster: {eks: {name: prod, region: eu-west-1}}\nstate: {dynamodb: {table: gitlatch, region: eu-west-1}}\nrepository: {codecommit: {name: site, region: eu-west-1}}"
+	if _, err := opener(t, rest).Open(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for field, without := range map[string]string{
+		"cluster: cluster.eks.region": "name: prod, region: eu-west-1",
+		"state.dynamodb.region":       "table: gitlatch, region: eu-west-1",
+		"open the repository of site prod-eu: repository.codecommit.region": "name: site, region: eu-west-1",
+	} {
+		document := strings.Replace(rest, without, strings.TrimSuffix(without, ", region: eu-west-1"), 1)
+		if _, err := opener(t, document).Open(t.Context()); err == nil || !strings.HasPrefix(err.Error(), field+": no Region is configured. Set region, or AWS_REGION") {
+			t.Errorf("%s: error %v", field, err)
+		}
+	}
+}
+
+// A vault returns one answer.
+type vault struct {
+	answer *string
+	err    error
+}
+
+func (v vault) GetSecretValue(_ context.Context, in *secretsmanager.GetSecretValueInput, _ ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+	return &secretsmanager.GetSecretValueOutput{Name: in.SecretId, SecretString: v.answer}, v.err
+}
+
+func TestASecretThatCannotBeUsedIsNamedAndNotTold(t *testing.T) {
+	t.Parallel()
+	code := func(code string) vault {
+		return vault{err: &smithy.GenericAPIError{Code: code, Message: "said"}}
+	}
+	holds := func(text string) vault { return vault{answer: &text} }
+	for name, c := range map[string]struct {
+		vault vault
+		app   bool
+		want  string
+	}{
+		"not there":           {code("ResourceNotFoundException"), false, "create the secret, or correct its name"},
+		"not allowed":         {code("AccessDeniedException"), false, "allow the role secretsmanager:GetSecretValue"},
+		"not decrypted":       {code("DecryptionFailure"), false, "kms:Decrypt"},
+		"anything else":       {code("InternalServiceError"), false, "said"},
+		"no answer":           {vault{err: errors.New("connection refused")}, false, "connection refused"},
+		"binary":              {vault{}, false, "is binary. Store it as text"},
+		"empty":               {holds(""), false, "credentials: want an App's or a token"},
+		"a token of two":      {holds("hunter2 hunter2"), false, "token: contains spaces"},
+		"a token for a key":   {holds("hunter2"), true, "For a token, use tokenSecret"},
+		"a key that is none":  {holds(`{"appId": 1, "installationId": 2, "privateKey": "hunter2"}`), true, "privateKey: is not PEM"},
+		"an App without a id": {holds(`{"privateKey": "hunter2"}`), true, "appId: want the App's id"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := secretOf(config.GitHub{TokenSecret: "gitlatch/git"})
+			if c.app {
+				s = secretOf(config.GitHub{AppSecret: "gitlatch/git"})
+			}
+			_, err := s.read(t.Context(), c.vault)
+			if err == nil || !strings.HasPrefix(err.Error(), s.field+": secret gitlatch/git: ") || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("error %v, want %q", err, c.want)
+			}
+			if strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the error tells the secret: %v", err)
+			}
+		})
+	}
+}
+
+// GitHub's secret is read before the first request, from the address in AWS's own
+// variables.
+func TestGitHubIsLoggedInToWithASecret(t *testing.T) {
+	server := moto.Start(t)
+	isolated(t, moto.Region)
+	t.Setenv("AWS_ENDPOINT_URL", server.URL)
+	vault := secretsmanager.NewFromConfig(server.Config())
+	if _, err := vault.CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: aws.String("gitlatch/token"), SecretString: aws.String("github_pat_x")}); err != nil {
+		t.Fatal(err)
+	}
+	var shown []string
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, token, _ := r.BasicAuth()
+		shown = append(shown, token)
+		http.NotFound(w, r)
+	}))
+	defer host.Close()
+	document := "state: {memory: {}}\nrepository: {github: {repository: team/site, apiURL: " + host.URL + "/api/v3/, tokenSecret: gitlatch/token}}"
+	r, proposals, err := opener(t, document).Repository(t.Context())
+	if err != nil || proposals == nil || len(shown) > 0 {
+		t.Fatalf("proposals %v, requests %v, error %v", proposals, shown, err)
+	}
+	if _, _, err := r.Heads(t.Context()); err == nil || len(slices.Compact(shown)) != 1 || shown[0] != "github_pat_x" {
+		t.Errorf("requests with %q, error %v", shown, err)
+	}
+	r, _, err = opener(t, strings.Replace(document, "/token}", "/other}", 1)).Repository(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := r.Heads(t.Context()); err == nil || !strings.Contains(err.Error(), "repository.github.tokenSecret: secret gitlatch/other: create the secret") {
+		t.Errorf("error %v", err)
+	}
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, []byte("none"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := opener(t, strings.Replace(document, "repository: {", "repository: {caFile: "+ca+", ", 1)).Repository(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "repository.caFile: "+ca+" contains no PEM certificate") {
+		t.Errorf("error %v", err)
+	}
+}

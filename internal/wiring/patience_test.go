@@ -1,0 +1,48 @@
+package wiring
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+)
+
+func TestAServiceThatNeverAnswersIsNotWaitedForForEver(t *testing.T) {
+	isolated(t, "eu-west-1")
+	o := opener(t, "state: {dynamodb: {table: gitlatch}}\nrepository: {codecommit: {name: site}}")
+	synctest.Test(t, func(t *testing.T) {
+		own, err := o.load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := own.HTTPClient.(*awshttp.BuildableClient).WithTransportOptions(func(t *http.Transport) {
+			t.DisableKeepAlives = true
+			t.DialContext = func(context.Context, string, string) (net.Conn, error) {
+				ours, theirs := net.Pipe()
+				go func() {
+					for buf := make([]byte, 1000); ; {
+						if _, err := theirs.Read(buf); err != nil {
+							return
+						}
+					}
+				}()
+				return ours, nil
+			}
+		})
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://silent.example", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := client.Do(r)
+		if err == nil {
+			answer.Body.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), "Client.Timeout exceeded") {
+			t.Errorf("error %v", err)
+		}
+	})
+}

@@ -1,0 +1,67 @@
+// Package wiring builds a tick from a configuration: it opens the cluster, the state, the
+// repository and the destination of alerts.
+package wiring
+
+import (
+	"context"
+	crand "crypto/rand"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/backoff"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick"
+)
+
+// Parts are the dependencies of a tick.
+type Parts struct {
+	Sampler    tick.Sampler
+	Store      latch.Store
+	Repository repo.Repository
+	Proposals  repo.Proposals // nil if the host does not have pull requests
+	Alerts     tick.Alerts    // nil sends no alerts
+	Clock      func() time.Time
+	Owner      string // owner of the lease, unique for each run
+}
+
+// Owner returns a unique name of a run as the owner of a lease. what names the program. A
+// random part is necessary, because the id of a request or of a process can repeat.
+func Owner(what string) string { return what + "/" + crand.Text() }
+
+// Tick returns the tick of the configured site with the parts.
+func Tick(c config.Config, p Parts) *tick.Tick {
+	return &tick.Tick{
+		Site:        c.Site,
+		Owner:       p.Owner,
+		Period:      c.Period,
+		Lease:       Lease(c),
+		Sampler:     p.Sampler,
+		Store:       p.Store,
+		Repository:  p.Repository,
+		Proposals:   p.Proposals,
+		Propose:     c.Repository.Mode == config.Propose,
+		Alerts:      p.Alerts,
+		Clock:       p.Clock,
+		Wait:        func(ctx context.Context, d time.Duration) { _ = backoff.Sleep(ctx, backoff.Jitter(d)) }, // the tick checks ctx itself
+		PolicyFile:  c.Repository.PolicyFile,
+		ParsePolicy: func(file string, data []byte) (policy.Set, error) { return ParsePolicy(c, file, data) },
+		SkipCI:      c.Commit.SkipCI,
+	}
+}
+
+// Lease returns how long a tick takes the lease. If a tick dies, its lease expires before
+// the next tick is due.
+func Lease(c config.Config) time.Duration { return c.Period * 9 / 10 }
+
+// ParsePolicy parses a policy of the configured site. data is nil if the policy file does
+// not exist.
+func ParsePolicy(c config.Config, file string, data []byte) (policy.Set, error) {
+	if data == nil {
+		return config.DefaultPolicy(c.Period), nil
+	}
+	set, err := config.ParsePolicy(file, data, c.Period)
+	set.NoReview = !c.Repository.HasProposals()
+	return set, err
+}
