@@ -84,6 +84,9 @@ func TestOneEditAway(t *testing.T) {
 		"a floor below half the level":      {"flux", "repo/apps/shop/web.yaml", "-spec: {minReplicas: 3, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n+spec: {minReplicas: 99, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n", fixture{"declared": "shop/deployment/web 200 3 500\n"}, flux, 200, nil},
 		"a floor that was doubled":          {"flux", "repo/apps/shop/web.yaml", "-spec: {minReplicas: 3, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n+spec: {minReplicas: 100, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n", fixture{"declared": "shop/deployment/web 200 50 500\n"}, flux, 200, nil},
 		"a floor for each of three zones":   {"flux", "repo/apps/shop/web.yaml", "-spec: {minReplicas: 3, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n+spec: {minReplicas: 3, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n", fixture{"declared": "shop/deployment/web 5 1 500\n"}, flux, 5, nil},
+		"a floor of a ScaledObject": {"flux--keda-brake-rule", "repo/apps/shop/web.yaml", `-spec: {minReplicaCount: 3, maxReplicaCount: 500, scaleTargetRef: {name: web}}
++spec: {minReplicaCount: 100, scaleTargetRef: {name: web}}
+`, nil, flux, 200, []doctor.Trap{doctor.MinAsCheckpoint}},
 		"a floor of the cluster alone": {"flux", "repo/apps/shop/web.yaml", `-spec: {minReplicas: 3, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}
 +spec: {minReplicas: 3, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: other}}
 `, fixture{"live": "shop/deployment/web 180 100 500\n"}, flux, 200, []doctor.Trap{doctor.MinAsCheckpoint}},

@@ -51,6 +51,7 @@ const (
 	Quota            Trap = "quota"
 	MaxUnderNeed     Trap = "max-under-need"
 
+	BrakeOverwritten  Trap = "brake-overwritten"
 	StaleCounts       Trap = "stale-counts"
 	KustomizeReplicas Trap = "kustomize-replicas"
 	MarkRefused       Trap = "mark-refused"
@@ -67,5 +68,5 @@ var worst = []Trap{
 	FailsClosed, BuildFails, Paused, TwoSites, ListIgnored, ListForeign, KindDiffers, ComponentMissing, RecordNotApplied,
 	ServerTooOld, NotBuilt, PatchSkipped, BeforePrefix,
 	Overridden, StatedCount, ChartGuard, Quota, MaxUnderNeed,
-	StaleCounts, KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers, ReviewWithoutHost,
+	BrakeOverwritten, StaleCounts, KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers, ReviewWithoutHost,
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/gitops"
 )
 
 // limits reports a maximum that is too low for a workload, and a minimum that serves as a
@@ -34,11 +35,13 @@ type floor struct {
 // floors returns the minimums of a workload's autoscalers in the builds, or else the live
 // minimum.
 func (e *examination) floors(s *subject) (all []floor) {
-	for _, o := range e.Overlays {
-		for _, a := range o.Autoscalers {
-			if a.Target == s.ID {
-				all = append(all, floor{"minReplicas of " + a.Name + " in " + o.Dir, a.Min})
-			}
+	for _, a := range e.scalers[s.ID] {
+		field := "minReplicas"
+		if a.ID.Kind == gitops.ScaledObject {
+			field = "minReplicaCount"
+		}
+		if a.in != nil {
+			all = append(all, floor{fmt.Sprintf("%s of %s in %s", field, a.ID.Name, a.in.Dir), a.Min})
 		}
 	}
 	if len(all) == 0 && s.sample != nil && s.sample.Scale != nil {
