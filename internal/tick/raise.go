@@ -142,7 +142,7 @@ func massDrop(site string, d latch.Drop) alert.Condition {
 		Title:  fmt.Sprintf("mass drop, %d of %d workloads lost half of their pods", d.Workloads, d.Of),
 		Text:   fmt.Sprintf("%s, since %s", text, d.Since.UTC().Format("2006-01-02 15:04 UTC")),
 		Effect: "gitlatch raises levels, but lowers no level until these workloads recover",
-		Fix:    fmt.Sprintf("after an outage, none in gitlatch. If the drop is intended, run \"gitlatch adopt -c %s.yaml\"", site),
+		Fix:    fmt.Sprintf("after an outage, no action in gitlatch is necessary. If the drop is intended, run \"gitlatch adopt -c %s.yaml\"", site),
 	}
 }
 
@@ -152,7 +152,7 @@ func surge(s ledger.Surge, from, to int32) alert.Condition {
 		Kind: alert.Surge, Subject: s.ID.String(),
 		Text:   fmt.Sprintf("its level rose from %d to %d in one change, because it has %d pods", from, to, s.Need),
 		Effect: fmt.Sprintf("a rebuild starts the workload with %d pods", to),
-		Fix:    "if the load is real, none. If not, scale the workload down, and correct its level in the checkpoint file. gitlatch does not change the corrected level for 24 hours",
+		Fix:    "if the load is real, no action is necessary. If not, scale the workload down, and correct its level in the checkpoint file. gitlatch does not change the corrected level for 24 hours",
 	}
 }
 
