@@ -14,14 +14,14 @@ import (
 func (e *examination) limits(s *subject) {
 	level, top := s.entry.Replicas, s.entry.Max
 	if need := max(level, s.Live); top > 0 && need > top {
-		e.lowers(s, MaxUnderNeed, s.ID.Short(), fmt.Sprintf("Git accepts at most %d replicas, and the workload needs %d.", top, need),
+		e.lowers(s, MaxUnderNeed, s.ID.Short(), fmt.Sprintf("The maximum in git is %d replicas, but the workload needs %d replicas.", top, need),
 			fmt.Sprintf("set %s.%s_max: \"%d\" in %s", s.ID.Kind, s.ID.Name, need, checkpoint.RecordPath(e.Site, s.ID.Namespace)))
 	}
 	for _, f := range e.floors(s) {
 		if f.holds(level, s.entry.Min) {
-			e.find(MinAsCheckpoint, s.ID.Short(), fmt.Sprintf("%s is %d, but the accepted minimum is %d and the level is %d. A minimum acts on the live cluster, so the level never falls below it again.",
+			e.find(MinAsCheckpoint, s.ID.Short(), fmt.Sprintf("%s is %d, the minimum in git is %d, and the level is %d. Because the minimum applies to the live cluster, the live replicas and the level never fall below %[2]d.",
 				f.of, f.min, s.entry.Min, level),
-				fmt.Sprintf("set the minimum to %d again, or set %s.%s_min: \"%d\" in %s", s.entry.Min, s.ID.Kind, s.ID.Name, f.min, checkpoint.RecordPath(e.Site, s.ID.Namespace)))
+				fmt.Sprintf("set the minimum back to %d, or set %s.%s_min: \"%d\" in %s", s.entry.Min, s.ID.Kind, s.ID.Name, f.min, checkpoint.RecordPath(e.Site, s.ID.Namespace)))
 		}
 	}
 }
@@ -69,8 +69,8 @@ func (e *examination) overlays() {
 		sites := map[string]bool{}
 		for _, f := range o.Folders {
 			if len(f.Replicas) > 0 {
-				e.find(KustomizeReplicas, f.Dir, fmt.Sprintf("replicas: of %s matches names in all namespaces, and the build fails when a name is gone.", strings.Join(f.Replicas, ", ")),
-					"remove replicas from its kustomization, and include the Component")
+				e.find(KustomizeReplicas, f.Dir, fmt.Sprintf("The replicas field of the kustomization sets the replicas of %s by name. The field matches workloads in all namespaces, and the build fails if no workload has the name.", strings.Join(f.Replicas, ", ")),
+					"remove the replicas field from the kustomization, and include the Component")
 			}
 			for _, c := range f.Components {
 				if part := strings.Split(c, "/"); len(part) > 2 && part[0] == "checkpoints" {
@@ -79,13 +79,13 @@ func (e *examination) overlays() {
 			}
 		}
 		if len(sites) > 1 {
-			e.find(TwoSites, o.Dir, fmt.Sprintf("The overlay includes Components of %s.", strings.Join(slices.Sorted(maps.Keys(sites)), " and ")),
+			e.find(TwoSites, o.Dir, fmt.Sprintf("The overlay includes the Components of more than one site: %s.", strings.Join(slices.Sorted(maps.Keys(sites)), " and ")),
 				"remove the Components of the other site from components")
 		}
 		switch records := checkpoint.Directory(e.Site); {
 		case o.Err == nil:
 		case o.Dir == records:
-			e.find(BuildFails, o.Dir, fmt.Sprintf("%s applies this folder, and a cluster accepts only */checkpoint.yaml from it (%v).", o.By, o.Err),
+			e.find(BuildFails, o.Dir, fmt.Sprintf("%s applies this folder, but a cluster accepts only the files */checkpoint.yaml from this folder (%v).", o.By, o.Err),
 				"exclude the other files with spec.ignore of the GitRepository, or set directory.include: \"*/checkpoint.yaml\" in the Application")
 		case sites[e.Site] || o.By == ByPath:
 			e.find(BuildFails, o.Dir, o.Err.Error(), o.fix())

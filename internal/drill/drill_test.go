@@ -114,10 +114,10 @@ func TestASummaryNamesTheWorstThree(t *testing.T) {
 	s := d.Since(&drill.Document{At: time.Date(2026, 11, 19, 9, 0, 0, 0, time.UTC), Fleet: drill.Fleet{Coverage: new(1.0)}})
 	want := `gitlatch prod-eu: a rebuild starts with 89.9 % of the needed pods, below 95 %
 
-89 of 100 pods. Of 6 workloads, 2 start with all needed pods, and 3 with less than 95 % of them.
-All needed pods are ready after 1 min 30 s. Without checkpoints, they are ready after 7 min 30 s, except in 1 workload without an autoscaler that adds them.
+A rebuild starts with 89 of 100 needed pods. Of 6 workloads, 2 start with all needed pods, and 3 with less than 95 % of the needed pods.
+In a rebuild, all needed pods are ready after 1 min 30 s. Without checkpoints, all needed pods are ready after 7 min 30 s, except the pods of 1 workload without an autoscaler that adds pods.
 Scored: 5484ca8 on main. The flush changed no level.
-At the last drill, 2026-11-19 09:00, coverage was 100 %. Since then, 5 workloads changed.
+In the last drill (2026-11-19 09:00), the coverage was 100 %. Since the last drill, 5 workloads changed.
 
 Lowest coverage:
   shop/deployment/a starts with 1 of 50 (overridden)

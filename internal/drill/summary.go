@@ -48,8 +48,8 @@ func (d Document) verdict() []string {
 		if f.Full == 1 {
 			full = "starts"
 		}
-		say("%d of %d pods. Of %s, %d %s with all needed pods, and %d with less than %s of them.", f.Covered, f.Need, term.Count(f.Workloads, "workload"), f.Full, full, f.Low, term.Percent(d.MinCoverage))
-		say("All needed pods are ready %s. Without checkpoints, they are ready %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
+		say("A rebuild starts with %d of %d needed pods. Of %s, %d %s with all needed pods, and %d with less than %s of the needed pods.", f.Covered, f.Need, term.Count(f.Workloads, "workload"), f.Full, full, f.Low, term.Percent(d.MinCoverage))
+		say("In a rebuild, all needed pods are ready %s. Without checkpoints, all needed pods are ready %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
 		scored = "Scored"
 	}
 	say("%s: %s on %s%s.", scored, short(d.Commit), d.Branch, d.flushed())
@@ -58,7 +58,7 @@ func (d Document) verdict() []string {
 		if l.Coverage != nil {
 			was = term.Percent(*l.Coverage)
 		}
-		say("At the last drill, %s, coverage was %s. Since then, %s changed.", l.At.UTC().Format("2006-01-02 15:04"), was, term.Count(len(l.Changes), "workload"))
+		say("In the last drill (%s), the coverage was %s. Since the last drill, %s changed.", l.At.UTC().Format("2006-01-02 15:04"), was, term.Count(len(l.Changes), "workload"))
 	}
 	return lines
 }
@@ -134,7 +134,7 @@ func Span(seconds int64) string {
 func takes(seconds int64, stuck int) string {
 	text := "after " + Span(seconds)
 	if stuck > 0 {
-		text += fmt.Sprintf(", except in %s without an autoscaler that adds them", term.Count(stuck, "workload"))
+		text += fmt.Sprintf(", except the pods of %s without an autoscaler that adds pods", term.Count(stuck, "workload"))
 	}
 	return text
 }

@@ -209,7 +209,7 @@ func (f *flight) judge(d Decision, look Look) Decision {
 		return d.as(Quiet, ReasonWayBack, fmt.Sprintf("its rollout goes back to the earlier template %s, and gets an entry only if it fails", hash))
 	case unrecorded && !f.timer.Failed && lasted < f.policy.RolloutAfter:
 		return d.as(Pending, ReasonNone, fmt.Sprintf(
-			"a rollout to %s has been in flight for %s of %s; it gets an entry after that, or if it fails", hash, Span(lasted), Span(f.policy.RolloutAfter)))
+			"a rollout to %s has been in progress for %s. gitlatch adds a rollout entry after %s, or when the rollout fails", hash, Span(lasted), Span(f.policy.RolloutAfter)))
 	}
 	if to := f.record(); to != f.recorded {
 		return f.cross(d, to, f.why(to))
