@@ -59,17 +59,17 @@ var rules = []rule{
 	{alert.Mismatch, deployed, (*candidate).mismatch,
 		"set _min and _max of the workload in its checkpoint file to the live values, or restore the values of git in the autoscaler"},
 	{alert.BrakeLeft, unreleased, (*candidate).brakeLeft,
-		"run \"gitlatch restore release --expired --yes\", which removes the brakes that have ended. If the annotation cannot be read, restore spec.behavior of the autoscaler, and remove the annotation"},
+		"run \"gitlatch restore release --expired --yes\", which removes the expired brakes. If gitlatch cannot read the annotation, restore spec.behavior of the autoscaler, and remove the annotation"},
 	{alert.Capped, momentary, (*candidate).capped,
 		"set _max of the workload in its checkpoint file to the live maximum before the next rebuild"},
 	{alert.Override, momentary, (*candidate).override,
-		"none, if the autoscaler may change the replica count back: it does so unless it is paused. To keep a higher count, raise the minimum of the autoscaler"},
+		"if the autoscaler may change the replica count, no action is necessary. A paused autoscaler does not change it. To keep a higher replica count, raise the minimum of the autoscaler"},
 	{alert.NotLoad, longestWindow, (*candidate).notLoad,
 		"find the cause, for example a higher minReplicas, a schedule, a user or another autoscaler"},
 	{alert.Zero, overshoot, (*candidate).zero,
-		"scale it up: an autoscaler with a minimum above 0 does not start it. If it should stay at 0, delete its entry on the branch"},
+		"scale the workload up manually, because an autoscaler with a minimum above 0 does not start it. If the workload should stay at 0 replicas, delete its entry on the branch"},
 	{alert.WorkPerRequest, overshoot, (*candidate).workPerRequest,
-		"check its pods, for example for a new version, a retry storm or a metric that counts something else"},
+		"find out why the workload needs more pods, for example a new version, a high number of retries or a metric that now measures something else"},
 }
 
 const (

@@ -71,15 +71,15 @@ func (w Wants) Recommend(results []Result) (best int, why string) {
 	covers := func(r Result) bool { return r.Declared > 0 && r.Worst.Share >= w.Coverage }
 	quiet := func(r Result) bool { return covers(r) && r.CommitsPerDay <= w.Commits }
 	judged := func(r Result) bool { return r.Declared > 0 && r.Worst.Measured() }
-	bound := "at least " + term.Percent(w.Coverage) + " in the worst case"
+	bound := "a worst-case coverage of at least " + term.Percent(w.Coverage)
 	for _, rule := range []struct {
 		in   func(Result) bool
 		aims [3]int
 		why  string
 	}{
-		{quiet, [3]int{waste, commits, coverage}, fmt.Sprintf("the least waste of all policies that cover %s and need at most %.4g commits per day", bound, w.Commits)},
-		{covers, [3]int{commits, waste, coverage}, fmt.Sprintf("the fewest commits of all policies that cover %s. All of these policies need more than %.4g commits per day", bound, w.Commits)},
-		{judged, [3]int{coverage, waste, commits}, fmt.Sprintf("the best worst coverage. No policy covers %s", bound)},
+		{quiet, [3]int{waste, commits, coverage}, fmt.Sprintf("the least waste of all policies with %s and at most %.4g commits per day", bound, w.Commits)},
+		{covers, [3]int{commits, waste, coverage}, fmt.Sprintf("the fewest commits of all policies with %s. All of these policies need more than %.4g commits per day", bound, w.Commits)},
+		{judged, [3]int{coverage, waste, commits}, fmt.Sprintf("the best coverage in the worst case. No policy has %s", bound)},
 	} {
 		best = slices.IndexFunc(results, rule.in)
 		for i, r := range results {

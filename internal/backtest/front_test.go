@@ -58,9 +58,9 @@ func TestTheRecommendation(t *testing.T) {
 		{"then the first", []backtest.Result{came(10, 1, 10), came(10, 1, 10)}, 0, "the least waste"},
 		{"the fewest commits where none is quiet", []backtest.Result{came(60, 1, 10), came(50, 1, 20), came(10, 0.9, 1)}, 1, "the fewest commits"},
 		{"then the least waste", []backtest.Result{came(50, 1, 20), came(50, 0.96, 10)}, 1, "the fewest commits"},
-		{"the best coverage where none is enough", []backtest.Result{came(10, 0.8, 10), came(90, 0.9, 90), nothing}, 1, "the best worst coverage"},
-		{"then the least waste of these", []backtest.Result{came(10, 0.9, 20), came(90, 0.9, 10)}, 1, "the best worst coverage"},
-		{"what no need lasted under is not judged", []backtest.Result{short(1), came(90, 0.5, 90), short(0)}, 1, "the best worst coverage"},
+		{"the best coverage where none is enough", []backtest.Result{came(10, 0.8, 10), came(90, 0.9, 90), nothing}, 1, "the best coverage in the worst case"},
+		{"then the least waste of these", []backtest.Result{came(10, 0.9, 20), came(90, 0.9, 10)}, 1, "the best coverage in the worst case"},
+		{"what no need lasted under is not judged", []backtest.Result{short(1), came(90, 0.5, 90), short(0)}, 1, "the best coverage in the worst case"},
 		{"none is judged", []backtest.Result{nothing, short(1), short(0)}, -1, "no replica count lasted long enough to judge"},
 		{"none", []backtest.Result{nothing}, -1, "no policy wrote a level"},
 	} {

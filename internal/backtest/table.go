@@ -29,7 +29,7 @@ type Verdict struct {
 func (v Verdict) Table(out io.Writer, s term.Style, drawn workload.ID) error {
 	p := &term.Page{Style: s, Columns: 78}
 	from, to := v.Past.Span()
-	p.Line("%s with %s,\nfrom %s to %s, with a tick every %s.\n",
+	p.Line("%s with %s,\nfrom %s to %s. backtest runs a tick every %s.\n",
 		term.Count(len(v.Past.IDs()), "workload"), v.samples(),
 		from.Format("2006-01-02 15:04"), to.Format("2006-01-02 15:04"), policy.Span(v.Period))
 	head, body, _ := strings.Cut(v.table(), "\n")
@@ -38,13 +38,13 @@ func (v Verdict) Table(out io.Writer, s term.Style, drawn workload.ID) error {
 	if v.Best < 0 {
 		p.Line("\n%s %s.", s.Heading("Recommended: none,"), v.Why)
 		if slices.ContainsFunc(v.Results, func(r Result) bool { return r.Declared > 0 }) {
-			p.Say("  ", "A replica count must last %s after git had a level for it. Give a longer past, or a shorter --min-duration.", policy.Span(v.Lasting))
+			p.Say("  ", "A replica count must last %s after git had a level for it. Use data over a longer time, or a shorter --min-duration.", policy.Span(v.Lasting))
 		}
 		return p.Print(out)
 	}
 	best := v.Results[v.Best]
 	p.Line("\n%s %s", s.Heading("Recommended:"), best.Candidate.Name)
-	p.Say("  ", "%s.", v.Why)
+	p.Say("  ", "This policy has %s.", v.Why)
 	if w := best.Worst; w.Measured() && w.Share < 1 {
 		p.Say("  ", "At worst, git had %s of the %s pods that %s needed at %s.",
 			term.Number(int64(w.Declared)), term.Number(int64(w.Need)), w.Workload.Short(), w.At.Format("2006-01-02 15:04"))
@@ -64,7 +64,7 @@ func (v Verdict) samples() string {
 		text = "1 sample"
 	}
 	if step := v.Past.Step(); step > 0 {
-		text += ", " + policy.Span(step) + " apart"
+		text += " at intervals of " + policy.Span(step)
 	}
 	return text
 }
@@ -102,15 +102,15 @@ func (v Verdict) quietest() []int {
 // notes adds explanations of the table, and of the workloads that it omits.
 func (v Verdict) notes(p *term.Page) {
 	notes := []string{
-		"Commits are per day. Worst is the lowest coverage of any replica count that lasted at least " + policy.Span(v.Lasting) + ". Waste is in pod hours, and as a percentage of the desired pod hours. " +
-			"* marks a policy if every policy that is better in commits, worst or waste is worse in another of these columns.",
+		"The column commits shows commits per day. The column worst shows the lowest coverage of any replica count that lasted at least " + policy.Span(v.Lasting) + ". The column waste shows pod hours, and the percentage of the desired pod hours. " +
+			"An asterisk (*) marks a policy if no other policy is better in commits, worst or waste without being worse in another of these columns.",
 	}
 	if slices.ContainsFunc(v.Results, func(r Result) bool { return r.Reviews > 0 }) {
 		notes = append(notes, "backtest assumes that a reviewed level change is merged immediately.")
 	}
 	if v.Best >= 0 {
 		if r := v.Results[v.Best]; r.Declared < r.Workloads {
-			notes = append(notes, fmt.Sprintf("%d of %d workloads never got a level: they were always at 0, had one sample or samples more than three periods apart, or are not latched.", r.Workloads-r.Declared, r.Workloads))
+			notes = append(notes, fmt.Sprintf("%d of %d workloads never got a level. Such a workload always had 0 replicas, is not latched, had only one sample, or had samples more than three periods apart.", r.Workloads-r.Declared, r.Workloads))
 		}
 	}
 	for _, note := range notes {

@@ -26,11 +26,13 @@ func newAdopt(env Env) *cobra.Command {
 		Use:   "adopt [TARGET...]",
 		Short: "Accept a rebuilt cluster, or latch workloads again",
 		Long: `Without targets, adopt accepts the current cluster as the cluster of the site,
-for example after a rebuild. gitlatch can then lower levels again. adopt also
-ends a mass drop, for example after you moved workloads to another cluster.
+for example after a rebuild. After you run adopt, gitlatch can lower levels
+again. adopt also ends a mass drop, for example after you moved workloads to
+another cluster.
 
-With targets, gitlatch latches these workloads again after someone deleted their
-entries from git. It also ends their pauses and edit grace periods.
+With targets, adopt opts workloads in again after a user deleted their entries
+from git. adopt also ends the pauses and the edit grace periods of these
+workloads.
 
 adopt changes the state of the site, and writes nothing to git.` + targetWords,
 		Example: `  # Accept the rebuilt cluster
@@ -51,11 +53,11 @@ func newPause(env Env) *cobra.Command {
 		Use:   "pause [TARGET...] --until TIME",
 		Short: "Pause level changes of a site or its workloads",
 		Long: `Without targets, pause stops the level changes of the site until the given time.
-With targets, it stops only the level changes of these workloads.
+With targets, pause stops only the level changes of the given workloads.
 
-During a pause, gitlatch stops the timers and commits no level changes. It
-continues to sample, and to send reports and alerts. To end a pause, run the
-command with --until now.` + targetWords,
+During a pause, gitlatch stops the timers and commits no level changes. gitlatch
+continues to sample the cluster, and to send reports and alerts. To end a pause,
+use --until now.` + targetWords,
 		Example: `  # Pause the site for 3 hours
   gitlatch pause --until 3h -c prod-eu.yaml
 
@@ -89,7 +91,7 @@ type amending struct {
 func (a *amending) registerAll(c *cobra.Command, env Env) {
 	a.register(c, env)
 	a.registerTargets(c, &a.flags)
-	c.Flags().BoolVar(&a.dryRun, "dry-run", false, "print the change without making it")
+	c.Flags().BoolVar(&a.dryRun, "dry-run", false, "print the change, but do not make it")
 	a.output.register(c, amended.Table, nil)
 }
 

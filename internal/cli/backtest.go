@@ -45,30 +45,35 @@ func newBacktest(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backtest FILE...",
 		Short: "Compare policies on past data and recommend one",
-		Long: `backtest replays past replica counts through several policies, with the code of
-a tick. For each policy, it prints the commits per day, the coverage and the
-waste. It writes nothing.
+		Long: `backtest applies several policies to recorded replica counts, with the same code
+as gitlatch tick. For each policy, backtest prints the number of commits per
+day, the coverage and the waste. It writes nothing.
 
-Coverage is the share of the desired replicas that the levels covered. Waste is
-the pod hours of the levels above the desired replicas. backtest recommends the
-policy with the least waste that meets --min-coverage and --max-commits. If no
-policy meets both limits, it prefers coverage and prints the reason.
+The coverage is the percentage of the desired replicas that the levels cover.
+The waste is the number of pod hours by which the levels exceed the desired
+replicas. backtest recommends the policy with the least waste that meets
+--min-coverage and --max-commits. If no policy meets both limits, backtest
+prefers coverage to few commits, and prints the reason.
 
-FILE has one of the following formats, and can be compressed with gzip. To read
-from standard input, use - as FILE. backtest combines the data of all files.
+FILE is a CSV or JSON file, and can be compressed with gzip. To read from
+standard input, use - as FILE. If you specify several files, backtest combines
+their data.
 
-- CSV with the columns time, workload and replicas, in any order. The columns
-  ready, min, max and target are optional.
-- JSON with the Prometheus response to a query_range request for
-  max by (namespace, deployment) (kube_deployment_spec_replicas).
+A CSV file has the columns time, workload and replicas, in any order. The
+columns ready, min, max and target are optional. Times use the RFC 3339 format
+or Unix seconds. Workloads have the form namespace/name or namespace/kind/name.
+If the replicas column is empty, backtest treats the replica count as unknown.
+backtest rounds fractions up.
 
-In CSV, times use the RFC 3339 format or Unix seconds. Workloads have the form
-namespace/name or namespace/kind/name. An empty replica count means that the
-count is unknown. Fractions are rounded up. If two samples are more than three
-periods apart, backtest treats the time between them as not observed.
+A JSON file contains the response of Prometheus to this query_range request:
+
+  max by (namespace, deployment) (kube_deployment_spec_replicas)
+
+If two samples are more than three periods apart, backtest ignores the time
+between the two samples.
 
 backtest assumes that all workloads are autoscaled and protected, and ignores
-rollouts. If you select no policy, it compares all presets.`,
+rollouts. If you select no policy, backtest compares all presets.`,
 		Example: `  # Compare all presets
   gitlatch backtest past.csv
 
@@ -87,13 +92,13 @@ func (t *trial) register(c *cobra.Command, env Env) {
 	t.registerSite(c, env)
 	f := c.Flags()
 	t.given = f.Changed
-	f.StringSliceVar(&t.policies, "policy", nil, "files of kind Policy to compare, or - for standard input")
+	f.StringSliceVar(&t.policies, "policy", nil, "policy files to compare, or - for standard input")
 	f.StringSliceVar(&t.presets, "preset", nil, "presets to compare: "+strings.Join(policy.PresetNames(), ", "))
 	offer(c, "preset", policy.PresetNames())
-	f.Var((*units.Span)(&t.period), "period", "time between two ticks (default from --config, otherwise 5m or the longer sample interval)")
-	f.Var((*units.Span)(&t.lasting), "min-duration", "minimum duration of the replica counts that affect the worst coverage (default two periods)")
-	f.Var((*units.Share)(&t.wants.Coverage), "min-coverage", "minimum coverage of a recommended policy in the worst case, such as 98% or 0.98")
-	f.Float64Var(&t.wants.Commits, "max-commits", t.wants.Commits, "maximum number of commits per day of a recommended policy")
+	f.Var((*units.Span)(&t.period), "period", "time between two ticks (default from --config; without --config, the sample interval, but at least 5m)")
+	f.Var((*units.Span)(&t.lasting), "min-duration", "minimum time that a replica count must last to count for the worst-case coverage (default two periods)")
+	f.Var((*units.Share)(&t.wants.Coverage), "min-coverage", "minimum worst-case coverage of the recommended policy, such as 98% or 0.98")
+	f.Float64Var(&t.wants.Commits, "max-commits", t.wants.Commits, "maximum number of commits per day of the recommended policy")
 	f.StringVar(&t.workload, "workload", "", "workload to show in the chart (default the workload with the most replicas)")
 	t.output.register(c, judged.table, map[string]form[judged]{"html": inHTML(judged.page)})
 }

@@ -55,12 +55,13 @@ func newRoot(env Env) *cobra.Command {
 		Use:   "gitlatch",
 		Short: "Write rounded live replica counts to git",
 		Long: `gitlatch writes the replica counts of live workloads to git, rounded to a few
-levels. A cluster that is rebuilt from git can then serve today's traffic.
-gitlatch commits only when a level changes.
+levels. A cluster that you rebuild from git then starts with enough replicas for
+the current traffic. gitlatch commits only when a level changes.
 
 A command reads the configuration of a site from --config FILE, or from the
-environment variable GITLATCH_CONFIG. The variable contains the path or the text
-of the file. To read from standard input, use --config -.
+environment variable GITLATCH_CONFIG. GITLATCH_CONFIG contains the path or the
+content of the configuration file. To read the configuration from standard
+input, use --config -.
 
 Every command exits with one of these statuses:
   0  The command found no problem.

@@ -12,8 +12,8 @@ func newDemo(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Replay a simulated day and show the result",
-		Long: `demo replays a simulated day of a site with the real engine, and shows the
-result. It stores the state file and a bare git repository in a temporary
+		Long: `demo runs the real gitlatch engine on one day of simulated data, and prints the
+result. demo stores the state file and a bare git repository in a temporary
 folder.`,
 		Example: "  gitlatch demo",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
@@ -25,6 +25,6 @@ folder.`,
 			})
 		},
 	}
-	c.Flags().StringVar(&dir, "dir", "", "empty folder for the repository and the state (default a temporary folder)")
+	c.Flags().StringVar(&dir, "dir", "", "empty folder for the git repository and the state file (default a temporary folder)")
 	return c
 }

@@ -29,15 +29,16 @@ func newDiff(env Env) *cobra.Command {
 		Use:   "diff [TARGET...]",
 		Short: "Compare the live cluster with the levels in git",
 		Long: `diff samples the cluster once and compares each workload with its level in git.
-It uses the thresholds of the policy. For example, with the series 1-2-5, 1,874
-live pods are in sync with a level of 2,000.
+diff uses the thresholds of the policy. For example, with the series 1-2-5,
+1,874 live pods are in sync with a level of 2,000.
 
-A workload beyond a threshold is pending. If the stabilization window of the
-policy keeps a higher level for hours, the workload is waiting. A waiting or
-frozen workload does not count as a difference.
+A workload is pending if its replica count is beyond a threshold. A workload is
+waiting if gitlatch lowers its level only after a stabilization window of
+several hours. Waiting and frozen workloads do not count as differences.
 
-diff reads no state, so it does not see timers, pauses or opt-outs. It writes
-nothing. Without targets, it lists only the workloads that you should check.
+diff does not read the state of the site, so it ignores timers, pauses and
+opt-outs. It writes nothing. Without targets, diff lists only the workloads that
+you should check.
 
 In a CI job for a pull request, use --tree . to compare the cluster with the
 files of the pull request.
@@ -45,7 +46,7 @@ files of the pull request.
 Exit status:
   0  No workload differs.
   1  At least one workload differs.
-  2  diff could not read everything.` + targetWords,
+  2  diff could not read everything that it compares.` + targetWords,
 		Example: `  # Compare all workloads of the site
   gitlatch diff -c prod-eu.yaml
 

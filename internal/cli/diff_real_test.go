@@ -65,7 +65,7 @@ func TestDiffOnARealControlPlane(t *testing.T) {
 	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=600")
 	says(0, "shop/web 600 2000 frozen its autoscaler cannot compute a replica count: ScalingActive is False")
 	cp.Kubectl(t, "", "delete", "-n", "shop", "horizontalpodautoscaler/web")
-	says(1, "600 is at or below 909: level 1000 after 26h; live min and max are none, and git accepted 2 to 5000")
+	says(1, "600 is at or below 909: level 1000 after 26h; live min and max are none, but min and max in git are 2 to 5000")
 
 	w.origin.Push(t, "main", map[string]string{shopRecord: declaring(1000)}, "less")
 	tip := w.origin.Tip("main")

@@ -34,19 +34,20 @@ func newDoctor(env Env) *cobra.Command {
 		Use:   "doctor",
 		Short: "Find unprotected workloads and problems in a rebuild",
 		Long: `doctor compares the live workloads, the levels in git, and the GitOps objects in
-the cluster. For each workload, it prints the rule that protects
-the live replica count, and the replicas that a rebuild starts with. It lists
-each problem with a fix.
+the cluster. For each workload, doctor prints the rule that protects the live
+replica count, and the replicas that a rebuild starts with. doctor prints a fix
+for each problem.
 
-doctor builds manifests from the repository in memory. It uses the folders of
-Flux Kustomizations and Argo CD Applications, and the folders of --path. It does
-not download charts or remote bases. Without --write, it writes nothing.
+doctor builds manifests from the repository in memory. doctor builds the folders
+that Flux Kustomizations and Argo CD Applications apply, and the folders in
+--path. It does not download charts or remote bases. Without --write, doctor
+writes nothing.
 
 doctor needs the permissions in infra/rbac/doctor.
 
 Exit status:
-  0  There is nothing to fix.
-  1  There is a finding to fix, or part of the cluster could not be listed.
+  0  doctor found no problem.
+  1  doctor found a problem, or could not list part of the cluster.
   2  doctor could not check the site.`,
 		Example: `  # List the problems of the site
   gitlatch doctor -c prod-eu.yaml
@@ -57,11 +58,11 @@ Exit status:
 		RunE: timed(longest, func(ctx context.Context, _ []string) error { return d.run(ctx, env) }),
 	}
 	d.register(c, env)
-	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder of the repository to build (repeatable)")
-	c.Flags().StringVar(&d.url, "url", "", "repository URL that the cluster uses (default from the configuration)")
+	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder in the repository to build (repeatable)")
+	c.Flags().StringVar(&d.url, "url", "", "URL at which the cluster reads the repository (default from the configuration)")
 	c.Flags().StringVar(&d.hub, "gitops-context", "", "kubeconfig context of the hub cluster in which Argo CD runs")
-	c.Flags().BoolVar(&d.write, "write", false, "commit the rules to the site's protection.yaml")
-	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --write, print the file and commit nothing")
+	c.Flags().BoolVar(&d.write, "write", false, "commit the rules that protect replica counts to protection.yaml")
+	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --write, print protection.yaml and commit nothing")
 	d.output.register(c, doctor.Report.Table, nil)
 	return c
 }

@@ -223,7 +223,7 @@ func TestDoctorKnowsAnotherCluster(t *testing.T) {
 	if got.status != 2 || w.origin.Tip("main") != tip || !strings.Contains(got.err, "After a rebuild, run \"gitlatch adopt\", and set cluster to "+own[1]) {
 		t.Errorf("%+v", got)
 	}
-	if !strings.HasPrefix(got.out, "other-cluster: "+own[1]+"\n  This is not the cluster that checkpoints/prod-eu/site.yaml names, green.") {
+	if !strings.HasPrefix(got.out, "other-cluster: "+own[1]+"\n  checkpoints/prod-eu/site.yaml names the cluster green as") {
 		t.Errorf("says\n%s", got.out)
 	}
 }
@@ -298,7 +298,7 @@ func TestDoctorAcceptsALineThatAUserWrote(t *testing.T) {
 		t.Errorf("a tick writes no level: %s", record)
 	}
 	got := w.run(look...)
-	if got.status != 0 || got.err != "" || !strings.Contains(got.out, "your line in protection.yaml") || !strings.Contains(got.out, "A rule protects 3 of 3 workloads.") {
+	if got.status != 0 || got.err != "" || !strings.Contains(got.out, "your line in protection.yaml") || !strings.Contains(got.out, "A rule protects the live replicas of 3 of 3 workloads.") {
 		t.Errorf("with a line: %+v", got)
 	}
 	if got := w.run(append(look, "--write")...); got.status != 0 || !strings.Contains(got.err, "is up to date") {

@@ -198,7 +198,7 @@ func TestADrillInAMassDropIsNotAPass(t *testing.T) {
 	w.now = w.now.Add(5 * time.Minute)
 	got := w.run("drill", "--flush")
 	said := strings.Join(strings.Fields(got.out), " ")
-	for _, says := range []string{"a rebuild starts with 100 % of the needed pods, but there is a mass drop", "3 workloads at once. Coverage compares with the live replicas", "Since then, 3 workloads changed"} {
+	for _, says := range []string{"a rebuild starts with 100 % of the needed pods, but there is a mass drop", "3 workloads at once. Coverage compares with the live replicas", "drill, 3 workloads changed"} {
 		if got.status != 1 || got.err != "" || !strings.Contains(said, says) {
 			t.Errorf("status %d %s: no %q in\n%s", got.status, got.err, says, got.out)
 		}

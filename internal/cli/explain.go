@@ -29,13 +29,13 @@ func newExplain(env Env) *cobra.Command {
 		Use:   "explain TARGET",
 		Short: "Explain the decision about a workload",
 		Long: `explain samples the cluster once and computes a tick without writing anything.
-For one workload, it prints the live replicas and the level in git. It also
-prints the replica counts at which the level changes, the running timers, and
-the decision with its reason.
+For one workload, explain prints the live replicas and the level in git. explain
+also prints the replica counts at which the level changes, the running timers,
+and the decision with its reason.
 
 Exit status:
-  0  The tick found no problem.
-  1  Part of the cluster could not be listed, or a user must fix a problem.
+  0  explain found no problem.
+  1  explain could not list part of the cluster, or a user must fix a problem.
   2  explain could not compute the tick.` + workloadWords,
 		Example: "  gitlatch explain shop/web -c prod-eu.yaml",
 		Args:    arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
@@ -166,9 +166,9 @@ func (e explanation) explainSample(lines *term.Topics) {
 	lines.Add("live", "%s, %d of them ready", term.Count(s.Scale.Desired, "pod"), s.Scale.Ready)
 	switch {
 	case s.Scale.Unstated:
-		lines.Add("scaled by", "no autoscaler found. Its manifest states no replicas, so Kubernetes uses the default of 1")
+		lines.Add("scaled by", "no autoscaler found. The manifest sets no replicas, so Kubernetes uses the default of 1")
 	case s.Scale.Driver == workload.DrivenByNothing:
-		lines.Add("scaled by", "no autoscaler. Its replica count comes from its manifest")
+		lines.Add("scaled by", "no autoscaler. The replica count comes from the manifest")
 	default:
 		lines.Add("scaled by", "%s, min and max %s", s.Scale.Driver, policy.Bounds{Min: s.Scale.Min, Max: s.Scale.Max})
 	}
@@ -177,12 +177,12 @@ func (e explanation) explainSample(lines *term.Topics) {
 	}
 	p, skip, latched := e.of.Set.Choose(s)
 	if s.Policy != "" && s.Policy != p.Name {
-		lines.Add("annotated", "gitlatch ignores its annotation %s, because no policy %q matches namespace %s", kube.AnnotationPolicy, sanitize.Line(s.Policy), s.ID.Namespace)
+		lines.Add("annotated", "gitlatch ignores the annotation %s, because no policy %q matches namespace %s", kube.AnnotationPolicy, sanitize.Line(s.Policy), s.ID.Namespace)
 	}
 	if !latched {
-		lines.Add("policy", "does not latch it: %s", skip.Text)
+		lines.Add("policy", "does not latch the workload: %s", skip.Text)
 		if s.Scale.Unstated && skip.Reason == policy.ReasonUndriven {
-			lines.Add("", "if another program scales it, gitlatch latches it as soon as its replicas are not 1. To latch it now, set undriven: true in its policy")
+			lines.Add("", "if another program scales the workload, gitlatch latches it when its replicas are no longer 1. To latch it now, set undriven: true in its policy")
 		}
 		return
 	}
@@ -194,13 +194,13 @@ func (e explanation) explainSample(lines *term.Topics) {
 	}
 	lines.Add("in git", "%d, min and max %s", declared.Replicas, policy.Bounds{Min: declared.Min, Max: declared.Max})
 	if e.RaiseAbove == nil {
-		lines.Add("raised", "never: it is at its maximum")
+		lines.Add("raised", "never: the workload is at its maximum")
 	} else {
 		lines.Add("raised", "above %s, %s", term.Count(*e.RaiseAbove, "pod"), held(p.HoldUp))
 	}
 	switch {
 	case e.LowerAt == nil:
-		lines.Add("lowered", "never: it is at its lowest level")
+		lines.Add("lowered", "never: the workload is at its lowest level")
 	case p.HoldDown == 0:
 		lines.Add("lowered", "at %s or fewer, %s", term.Count(*e.LowerAt, "pod"), held(p.HoldUp))
 	default:
@@ -220,7 +220,7 @@ func (e explanation) explainEvidence(lines *term.Topics) {
 	case ok:
 		lines.Add("protected", "by %s (line %s of %s)", what, covered, file)
 	case p.AcceptRisk:
-		lines.Add("protected", "no rule found in %s; its policy sets acceptRisk", file)
+		lines.Add("protected", "no rule found in %s, but its policy sets acceptRisk", file)
 	default:
 		lines.Add("protected", "no rule found in %s, so gitlatch writes no level. Run \"gitlatch doctor --write\" to look for one", file)
 	}
@@ -237,14 +237,14 @@ func held(samples int) string {
 func (e explanation) explainLatch(lines *term.Topics) {
 	l := e.latch
 	if len(l.Up.Levels) > 0 {
-		lines.Add("timer", "levels of the last samples: %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(l.Up.Levels), "[]"), " ", ", "))
+		lines.Add("timer", "the last samples round to the levels %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(l.Up.Levels), "[]"), " ", ", "))
 	}
 	if l.Down.Running() {
-		lines.Add("timer", "%s observed at or below the threshold since %s, with the peak at level %d",
+		lines.Add("timer", "replicas were at or below the threshold for %s since %s. The peak in this time rounds to level %d",
 			policy.Span(l.Down.Elapsed(e.At)), l.Down.Since.UTC().Format(time.RFC3339), l.Down.Level)
 	}
 	if len(l.Up.Levels) > 0 || l.Down.Running() {
-		lines.Add("", "includes this sample, which explain does not save")
+		lines.Add("", "the timers include the current sample, which explain does not save")
 	}
 	if l.Freeze.Reason != "" {
 		lines.Add("frozen", "since %s: %s", l.Freeze.Since.UTC().Format(time.RFC3339), l.Freeze.Reason)
@@ -263,9 +263,9 @@ func (e explanation) explainRollout(lines *term.Topics) {
 		of   latch.Stopwatch
 		text string
 	}{
-		{t.Flight, "in flight for %s; gets an entry after " + policy.Span(p.RolloutAfter) + ", or when it fails"},
-		{t.Stalled, "pods of " + t.Target + " are missing, and no new pod became available for %s"},
-		{t.Healthy, "healthy for %s"},
+		{t.Flight, "the rollout has been in progress for %s. gitlatch adds a rollout entry after " + policy.Span(p.RolloutAfter) + ", or when the rollout fails"},
+		{t.Stalled, "pods of " + t.Target + " are missing. No new pod became available for %s"},
+		{t.Healthy, "the rollout has been healthy for %s"},
 	} {
 		if watch.of.Running() {
 			lines.Add("timer", watch.text, policy.Span(watch.of.Elapsed(e.At)))
@@ -274,8 +274,8 @@ func (e explanation) explainRollout(lines *term.Topics) {
 	if r == (checkpoint.Rollout{}) {
 		return
 	}
-	lines.Add("rollout", "from %s to %s, in git at %d %%, %s: a rebuild starts with %s", template(r.From), template(r.To), r.Milestone, r.Phase, r.Returned().Hash)
-	lines.Add("", "git selects %s after two healthy samples in a row at %d %% or above. If the rollout fails or goes back, git selects %s. When the rollout is over, gitlatch removes the entry", r.To.Hash, p.Cut, r.From.Hash)
+	lines.Add("rollout", "from %s to %s. In git, the rollout is at %d %% (%s), and a rebuild starts with %s", template(r.From), template(r.To), r.Milestone, r.Phase, r.Returned().Hash)
+	lines.Add("", "a rebuild starts with %s after two healthy samples in a row at %d %% or above. If the rollout fails or goes back, a rebuild starts with %s. When the rollout is over, gitlatch removes the rollout entry", r.To.Hash, p.Cut, r.From.Hash)
 }
 
 // template formats a template so that users can distinguish two of them.
@@ -308,10 +308,10 @@ func explainDecision(lines *term.Topics, d policy.Decision, stop policy.Stop) {
 	case !d.To.IsZero() && d.Reading == policy.ReadingScale:
 		lines.Add("next in git", "%d", d.To.Replicas)
 	case d.To.Rollout != (checkpoint.Rollout{}):
-		lines.Add("next in git", "its rollout at %d %%: a rebuild starts with %s", d.To.Rollout.Milestone, d.To.Rollout.Returned().Hash)
+		lines.Add("next in git", "the rollout at %d %%. A rebuild starts with %s", d.To.Rollout.Milestone, d.To.Rollout.Returned().Hash)
 	}
 	if d.Mismatch != nil {
-		lines.Add("mismatch", "live min and max are %s. To accept them, set its min and max in the checkpoint file", d.Mismatch)
+		lines.Add("mismatch", "live min and max are %s. To accept these values, set min and max of the workload in the checkpoint file", d.Mismatch)
 	}
 	if d.Capped {
 		lines.Add("capped", "the desired replicas are above the maximum in git")

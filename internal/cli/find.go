@@ -21,18 +21,18 @@ type targets struct{ namespace string }
 const targetWords = `
 
 A TARGET is NAMESPACE, NAMESPACE/NAME or NAMESPACE/KIND/NAME. With the flag -n,
-leave out the namespace: "-n shop web" selects shop/web, and "-n shop" selects
-every workload in shop.`
+omit the namespace from the targets. For example, "-n shop web" selects
+shop/web. Without targets, "-n shop" selects every workload in shop.`
 
 // workloadWords describe the target of a command for one workload.
 const workloadWords = `
 
-TARGET is NAMESPACE/NAME or NAMESPACE/KIND/NAME. With the flag -n, leave out the
-namespace: "-n shop web" selects shop/web.`
+TARGET is NAMESPACE/NAME or NAMESPACE/KIND/NAME. With the flag -n, omit the
+namespace from TARGET. For example, "-n shop web" selects shop/web.`
 
 // registerTargets adds the flag -n to a command with any targets.
 func (t *targets) registerTargets(c *cobra.Command, f *flags) {
-	t.registerNames(c, f, "namespace to select, or namespace of the targets", t.offered)
+	t.registerNames(c, f, "namespace of the targets (without targets, selects the whole namespace)", t.offered)
 }
 
 // registerWorkload adds the flag -n to a command for one workload.

@@ -25,17 +25,16 @@ func newInit(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Commit the first files of a site",
-		Long: `init samples the cluster once and commits these files:
+		Long: `init samples the cluster once and commits the first files of the site. The file
+site.yaml contains the name of the site and the UID of the cluster. The file
+kustomization.yaml lists the checkpoint files of the site and is empty at first.
+The policy file explains each field and shows every default. init also adds an
+empty Component for each namespace with workloads that the policy latches.
 
-- site.yaml, with the name of the site and the UID of the cluster
-- kustomization.yaml, the list of the site's checkpoint files
-- a policy file that explains each field and shows every default
-- an empty Component for each namespace with workloads that the policy latches
+By default, the mode of a new site is observe, and gitlatch writes no levels.
+With --mode latch, gitlatch writes levels from the first tick.
 
-A new site is in the mode observe, in which gitlatch writes no levels. With
---mode latch, gitlatch writes levels from the first tick.
-
-init does not change existing files. To add missing files, run it again.`,
+init does not change existing files. To add missing files, run init again.`,
 		Example: `  # Print the files without a commit
   gitlatch init --dry-run -c prod-eu.yaml
 
@@ -49,7 +48,7 @@ init does not change existing files. To add missing files, run it again.`,
 	}
 	i.register(c, env)
 	c.Flags().BoolVar(&i.dryRun, "dry-run", false, "print the files and commit nothing")
-	c.Flags().StringVar(&i.mode, "mode", config.ModeObserve, "mode in a new policy file: observe or latch")
+	c.Flags().StringVar(&i.mode, "mode", config.ModeObserve, "mode to set in a new policy file: observe or latch")
 	offer(c, "mode", config.Modes())
 	i.output.register(c, begun.Table, nil)
 	return c
@@ -176,19 +175,24 @@ func (f *flags) next(id string, c config.Config, files map[string][]byte, namesp
 	case f.repository != "":
 		flag = " --repository " + f.repository
 	}
-	ticks := "prints the level changes that it would make"
 	if latches {
-		ticks = "commits the level changes"
 		fmt.Fprintf(&b, "\n%s sets \"mode: latch\".\nA tick writes the levels of workloads that a rule protects.\n", c.Repository.PolicyFile)
 	} else {
 		fmt.Fprintf(&b, "\ngitlatch only observes the site.\nTo start writing levels, set \"mode: latch\" in %s.\n", c.Repository.PolicyFile)
 	}
-	fmt.Fprintf(&b, "\n  gitlatch tick%s\n      every %s: %s\n", flag, policy.Span(c.Period), ticks)
-	if len(namespaces) > 0 {
-		component := path.Dir(checkpoint.ComponentPath(c.Site, namespaces[0]))
-		fmt.Fprintf(&b, "  components: [../../%s]\n      in the overlay of each namespace, unless you use the admission policy;\n      this path is for apps/%s/kustomization.yaml\n",
-			component, namespaces[0])
+	b.WriteString("\nNext steps:\n")
+	fmt.Fprintf(&b, "\n  gitlatch render admission%s | kubectl apply -f -\n      applies the policy that protects live replica counts (Kubernetes 1.36 or\n      later). For other rules, see \"gitlatch help protection\"\n", flag)
+	fmt.Fprintf(&b, "  gitlatch doctor --write%s\n      checks the policy and records it in git, and lists other problems\n", flag)
+	ticks := "samples the cluster and prints the level changes"
+	if latches {
+		ticks = "samples the cluster and commits the level changes"
 	}
-	fmt.Fprintf(&b, "  gitlatch doctor%s\n      lists the workloads whose live replica count no rule protects\n", flag)
+	fmt.Fprintf(&b, "  gitlatch tick%s\n      %s. Run it every %s\n", flag, ticks, policy.Span(c.Period))
+	if len(namespaces) > 0 {
+		record := checkpoint.RecordPath(c.Site, namespaces[0])
+		fmt.Fprintf(&b, "\nA rebuild uses the levels only if your GitOps tool applies the checkpoint files,\nsuch as %s, before the workloads.\n", record)
+		fmt.Fprintf(&b, "Without the admission policy, add the Component of each namespace to its overlay\ninstead. For example, add this line to apps/%s/kustomization.yaml:\n\n  components: [../../%s]\n",
+			namespaces[0], path.Dir(checkpoint.ComponentPath(c.Site, namespaces[0])))
+	}
 	return b.String()
 }

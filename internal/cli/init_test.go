@@ -34,8 +34,8 @@ func TestInitCommitsWhatASiteBeginsWith(t *testing.T) {
 	golden(t, "init.txt", strings.NewReplacer(w.origin.Tip("main"), "<commit>", w.dir, "<dir>").Replace(got.out))
 
 	// The path is correct from the folder in the example.
-	shown := regexp.MustCompile(`components: \[(\S+)\]\n.*\n.* (\S+)/kustomization.yaml`).FindStringSubmatch(got.out)
-	if shown == nil || path.Join(shown[2], shown[1]) != "checkpoints/prod-eu/pay" {
+	shown := regexp.MustCompile(` (\S+)/kustomization.yaml:\n\n  components: \[(\S+)\]\n`).FindStringSubmatch(got.out)
+	if shown == nil || path.Join(shown[1], shown[2]) != "checkpoints/prod-eu/pay" {
 		t.Errorf("the path of the Component is %q", shown)
 	}
 

@@ -37,13 +37,13 @@ func newLog(env Env) *cobra.Command {
 		Use:   "log TARGET",
 		Short: "Show the history of a workload's level",
 		Long: `log lists the commits on the branch of the site that changed the entry of a
-workload, newest first. For each commit, it prints the author, the reason, and
-the changes of the level, of the minimum and maximum replicas, and of the
-rollout milestone. A merge counts as one change. log only reads git.
+workload, newest first. For each commit, log prints the author, the reason, and
+the changes to the level, the minimum and maximum replicas, and the rollout
+milestone. log shows a merge as one change. It reads only git.
 
-log reads up to --commits commits. If the history is longer, log prints the date
-of the oldest commit that it read. For a workload that git no longer contains,
-use the form NAMESPACE/KIND/NAME.` + workloadWords,
+log reads at most the number of commits in --commits. If the history is longer,
+log prints the date of the oldest commit that it read. If git no longer contains
+the workload, use the form NAMESPACE/KIND/NAME.` + workloadWords,
 		Example: `  # List the last 20 changes
   gitlatch log shop/web -c prod-eu.yaml
 
@@ -55,7 +55,7 @@ use the form NAMESPACE/KIND/NAME.` + workloadWords,
 	l.registerSite(c, env)
 	l.registerWorkload(c, &l.flags)
 	c.Flags().IntVar(&l.changes, "limit", 20, "maximum number of changes to list, or 0 for all")
-	c.Flags().Var(&l.since, "since", "time of the oldest change to list, such as 2026-03-02T18:00:00Z, or its maximum age, such as 72h or 30d")
+	c.Flags().Var(&l.since, "since", "earliest time to list changes from, such as 2026-03-02T18:00:00Z, or an age such as 72h or 30d")
 	c.Flags().IntVar(&l.commits, "commits", logCommits, "maximum number of commits to read")
 	l.output.register(c, history.Log.Table, nil)
 	return c

@@ -15,9 +15,11 @@ func newRender(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "render",
 		Short: "Print manifests that protect the replica counts of a site",
-		Long: `render prints a rule for Flux or Argo CD, or an admission policy. The rule
-applies a level when a workload is created, and protects the replica count of a
-live workload. render also prints RBAC roles for custom kinds. It writes
+		Long: `render prints a manifest that protects the replica counts of live workloads. The
+manifest is a rule for Flux or Argo CD, or an admission policy. With such a
+manifest, a level takes effect only when a workload is created.
+
+render also prints RBAC roles for the custom kinds in a policy. render writes
 nothing.`,
 		Args: misspelt,
 		RunE: func(c *cobra.Command, args []string) error {

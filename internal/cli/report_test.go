@@ -178,10 +178,10 @@ func TestExplainSaysWhatIsNotThere(t *testing.T) {
 		}
 	}
 	for workload, want := range map[string][]string{
-		"shop/one": {"live       1 pod, 1 of them ready\n", "in git     1, min and max none\n", "hold 1 sample up", "raised     above 1 pod, at once\n", "lowered    never: it is at its lowest level\n"},
-		"shop/top": {"scaled by  hpa, min and max 2 to 60\n", "raised     never: it is at its maximum\n", "lowered    at 45 pods or fewer, at once\n"},
+		"shop/one": {"live       1 pod, 1 of them ready\n", "in git     1, min and max none\n", "hold 1 sample up", "raised     above 1 pod, at once\n", "lowered    never: the workload is at its lowest level\n"},
+		"shop/top": {"scaled by  hpa, min and max 2 to 60\n", "raised     never: the workload is at its maximum\n", "lowered    at 45 pods or fewer, at once\n"},
 		"shop/odd": {"brake      HPA odd does not scale down. The end of its brake is unknown, because its annotation gitlatch.dev/brake cannot be read\n",
-			"gitlatch ignores its annotation gitlatch.dev/policy, because no policy \"weekly\" matches namespace shop\n"},
+			"gitlatch ignores the annotation gitlatch.dev/policy, because no policy \"weekly\" matches namespace shop\n"},
 	} {
 		got := w.run("explain", workload)
 		for _, words := range want {
@@ -217,7 +217,7 @@ func TestExplainSaysWhichLineKeepsItInert(t *testing.T) {
 			t.Errorf("does not say %q:\n%s%s", want, got.out, got.err)
 		}
 	}
-	says("no rule found in " + file + "; its policy sets acceptRisk\n")
+	says("no rule found in " + file + ", but its policy sets acceptRisk\n")
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: false", 1)}, "take no risk")
 	says("no rule found in " + file + ", so gitlatch writes no level. Run \"gitlatch doctor --write\" to look for one\n")
 	w.origin.Push(t, "main", evidence("shop/deployment/*"), "evidence")
@@ -250,9 +250,9 @@ func TestExplainSaysWhoseACountIsThatNobodyStates(t *testing.T) {
 			}
 		}
 	}
-	says("scaled by  no autoscaler found. Its manifest states no replicas, so Kubernetes uses the default of 1\n",
-		"policy     does not latch it: it has no autoscaler ",
-		"if another program scales it, gitlatch latches it as soon as its replicas are not 1. To latch it now, set undriven: true in its policy\n")
+	says("scaled by  no autoscaler found. The manifest sets no replicas, so Kubernetes uses the default of 1\n",
+		"policy     does not latch the workload: it has no autoscaler ",
+		"if another program scales the workload, gitlatch latches it when its replicas are no longer 1. To latch it now, set undriven: true in its policy\n")
 
 	one.desired, one.ready = 4, 4
 	says("scaled by  scale, min and max none\n", "decision   pending")

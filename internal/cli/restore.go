@@ -35,25 +35,28 @@ func newRestore(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "restore [TARGET...]",
 		Short: "Raise live workloads to their levels in git",
-		Long: `restore raises all workloads of the site to their levels in git, or only the
-given targets. Use it for a cluster that came up with too few pods, and for any
-rebuilt cluster before its traffic comes.
+		Long: `restore raises the workloads of the site to their levels in git. With targets,
+restore raises only the given workloads. Use restore if a rebuilt cluster
+started with too few pods, and for every rebuilt cluster before its traffic
+comes. Without traffic, autoscalers scale down the workloads of the cluster.
 
-restore never lowers a workload, and never exceeds the maximum replicas in git
-or in the cluster. It skips workloads that are suspended or opted out.
+restore never lowers the replicas of a workload, and never exceeds the maximum
+replicas in git or in the cluster. restore skips workloads that are suspended or
+opted out.
 
 First, restore sets a brake on the autoscaler of each workload that has a level,
-even if the workload is already at its level. The autoscaler then does not scale
-down until the brake expires. "gitlatch restore release" removes brakes. Each
-run of restore also removes expired brakes.
+even if the workload is already at its level. The autoscaler does not scale down
+until the brake expires. To remove the brakes, run "gitlatch restore release".
+Each run of restore also removes expired brakes.
 
-Without --yes, restore prints the plan and writes nothing. If a run stops early,
-the next run continues. With --wait, restore continues until every workload with
-a level is braked and ready at it, including workloads that do not exist yet. It
-does not wait for a workload that it skips for another reason.
+Without --yes, restore prints the plan and writes nothing. If restore stops
+early, run the command again to continue. With --wait, restore continues until
+every workload with a level has a brake and is ready at its level, including
+workloads that do not exist yet. restore does not wait for a workload that it
+skips for another reason.
 
 Exit status:
-  0  The plan was printed, or every workload has reached its planned state.
+  0  restore printed the plan, or every workload reached its planned state.
   1  A workload or an autoscaler has not reached its planned state yet. Run
      restore again.
   2  restore could not run.` + targetWords,
@@ -78,15 +81,15 @@ Exit status:
 	}
 	r.every(c, env)
 	r.registerTargets(c, &r.flags)
-	c.Flags().Var((*units.Share)(&r.options.Factor), "factor", "target of each workload as a share of its level, rounded up, such as 50% or 0.5")
-	c.Flags().StringSliceVar(&r.options.Order, "order", nil, "namespaces in the order of their waves (default by PriorityClass)")
+	c.Flags().Var((*units.Share)(&r.options.Factor), "factor", "percentage of its level to raise each workload to, rounded up, such as 50% or 0.5")
+	c.Flags().StringSliceVar(&r.options.Order, "order", nil, "order in which to restore namespaces (default by PriorityClass)")
 	c.Flags().BoolVar(&r.options.FromZero, "from-zero", false, "also raise workloads with 0 replicas")
 	c.Flags().Int32Var(&r.pace.PerMinute, "pods-per-minute", restore.PerMinute, "maximum number of pods to request per minute")
-	c.Flags().Int32Var(&r.pace.Unready, "max-unready", restore.Unready, "maximum number of requested pods that are not ready")
-	c.Flags().Var((*units.Span)(&r.pace.Patience), "wave-timeout", "maximum time without progress before the next wave starts")
+	c.Flags().Int32Var(&r.pace.Unready, "max-unready", restore.Unready, "maximum number of requested pods that are not ready at the same time")
+	c.Flags().Var((*units.Span)(&r.pace.Patience), "wave-timeout", "time without progress after which the next wave starts")
 	c.Flags().Var((*units.Span)(&r.waitFor), "wait", "maximum time to wait until every workload exists and is ready at its level (30m without a value)")
 	c.Flags().Lookup("wait").NoOptDefVal = (*units.Span)(ptr.To(restore.WaitFor)).String()
-	c.Flags().Var((*units.Span)(&r.hold), "brake", "time until a brake expires (at most 7d)")
+	c.Flags().Var((*units.Span)(&r.hold), "brake", "time until a brake expires, at most 7d")
 	c.AddCommand(newRelease(env))
 	return c
 }
@@ -99,11 +102,11 @@ func newRelease(env Env) *cobra.Command {
 		Short: "Remove brakes and let autoscalers scale down again",
 		Long: `release removes the brakes that a restore set, and brings back the previous
 scale-down setting of each autoscaler. If a user changed this setting after the
-restore, release keeps the user's value. Without --yes, release prints the plan
-and writes nothing.
+restore, release keeps the user's setting. Without --yes, release prints the
+plan and writes nothing.
 
 Exit status:
-  0  The plan was printed, or every autoscaler has reached its planned state.
+  0  release printed the plan, or every autoscaler reached its planned state.
   1  An autoscaler has not reached its planned state yet. Run release again.
   2  release could not run.`,
 		Example: `  # Print the plan

@@ -109,7 +109,7 @@ func TestARestoreSaysWhatIsWrong(t *testing.T) {
 func TestAReleaseThatHasNothingToDoSaysSo(t *testing.T) {
 	t.Parallel()
 	w := small(t)
-	if got := w.run("restore", "release"); got.status != 0 || got.out != "no brake to release\nNothing was written. To write these changes, run the command again with --yes\n" {
+	if got := w.run("restore", "release"); got.status != 0 || got.out != "no brake to release\nNothing was written. To make these changes, run the command again with --yes\n" {
 		t.Errorf("%+v", got)
 	}
 }

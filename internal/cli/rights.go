@@ -16,10 +16,10 @@ func newRights(env Env, f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "rights",
 		Short: "Print RBAC roles for custom kinds",
-		Long: `rights prints ClusterRoles for the custom kinds in the policy on the branch. It
-also prints ClusterRoleBindings to the groups that infra/rbac uses. Ticks, users
-and drills may then list these kinds, and a restore may also change their scale.
-A group without members grants no access.`,
+		Long: `rights prints ClusterRoles for the custom kinds in the policy on the branch.
+rights also prints bindings of these ClusterRoles to the groups in infra/rbac.
+Ticks, users and drills can then list the custom kinds, and a restore can change
+their scale. A group without members grants no access.`,
 		Example: "  gitlatch render rights -c prod-eu.yaml | kubectl apply -f -",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {

@@ -33,18 +33,19 @@ func newStatus(env Env) *cobra.Command {
 		Use:   "status",
 		Short: "Show the status of a site or a fleet",
 		Long: `status prints the mode, the cluster, the last tick and the remaining commit
-budget of a site. It lists pauses, edit grace periods, the open pull request and
-the open alerts. If the mode is observe, status also prints the number of
-entries in git that gitlatch does not update. For a fleet, it prints every site.
+budget of a site. status also lists pauses, edit grace periods, the open pull
+request and the open alerts. In the mode observe, status prints the number of
+entries in git that gitlatch does not update. For a fleet, status prints one
+line for each site.
 
-status reads only the state, and the list of sites of a fleet. It does not
-contact a cluster, and writes nothing.
+status reads only the state of the site, and for a fleet, the list of its sites.
+status does not contact a cluster, and writes nothing.
 
 Exit status:
   0  Every site is healthy.
   1  An alert is open, a level change waits for a commit, or no tick ran for
      three periods.
-  2  The state could not be read.`,
+  2  status could not read the state.`,
 		Example: `  # Show the status of one site
   gitlatch status -c prod-eu.yaml
 

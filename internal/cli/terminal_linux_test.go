@@ -218,7 +218,7 @@ func TestThereIsColourOnATerminal(t *testing.T) {
 		if shown := written(); strings.Contains(shown, "\x1b") != c.colour || !strings.Contains(shown, "shop/api") {
 			t.Errorf("%v: %q, and beside it %q", c.environment, shown, said)
 		}
-		for args, verdict := range map[string]string{"doctor": "\x1b[31mprod-eu: 2 to fix", "status": "\x1b[32mhealthy\x1b[0m", "tick": "\x1b[32mno commit"} {
+		for args, verdict := range map[string]string{"doctor": "\x1b[31mprod-eu: 2 problems to fix", "status": "\x1b[32mhealthy\x1b[0m", "tick": "\x1b[32mno commit"} {
 			out, written = terminal(t)
 			said = session{args: args, world: strayed}.on(t, w, out, c.environment)
 			if shown := written(); strings.Contains(shown, verdict) != c.colour || strings.Contains(shown, "\x1b") != c.colour {

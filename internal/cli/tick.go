@@ -27,12 +27,13 @@ func newTick(env Env) *cobra.Command {
 		Use:   "tick",
 		Short: "Sample the cluster once and commit level changes",
 		Long: `tick samples the cluster once and compares each workload with its level in git.
-If a workload stays beyond a threshold for the stabilization window, tick
-commits the new level. All level changes of a tick are one commit.
+If the replicas of a workload stay beyond a threshold for the stabilization
+window, tick commits a new level. A tick makes one commit for all level changes.
 
-If you use --repository instead of --config, the name of the site is "local".
-tick then uses the current kubeconfig context, and stores the state in a file in
-your cache folder. The first tick prints the path of this file.`,
+If you use --repository instead of --config, the name of the site is "local". In
+this case, tick uses the current kubeconfig context, and stores the state of the
+site in a file in your cache folder. The first tick prints the path of the state
+file.`,
 		Example: "  gitlatch tick --dry-run -c prod-eu.yaml\n  gitlatch tick -c prod-eu.yaml",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -51,7 +52,7 @@ your cache folder. The first tick prints the path of this file.`,
 	f.register(c, env)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the level changes and write nothing")
 	o.register(c, report.Document.Table, nil)
-	c.Flags().StringVar(&metrics, "metrics-file", "", "Prometheus textfile to write, such as gitlatch.prom (one file per site)")
+	c.Flags().StringVar(&metrics, "metrics-file", "", "path of the Prometheus textfile to write, such as gitlatch.prom (one file per site)")
 	return c
 }
 

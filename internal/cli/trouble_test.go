@@ -121,7 +121,7 @@ func TestTheRestGoesOn(t *testing.T) {
 			[]string{"not read: deployments: internal server error: "}, []string{"(partial)"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "100"`}},
 		{"a record edited into nonsense", func(t *testing.T, w *world) { w.replace(t, shop, `deployment.web: "100"`, `deployment.web: "lots"`) },
-			[]string{shop + `:18: data["deployment.web"]: must be an integer of at least 1, got "lots"`, "correct " + shop + " on the branch; until then gitlatch uses the last agreed version"},
+			[]string{shop + `:18: data["deployment.web"]: must be an integer of at least 1, got "lots"`, "correct " + shop + " on the branch; until then gitlatch uses the last version that it accepted"},
 			[]string{"shop/web                175       100     freeze", "the checkpoint file of its namespace is broken"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "lots"`}},
 		{"a record with a conflict in it", func(t *testing.T, w *world) { w.replace(t, shop, "data:\n", "<<<<<<< HEAD\ndata:\n=======\n") },

@@ -13,19 +13,23 @@ import (
 
 func newArgoCD(env Env, f *flags) *cobra.Command {
 	return newTool(env, f, "argocd", "Print an Argo CD Application with the protection rule",
-		`argocd prints an Argo CD Application for the kustomization of the site. It
-applies spec.replicas only when it creates a workload, and ignores spec.replicas
-of a live workload. For an existing Application, --patch prints the fields to
-add. On Kubernetes 1.36 or later, use "gitlatch render admission" instead. See
-infra/gitops/argocd.`, ways.ArgoCD, ways.ArgoCDFields)
+		`argocd prints an Argo CD Application for the kustomization of the site. With
+this Application, Argo CD applies spec.replicas only when it creates a workload,
+and ignores spec.replicas of a live workload.
+
+For an existing Application, use --patch to print only the fields to add. On
+Kubernetes 1.36 or later, use "gitlatch render admission" instead. For an
+example, see infra/gitops/argocd.`, ways.ArgoCD, ways.ArgoCDFields)
 }
 
 func newFlux(env Env, f *flags) *cobra.Command {
 	return newTool(env, f, "flux", "Print a Flux Kustomization with the protection rule",
-		`flux prints a Flux GitRepository and a Kustomization for the site. Flux applies
-spec.replicas only when it creates a workload, and ignores spec.replicas of a
-live workload. For an existing Kustomization, --patch prints the field to add.
-The rule requires Flux 2.9 or later.`, ways.Flux, ways.FluxFields)
+		`flux prints a Flux GitRepository and a Kustomization for the site. With this
+Kustomization, Flux applies spec.replicas only when it creates a workload, and
+ignores spec.replicas of a live workload.
+
+For an existing Kustomization, use --patch to print only the field to add. The
+Kustomization requires Flux 2.9 or later.`, ways.Flux, ways.FluxFields)
 }
 
 // newTool returns a command that prints the manifests for one GitOps tool: an object, or
@@ -52,16 +56,16 @@ func newTool(env Env, f *flags, tool, short, long string, object, fields func(wa
 			return err
 		},
 	}
-	c.Flags().BoolVar(&patch, "patch", false, "print only the fields to add to an existing object")
+	c.Flags().BoolVar(&patch, "patch", false, "print only the fields to add to an existing Application or Kustomization")
 	s.register(c)
-	t.registerTargets(c, f)
+	t.registerNames(c, f, "namespace to print the manifests for", t.offered)
 	for _, of := range []string{"name", "path", "url"} { // an existing object has its own values
 		c.MarkFlagsMutuallyExclusive("patch", of)
 	}
 	return c
 }
 
-const narrowed = "\n\nIf you list namespaces, the output covers only their workloads. Each namespace\nmust have a Component in git. To create it, run \"gitlatch init\"."
+const narrowed = "\n\nIf you list namespaces, the manifests apply only to workloads in these\nnamespaces. Each namespace must have a Component in git. To create Components,\nrun \"gitlatch init\"."
 
 func newAdmission(env Env, f *flags) *cobra.Command {
 	var images bool
@@ -71,16 +75,19 @@ func newAdmission(env Env, f *flags) *cobra.Command {
 		Use:   "admission [NAMESPACE...]",
 		Short: "Print an admission policy that applies levels at creation",
 		Long: `admission prints a MutatingAdmissionPolicy and its binding. When any tool
-creates a workload, the policy raises its replicas to the level in the
-checkpoint file of its namespace. It never acts on a live workload.
+creates a workload, the policy raises the replicas of the workload to the level
+in the checkpoint file of its namespace. The policy never changes live
+workloads.
 
 The policy requires Kubernetes 1.36 or later. Apply the checkpoint files before
 the workloads. If the API server cannot read a checkpoint file, it creates the
-workload unchanged.
+workload with the replicas in its manifest.
 
-With --writer, admission also prints a ValidatingAdmissionPolicy that lets only
-these users write checkpoint files. Include the user that applies these files,
-such as
+With --writer, admission also prints a ValidatingAdmissionPolicy that allows
+only the given users to write checkpoint files. Include the user of the GitOps
+tool that applies the checkpoint files. By default, these tools have the
+following users:
+
   Flux     system:serviceaccount:flux-system:kustomize-controller
   Argo CD  system:serviceaccount:argocd:argocd-application-controller` + narrowed,
 		Example: "  gitlatch render admission -c prod-eu.yaml | kubectl apply -f -",
@@ -109,9 +116,9 @@ such as
 			return err
 		},
 	}
-	t.registerTargets(c, f)
-	c.Flags().BoolVar(&images, "images", false, "add the policy that restores the old images of a rollout in a rebuild (requires --writer)")
-	c.Flags().StringArrayVar(&writers, "writer", nil, "name of a `user` that may write checkpoint files (repeatable, default any user with permission to write ConfigMaps)")
+	t.registerNames(c, f, "namespace to print the manifests for", t.offered)
+	c.Flags().BoolVar(&images, "images", false, "also print a policy that sets the old images of an unfinished rollout in a rebuild (requires --writer)")
+	c.Flags().StringArrayVar(&writers, "writer", nil, "`user` who may write checkpoint files (repeatable, default all users with permission to write ConfigMaps)")
 	return c
 }
 

@@ -71,11 +71,11 @@ func authFields(auth *Auth) yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Optional("tokenEnv", "environment variable that contains the access token or password for the git server", yamldoc.Into(&auth.Token.Env, variable)),
 		yamldoc.Optional("tokenFile", "path of the file that contains the access token or password for the git server", file(&auth.Token.File)),
-		yamldoc.Optional("username", "user name for the login, if the git server requires a specific user name", yamldoc.Into(&auth.Username, anyText)),
-		yamldoc.Optional("usernameEnv", "environment variable that contains the user name for the login", yamldoc.Into(&auth.UsernameEnv, variable)),
-		yamldoc.Optional("sshKeyEnv", "environment variable that contains the private deploy key, for an ssh URL", yamldoc.Into(&auth.SSHKey.Env, variable)),
-		yamldoc.Optional("sshKeyFile", "path of the file that contains the private deploy key, for an ssh URL", file(&auth.SSHKey.File)),
-		yamldoc.Optional("hostKeys", "list of SSH host keys that gitlatch accepts, each in the form ssh-ed25519 AAAA...", texts(&auth.HostKeys, "pin a key", hostKey, wholeKey)),
+		yamldoc.Optional("username", "user name for the git server, if the server requires a specific user name", yamldoc.Into(&auth.Username, anyText)),
+		yamldoc.Optional("usernameEnv", "environment variable that contains the user name for the git server", yamldoc.Into(&auth.UsernameEnv, variable)),
+		yamldoc.Optional("sshKeyEnv", "environment variable that contains the private deploy key for an ssh URL", yamldoc.Into(&auth.SSHKey.Env, variable)),
+		yamldoc.Optional("sshKeyFile", "path of the file that contains the private deploy key for an ssh URL", file(&auth.SSHKey.File)),
+		yamldoc.Optional("hostKeys", "list of SSH host keys that gitlatch accepts; each host key consists of the key type and the public key, such as \"ssh-ed25519 AAAA...\"", texts(&auth.HostKeys, "pin a key", hostKey, wholeKey)),
 	).With(
 		yamldoc.OneOf("tokenEnv", "tokenFile", "sshKeyEnv", "sshKeyFile"),
 		yamldoc.AtMostOne(userNames...),

@@ -50,8 +50,9 @@ type S3 struct {
 	Region string // "" is the region in which the program runs
 }
 
-func regionField(region *string) yamldoc.Field {
-	return yamldoc.Optional("region", "AWS Region of the resource; the default is the Region in which gitlatch runs",
+// regionField returns the field for the Region of a resource.
+func regionField(region *string, resource string) yamldoc.Field {
+	return yamldoc.Optional("region", "AWS Region of the "+resource+"; the default is the Region in which gitlatch runs",
 		yamldoc.Into(region, yamldoc.Text(`^[a-z]{2,4}(-[a-z]+)+-[0-9]+$`, "an AWS region such as eu-west-1")))
 }
 
@@ -59,10 +60,10 @@ func eksFields(e *EKS) yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Required("name", "name of the EKS cluster",
 			yamldoc.Into(&e.Name, yamldoc.Text(`^[0-9A-Za-z][-0-9A-Za-z_]*$`, "the name of an EKS cluster: letters, digits, - and _, at most 100").AtMost(100))),
-		regionField(&e.Region),
-		yamldoc.Optional("roleArn", "ARN of the IAM role that gitlatch assumes to log in to a cluster in a different account",
+		regionField(&e.Region, "EKS cluster"),
+		yamldoc.Optional("roleArn", "ARN of the IAM role that gitlatch assumes to access an EKS cluster in a different AWS account",
 			yamldoc.Into(&e.RoleARN, yamldoc.Text(`^arn:aws(-[a-z]+)*:iam::[0-9]{12}:role/[-A-Za-z0-9_+=,.@/]+$`, "the ARN of a role, such as arn:aws:iam::123456789012:role/gitlatch"))),
-		yamldoc.Optional("externalId", "external ID that the trust policy of the role in roleArn requires",
+		yamldoc.Optional("externalId", "external ID that gitlatch sends when it assumes the role in roleArn; set the external ID that the trust policy of the role requires",
 			yamldoc.Into(&e.ExternalID, yamldoc.Text(`^[-A-Za-z0-9_+=,.@:/]{2,}$`, "an external id: letters, digits and any of +=,.@:/-_"))),
 	).With(yamldoc.Needs("externalId", "it is shown when a role is assumed", "roleArn"))
 }
@@ -71,7 +72,7 @@ func dynamoFields(d *DynamoDB) yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Required("table", "name of the DynamoDB table",
 			yamldoc.Into(&d.Table, yamldoc.Text(`^[-A-Za-z0-9_.]{3,}$`, "the name of a table: 3 to 255 letters, digits, -, _ and .").AtMost(255))),
-		regionField(&d.Region),
+		regionField(&d.Region, "DynamoDB table"),
 	)
 }
 
@@ -79,7 +80,7 @@ func codecommitFields(c *CodeCommit) yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Required("name", "name of the CodeCommit repository",
 			yamldoc.Into(&c.Name, yamldoc.Text(`^[-A-Za-z0-9_.]+$`, "the name of a repository: letters, digits, -, _ and ., at most 100").AtMost(100))),
-		regionField(&c.Region),
+		regionField(&c.Region, "CodeCommit repository"),
 	)
 }
 
@@ -89,7 +90,7 @@ func githubFields(g *GitHub) yamldoc.Object {
 			yamldoc.Into(&g.Repository, yamldoc.Text(`^[-A-Za-z0-9_]{1,100}/[-A-Za-z0-9_.]{1,100}$`, "owner/name, without a URL"))),
 		yamldoc.Optional("apiURL", "API URL of a GitHub Enterprise server, such as https://github.example.com/api/v3/",
 			yamldoc.Into(&g.APIURL, yamldoc.Text(`^https?://`, "an https URL"), wrongAPIURL)),
-		yamldoc.Optional("appSecret", "name or ARN of the AWS Secrets Manager secret that contains the key of a GitHub App", yamldoc.Into(&g.AppSecret, secretName, noToken)),
+		yamldoc.Optional("appSecret", "name or ARN of the AWS Secrets Manager secret that contains the credentials of a GitHub App", yamldoc.Into(&g.AppSecret, secretName, noToken)),
 		yamldoc.Optional("tokenSecret", "name or ARN of the AWS Secrets Manager secret that contains a fine-grained access token", yamldoc.Into(&g.TokenSecret, secretName, noToken)),
 	).With(yamldoc.OneOf("appSecret", "tokenSecret"))
 }
@@ -107,7 +108,7 @@ func s3Fields(s *S3) yamldoc.Object {
 			yamldoc.Into(&s.Bucket, yamldoc.Text(`^[a-z0-9][-.a-z0-9]{1,61}[a-z0-9]$`, "the name of a bucket: 3 to 63 small letters, digits, - and ."))),
 		yamldoc.Optional("prefix", "prefix of the object keys in the S3 bucket, such as gitlatch/",
 			yamldoc.Into(&s.Prefix, yamldoc.Text(`^([-A-Za-z0-9_.]+/)+$`, "folders with a slash after each, such as gitlatch/drills/"))),
-		regionField(&s.Region),
+		regionField(&s.Region, "S3 bucket"),
 	)
 }
 

@@ -129,50 +129,50 @@ func ParseConfig(name string, data []byte) (Config, error) {
 // its sites sets itself.
 func configDocument(c *Config) yamldoc.Document {
 	return document(KindConfig, yamldoc.Fields(
-		yamldoc.Required("site", "name of the site, such as prod-eu; the name stays the same when you replace the cluster",
+		yamldoc.Required("site", "name of the site, such as prod-eu; a site keeps its name when you replace its cluster",
 			yamldoc.Into(&c.Site, yamldoc.Label)),
-		yamldoc.Optional("cluster", "cluster that gitlatch samples; the default is the current context of the kubeconfig file", yamldoc.Fields(
-			yamldoc.Optional("eks", "Amazon EKS cluster, to which gitlatch logs in with AWS credentials", eksFields(&c.Cluster.EKS)),
-			yamldoc.Optional("kubeconfig", "path of the kubeconfig file; the default is $KUBECONFIG, or ~/.kube/config if this variable is not set", file(&c.Cluster.Kubeconfig)),
-			yamldoc.Optional("context", "context in the kubeconfig file; the default is the current context", yamldoc.Into(&c.Cluster.Context, anyText)),
+		yamldoc.Optional("cluster", "Kubernetes cluster that gitlatch samples; by default, gitlatch uses the current context of the kubeconfig file", yamldoc.Fields(
+			yamldoc.Optional("eks", "Amazon EKS cluster that gitlatch accesses with AWS credentials", eksFields(&c.Cluster.EKS)),
+			yamldoc.Optional("kubeconfig", "path of the kubeconfig file; the default is the path in $KUBECONFIG, or ~/.kube/config if $KUBECONFIG is not set", file(&c.Cluster.Kubeconfig)),
+			yamldoc.Optional("context", "name of a context in the kubeconfig file; the default is the current context of this file", yamldoc.Into(&c.Cluster.Context, anyText)),
 		).With(
 			yamldoc.AtMostOne("eks", "kubeconfig"),
 			yamldoc.AtMostOne("eks", "context"),
 		)),
-		yamldoc.Required("state", "storage of the site's state between ticks", yamldoc.Fields(
-			yamldoc.Optional("bolt", "storage of the state in a bbolt file", yamldoc.Fields(
+		yamldoc.Required("state", "storage for the state that gitlatch saves between ticks", yamldoc.Fields(
+			yamldoc.Optional("bolt", "local bbolt file that stores the state of the site", yamldoc.Fields(
 				yamldoc.Required("path", "path of the bbolt file; gitlatch creates the file if it does not exist", file(&c.State.Bolt)),
 			)),
-			yamldoc.Optional("dynamodb", "storage of the state in an Amazon DynamoDB table", dynamoFields(&c.State.DynamoDB)),
-			yamldoc.Optional("memory", "storage of the state in memory; the state is lost when the command ends", yamldoc.Fields().With(
+			yamldoc.Optional("dynamodb", "Amazon DynamoDB table that stores the state of the site", dynamoFields(&c.State.DynamoDB)),
+			yamldoc.Optional("memory", "in-memory storage for the state of the site; the state is lost when the command ends", yamldoc.Fields().With(
 				yamldoc.Rule{Check: func(*yamldoc.Reader, string) { c.State.Memory = true }},
 			)),
 		).With(yamldoc.OneOf("bolt", "dynamodb", "memory"))),
-		yamldoc.Required("repository", "git repository for the checkpoint files", repositoryFields(&c.Repository)),
-		yamldoc.Optional("period", "time from one tick to the next, which must match your schedule", span(&c.Period, time.Second)),
-		yamldoc.Optional("commit", "settings for gitlatch's commits", yamldoc.Fields(
-			yamldoc.Optional("skipCI", "whether gitlatch adds [skip ci] to its commit messages in mode direct", yes(&c.Commit.SkipCI)),
-			yamldoc.Optional("author", "author of the commits; the default is gitlatch", yamldoc.Fields(
-				yamldoc.Required("name", "name of the author", yamldoc.Into(&c.Commit.Author.Name, yamldoc.Text(`^[^<>\r\n]+$`, "a name on one line, without < and >"))),
-				yamldoc.Required("email", "email address of the author", yamldoc.Into(&c.Commit.Author.Email, yamldoc.Text(`^[^<>\s]+@[^<>\s]+$`, "an e-mail address"))),
+		yamldoc.Required("repository", "git repository that contains the policy and the checkpoint files", repositoryFields(&c.Repository)),
+		yamldoc.Optional("period", "time between two ticks; this time must match the schedule that starts the ticks", span(&c.Period, time.Second)),
+		yamldoc.Optional("commit", "settings for the commits that gitlatch creates", yamldoc.Fields(
+			yamldoc.Optional("skipCI", "whether gitlatch adds [skip ci] to the messages of direct commits; the commits of a pull request never contain [skip ci]", yes(&c.Commit.SkipCI)),
+			yamldoc.Optional("author", "author of the commits that gitlatch creates; the default author is gitlatch", yamldoc.Fields(
+				yamldoc.Required("name", "name of the commit author", yamldoc.Into(&c.Commit.Author.Name, yamldoc.Text(`^[^<>\r\n]+$`, "a name on one line, without < and >"))),
+				yamldoc.Required("email", "email address of the commit author", yamldoc.Into(&c.Commit.Author.Email, yamldoc.Text(`^[^<>\s]+@[^<>\s]+$`, "an e-mail address"))),
 			)),
-			yamldoc.Optional("signing", "SSH key that signs the commits; by default, the commits are not signed", signingFields(&c.Commit.Signing)),
+			yamldoc.Optional("signing", "SSH key that gitlatch uses to sign its commits; by default, gitlatch does not sign commits", signingFields(&c.Commit.Signing)),
 		)),
 		yamldoc.Optional("alerts", "destination of the alerts; by default, gitlatch writes alerts only to its log", yamldoc.Fields(
 			yamldoc.Optional("sns", "Amazon SNS topic that receives the alerts", snsFields(&c.Alerts.SNS)),
-			yamldoc.Optional("webhook", "webhook that receives the alerts; the webhook must accept JSON with a text field, as Slack and Mattermost do", webhookFields(&c.Alerts.Webhook)),
+			yamldoc.Optional("webhook", "webhook that receives the alerts; the webhook must accept a JSON object with the field text, like the webhooks of Slack and Mattermost", webhookFields(&c.Alerts.Webhook)),
 		).With(yamldoc.OneOf("sns", "webhook"))),
-		yamldoc.Optional("demand", "sources of the demand on workloads, such as requests per second; by default, gitlatch measures no demand", items(&c.Demand, demandFields)),
 		yamldoc.Optional("build", "folders of the repository that doctor and drill build, in addition to the folders that the tools in the cluster apply", yamldoc.Fields(
-			yamldoc.Optional("paths", "folders from the root of the repository, such as checkpoints/prod-eu",
+			yamldoc.Optional("paths", "paths of the folders from the root of the repository, such as checkpoints/prod-eu",
 				texts(&c.Build.Paths, "leave the field out to build no further folder", anyText, wrongFolder)),
 		)),
-		yamldoc.Optional("drills", "storage of the drill reports; gitlatch compares each drill with the previous report; by default, gitlatch stores no reports", yamldoc.Fields(
-			yamldoc.Optional("dir", "folder for the drill reports; gitlatch creates the folder if it does not exist", file(&c.Drills.Dir)),
+		yamldoc.Optional("demand", "metrics that measure the demand on workloads, such as requests per second; by default, gitlatch does not measure demand", items(&c.Demand, demandFields)),
+		yamldoc.Optional("drills", "storage for drill reports; gitlatch compares the result of each drill with the previous report; by default, gitlatch does not store drill reports", yamldoc.Fields(
+			yamldoc.Optional("dir", "path of the folder for drill reports; gitlatch creates the folder if it does not exist", file(&c.Drills.Dir)),
 			yamldoc.Optional("s3", "Amazon S3 bucket for drill reports", s3Fields(&c.Drills.S3)),
 		).With(yamldoc.OneOf("dir", "s3"))),
 		yamldoc.Optional("gitops", gitopsMeaning, gitopsFields(&c.GitOps)),
-		yamldoc.Optional("fleet", "path of the fleet file on the branch; only the functions of a fleet use this field",
+		yamldoc.Optional("fleet", "path of the fleet file on the branch; set this field only in the configuration of a fleet",
 			yamldoc.Into(&c.Fleet, anyText, wrongPolicyFile)),
 	).With(
 		signable(),
@@ -185,12 +185,12 @@ func configDocument(c *Config) yamldoc.Document {
 	))
 }
 
-const gitopsMeaning = "hub cluster in which Argo CD runs, and the destination of the site's cluster in Argo CD"
+const gitopsMeaning = "settings that gitlatch uses to find the site's Applications in Argo CD, such as the hub cluster that runs Argo CD"
 
 func gitopsFields(g *GitOps) yamldoc.Object {
 	return yamldoc.Fields(
-		yamldoc.Optional("context", "context of the hub cluster in the kubeconfig", yamldoc.Into(&g.Context, anyText)),
-		yamldoc.Optional("eks", "hub cluster on Amazon EKS", eksFields(&g.EKS)),
-		yamldoc.Optional("destination", "destination of the site's cluster in Argo CD, as a name, a server URL, or the ARN of an EKS cluster", yamldoc.Into(&g.Destination, anyText)),
+		yamldoc.Optional("context", "name of the context for the hub cluster in the kubeconfig file", yamldoc.Into(&g.Context, anyText)),
+		yamldoc.Optional("eks", "Amazon EKS cluster that runs Argo CD", eksFields(&g.EKS)),
+		yamldoc.Optional("destination", "Argo CD destination of the site's cluster; the value is the name, the server URL or the EKS ARN of the destination", yamldoc.Into(&g.Destination, anyText)),
 	).With(yamldoc.AtMostOne("context", "eks"), yamldoc.AnyOf("context", "eks", "destination"))
 }

@@ -40,15 +40,15 @@ type CloudWatch struct {
 
 func demandFields(d *Demand) yamldoc.Object {
 	return yamldoc.Fields(
-		yamldoc.Required("workload", "workload that the source measures; use namespace/name for a Deployment, and namespace/kind/name for any other kind", workloadName(&d.Workload)),
-		yamldoc.Optional("prometheus", "instant query to Prometheus, or to a server that has the same API", prometheusFields(&d.Prometheus)),
-		yamldoc.Optional("cloudwatch", "metric in Amazon CloudWatch that measures the demand", cloudwatchFields(&d.CloudWatch)),
+		yamldoc.Required("workload", "workload whose demand gitlatch measures; use the form namespace/name for a Deployment, and namespace/kind/name for any other kind", workloadName(&d.Workload)),
+		yamldoc.Optional("prometheus", "Prometheus instant query that measures the demand; any server with the Prometheus query API can answer the query", prometheusFields(&d.Prometheus)),
+		yamldoc.Optional("cloudwatch", "Amazon CloudWatch metric that measures the demand", cloudwatchFields(&d.CloudWatch)),
 	).With(yamldoc.OneOf("prometheus", "cloudwatch"))
 }
 
 func prometheusFields(p *Prometheus) yamldoc.Object {
 	return yamldoc.Fields(
-		yamldoc.Required("url", "URL of the Prometheus server, without /api/v1/query", yamldoc.Into(&p.URL, yamldoc.Text(`^https?://`, "an http or https URL"), wrongPrometheus)),
+		yamldoc.Required("url", "base URL of the Prometheus server, without the path /api/v1/query", yamldoc.Into(&p.URL, yamldoc.Text(`^https?://`, "an http or https URL"), wrongPrometheus)),
 		yamldoc.Required("query", "PromQL query that returns one number, such as sum(rate(http_requests_total[5m]))", yamldoc.Into(&p.Query, anyText)),
 		yamldoc.Optional("tokenEnv", "environment variable that contains the bearer token for Prometheus", yamldoc.Into(&p.Token.Env, variable)),
 		yamldoc.Optional("tokenFile", "path of the file that contains the bearer token for Prometheus", file(&p.Token.File)),
@@ -64,9 +64,9 @@ func cloudwatchFields(c *CloudWatch) yamldoc.Object {
 		yamldoc.Required("namespace", "namespace of the CloudWatch metric, such as AWS/ApplicationELB", yamldoc.Into(&c.Namespace, yamldoc.Text(`^[^:][ -~]{0,254}$`, "a namespace such as AWS/ApplicationELB"))),
 		yamldoc.Required("metric", "name of the CloudWatch metric, such as RequestCount", yamldoc.Into(&c.Metric, yamldoc.Text(`^[ -~]{1,255}$`, "the name of a metric such as RequestCount"))),
 		yamldoc.Optional("dimensions", "names and values of all dimensions of the CloudWatch metric", pairs(&c.Dimensions, anyText)),
-		yamldoc.Optional("statistic", "CloudWatch statistic that gitlatch reads for each period", yamldoc.Into(&c.Statistic, yamldoc.Word(statistics...))),
-		yamldoc.Optional("period", "length of one CloudWatch period, which must be a multiple of 1m", span(&c.Period, time.Minute)),
-		regionField(&c.Region),
+		yamldoc.Optional("statistic", "statistic that gitlatch reads from the CloudWatch metric", yamldoc.Into(&c.Statistic, yamldoc.Word(statistics...))),
+		yamldoc.Optional("period", "period of the CloudWatch statistic; the period must be a multiple of 1m", span(&c.Period, time.Minute)),
+		regionField(&c.Region, "CloudWatch metric"),
 	).With(yamldoc.Rule{Check: c.minutes})
 }
 

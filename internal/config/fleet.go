@@ -38,16 +38,16 @@ func (c Config) Of(m Member) Config {
 func fleetDocument(all *[]*Member) yamldoc.Document {
 	apart := yamldoc.Rule{Check: func(r *yamldoc.Reader, path string) { apart(r, path, *all) }}
 	return document(KindFleet, yamldoc.Fields(
-		yamldoc.Required("sites", "sites of the fleet, each with its EKS cluster", items(all, memberFields, apart)),
+		yamldoc.Required("sites", "list of the sites in the fleet, each with its EKS cluster", items(all, memberFields, apart)),
 	))
 }
 
 func memberFields(m *Member) yamldoc.Object {
 	return yamldoc.Fields(
-		yamldoc.Required("site", "name of the site, such as prod-eu; the name stays the same when you replace the cluster",
+		yamldoc.Required("site", "name of the site, such as prod-eu; a site keeps its name when you replace its cluster",
 			yamldoc.Into(&m.Site, yamldoc.Label)),
 		yamldoc.Required("eks", "Amazon EKS cluster of the site", eksFields(&m.EKS)),
-		yamldoc.Optional("branch", "branch that contains the policy and the checkpoint files of the site; the default is the branch of this file",
+		yamldoc.Optional("branch", "branch that contains the policy and the checkpoint files of the site; the default is the branch that contains the fleet file",
 			yamldoc.Into(&m.Branch, yamldoc.Text(branchShape, "the name of a branch"), wrongBranch)),
 		yamldoc.Optional("gitops", gitopsMeaning, gitopsFields(&m.GitOps)),
 	)

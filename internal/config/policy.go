@@ -67,14 +67,14 @@ func newPolicyDocument(file string, period time.Duration) *policyDocument {
 // override it, and kinds come before the policies that match them.
 func (d *policyDocument) fields() yamldoc.Object {
 	return yamldoc.Fields(
-		yamldoc.Optional("mode", "mode of the site; with observe, gitlatch only reports level changes; with latch, gitlatch commits level changes to git",
+		yamldoc.Optional("mode", "mode of the site; in mode observe, gitlatch reports level changes; in mode latch, gitlatch commits level changes to git",
 			yamldoc.Into(&d.mode, yamldoc.Word(Modes()...))),
-		yamldoc.Optional("preset", "preset of each policy that does not select a preset",
+		yamldoc.Optional("preset", "default preset for policies that do not set a preset",
 			preset(&d.base, &d.set.Default)),
-		yamldoc.Optional("kinds", "custom kinds with a scale subresource; gitlatch samples them in addition to the built-in kinds", kindList(&d.set.Kinds)),
-		yamldoc.Optional("policies", "list of policies; for each workload, gitlatch uses the first policy that matches", items(&d.rules, d.ruleFields)),
-		yamldoc.Optional("default", "policy for workloads that match no item of policies", yamldoc.Fields(presetRules(&d.set.Default)...)),
-		yamldoc.Optional("inPlace", "files on the branch that contain numbers for gitlatch to update; each number has a marker # {\"$gitlatch\": \"namespace/kind/name\"}",
+		yamldoc.Optional("kinds", "custom kinds with a scale subresource; gitlatch samples objects of these kinds in addition to the built-in kinds", kindList(&d.set.Kinds)),
+		yamldoc.Optional("policies", "list of policies; for each workload, gitlatch uses the first policy whose match selects the workload", items(&d.rules, d.ruleFields)),
+		yamldoc.Optional("default", "policy for workloads that no item of policies selects", yamldoc.Fields(presetRules(&d.set.Default)...)),
+		yamldoc.Optional("inPlace", "files on the branch in which gitlatch updates replica counts; each replica count needs the marker # {\"$gitlatch\": \"namespace/kind/name\"}",
 			inPlace(&d.set.InPlace, d.file)),
 		yamldoc.Optional("guards", "limits that apply to all workloads of the site", guardFields(&d.set.Guards)),
 	).With(yamldoc.Rule{Check: d.check})
@@ -84,8 +84,8 @@ func (d *policyDocument) fields() yamldoc.Object {
 func (d *policyDocument) ruleFields(rule *policy.Rule) yamldoc.Object {
 	rule.Policy, rule.Policy.Name = d.base, ""
 	head := []yamldoc.Field{
-		yamldoc.Required("name", "name of the policy; reports and the annotation gitlatch.dev/policy use this name", yamldoc.Into(&rule.Policy.Name, yamldoc.Label)),
-		yamldoc.Required("match", "conditions that select the workloads of this policy; {} selects every workload that no earlier policy matches", matchFields(&rule.Match, d.set.Kinds)),
+		yamldoc.Required("name", "name of the policy; reports and the annotation gitlatch.dev/policy identify the policy by this name", yamldoc.Into(&rule.Policy.Name, yamldoc.Label)),
+		yamldoc.Required("match", "conditions that select the workloads of this policy; an empty match selects every workload that no earlier policy selects", matchFields(&rule.Match, d.set.Kinds)),
 	}
 	return yamldoc.Fields(append(head, presetRules(&rule.Policy)...)...)
 }
@@ -102,10 +102,10 @@ var (
 func matchFields(m *policy.Match, kinds workload.Kinds) yamldoc.Object {
 	const all = "leave the field out for all"
 	return yamldoc.Fields(
-		yamldoc.Optional("namespaces", "list of namespaces, or of name patterns such as team-*; a pattern never matches kube-system", texts(&m.Namespaces, all, nameOrPattern, wrongPattern)),
-		yamldoc.Optional("names", "list of workload names, or of name patterns such as worker-*", texts(&m.Names, all, nameOrPattern, wrongPattern)),
+		yamldoc.Optional("namespaces", "list of namespaces or namespace patterns, such as team-*; patterns never match the namespace kube-system", texts(&m.Namespaces, all, nameOrPattern, wrongPattern)),
+		yamldoc.Optional("names", "list of workload names or name patterns, such as worker-*", texts(&m.Names, all, nameOrPattern, wrongPattern)),
 		yamldoc.Optional("kinds", "list of workload kinds, such as deployment", texts(&m.Kinds, all, kindName(kinds))),
-		yamldoc.Optional("labels", "labels that the workload must have; all labels must match", pairs(&m.Labels, labelValue)),
+		yamldoc.Optional("labels", "labels of the workloads; the policy selects only workloads that have all of these labels", pairs(&m.Labels, labelValue)),
 	)
 }
 
@@ -162,27 +162,27 @@ func percents(into *[]int32) yamldoc.List {
 // workloads.
 func presetRules(p *policy.Policy) []yamldoc.Field {
 	return []yamldoc.Field{
-		yamldoc.Optional("preset", "preset that supplies the fields that this policy does not set", preset(p)),
-		yamldoc.Optional("series", "numbers to which gitlatch rounds replica counts, as the name of a series or as a list", series(&p.Series)),
-		yamldoc.Optional("round", "direction in which gitlatch rounds the desired replicas to a level", yamldoc.Into(&p.Round, rounds)),
+		yamldoc.Optional("preset", "preset that supplies the values of the fields that this policy does not set", preset(p)),
+		yamldoc.Optional("series", "series of possible levels; the value is the name of a built-in series or a list of numbers", series(&p.Series)),
+		yamldoc.Optional("round", "method that gitlatch uses to round the desired replicas to a level", yamldoc.Into(&p.Round, rounds)),
 		yamldoc.Optional("hold", "stabilization windows for level changes", yamldoc.Fields(
-			yamldoc.Optional("up", "number of samples in a row that must be above the level before gitlatch raises it", whole(&p.HoldUp)),
-			yamldoc.Optional("down", "time below the threshold before gitlatch lowers a level; with 0, gitlatch lowers levels as fast as it raises them", span(&p.HoldDown, 0)),
+			yamldoc.Optional("up", "number of samples in a row that must round to a higher level before gitlatch raises the level", whole(&p.HoldUp)),
+			yamldoc.Optional("down", "time that the desired replicas must be below the threshold before a level falls; with 0, levels fall as fast as they rise", span(&p.HoldDown, 0)),
 		)),
-		yamldoc.Optional("margin", "share by which the desired replicas must be below the threshold before gitlatch lowers a level", share(&p.Margin)),
-		yamldoc.Optional("urgent", "ratio of the desired replicas to the level in git; above this ratio, a raise does not wait for the budget", ratio(&p.Urgent)),
-		yamldoc.Optional("surge", "settings for surges; a surge is a raise far above the level in git", yamldoc.Fields(
-			yamldoc.Optional("ratio", "ratio of the desired replicas to the level in git; above this ratio, a raise is a surge", ratio(&p.Surge)),
-			yamldoc.Optional("review", "whether gitlatch opens a pull request for a surge, instead of a direct commit", yes(&p.Review)),
+		yamldoc.Optional("margin", "percentage that the desired replicas must be below the threshold before gitlatch lowers a level", share(&p.Margin)),
+		yamldoc.Optional("urgent", "ratio of the desired replicas to the level in git; a raise above this ratio is urgent and does not wait for the commit budget", ratio(&p.Urgent)),
+		yamldoc.Optional("surge", "settings for surges; a surge is a raise that occurs when the desired replicas are far above the level in git", yamldoc.Fields(
+			yamldoc.Optional("ratio", "ratio of the desired replicas to the level in git; a raise above this ratio is a surge", ratio(&p.Surge)),
+			yamldoc.Optional("review", "whether gitlatch opens a pull request for a surge instead of committing the surge directly", yes(&p.Review)),
 		)),
-		yamldoc.Optional("scale", "whether gitlatch writes the level to git, only reports the level, or ignores the workload", yamldoc.Into(&p.Scale, modes)),
-		yamldoc.Optional("bounds", "whether gitlatch writes changed minimum and maximum replicas to git, only reports them, or ignores them", yamldoc.Into(&p.Bounds, modes)),
+		yamldoc.Optional("scale", "whether gitlatch writes the level of a workload to git, only reports the level, or ignores the workload", yamldoc.Into(&p.Scale, modes)),
+		yamldoc.Optional("bounds", "whether gitlatch writes changed minimum and maximum replicas to git, only reports changes, or ignores changes", yamldoc.Into(&p.Bounds, modes)),
 		yamldoc.Optional("rollout", "settings for rollouts that are in progress", yamldoc.Fields(
-			yamldoc.Optional("mode", "whether gitlatch writes rollouts in progress to git, only reports them, or ignores them", yamldoc.Into(&p.Rollout, modes)),
-			yamldoc.Optional("after", "time that a rollout must be in progress before gitlatch writes an entry; a failed rollout gets an entry immediately", span(&p.RolloutAfter, 0)),
-			yamldoc.Optional("progressDeadline", "time without a newly available pod before a rollout counts as failed; the failure ends after the same time in good health", span(&p.ProgressDeadline, 0)),
-			yamldoc.Optional("milestones", "percentages of progress at which gitlatch updates the entry of a rollout, in ascending order", percents(&p.Milestones)),
-			yamldoc.Optional("cut", "minimum progress of a rollout in percent; a rebuild starts with the new template if two healthy samples in a row reach this progress", percent(&p.Cut)),
+			yamldoc.Optional("mode", "whether gitlatch writes rollout entries to git, only reports the entries, or ignores rollouts", yamldoc.Into(&p.Rollout, modes)),
+			yamldoc.Optional("after", "time that a rollout must be in progress before gitlatch writes a rollout entry; a failed rollout gets an entry immediately", span(&p.RolloutAfter, 0)),
+			yamldoc.Optional("progressDeadline", "time without a new available pod before a rollout counts as failed; a failure ends after the same time in good health", span(&p.ProgressDeadline, 0)),
+			yamldoc.Optional("milestones", "percentages of rollout progress at which gitlatch updates the rollout entry in git, in ascending order", percents(&p.Milestones)),
+			yamldoc.Optional("cut", "rollout progress in percent; a rebuild starts with the new template after two healthy samples in a row reach this progress", percent(&p.Cut)),
 		)),
 		yamldoc.Optional("undriven", "whether gitlatch also latches workloads without an autoscaler", yes(&p.Undriven)),
 		yamldoc.Optional("acceptRisk", "whether gitlatch writes levels even if no rule protects the live replica count", yes(&p.AcceptRisk)),
@@ -191,18 +191,18 @@ func presetRules(p *policy.Policy) []yamldoc.Field {
 
 func guardFields(g *policy.Guards) yamldoc.Object {
 	return yamldoc.Fields(
-		yamldoc.Optional("yield", "edit grace period; after a user edits an entry, gitlatch does not change it for this time", span(&g.Yield, 0)),
-		yamldoc.Optional("budget", "budget for the number of commits that gitlatch makes for the site", yamldoc.Fields(
-			yamldoc.Optional("commitsPerDay", "maximum number of commits per day; urgent raises do not wait for this budget", whole(&g.CommitsPerDay)),
+		yamldoc.Optional("yield", "length of the edit grace period; after a user edits an entry in git, gitlatch does not change the entry during the edit grace period", span(&g.Yield, 0)),
+		yamldoc.Optional("budget", "limit for the number of commits that gitlatch creates for the site", yamldoc.Fields(
+			yamldoc.Optional("commitsPerDay", "maximum number of commits that gitlatch creates for the site per day; urgent raises do not wait for this budget", whole(&g.CommitsPerDay)),
 		)),
-		yamldoc.Optional("massDrop", "conditions for a mass drop; during a mass drop, gitlatch lowers no level of the site", yamldoc.Fields(
-			yamldoc.Optional("share", "share of the workloads that must lose half of their replicas for a mass drop", share(&g.DropShare)),
-			yamldoc.Optional("least", "minimum number of workloads that must lose half of their replicas for a mass drop", whole(&g.DropLeast)),
-			yamldoc.Optional("within", "time within which the workloads must lose half of their replicas for a mass drop", span(&g.DropWithin, 0)),
+		yamldoc.Optional("massDrop", "conditions under which gitlatch reports a mass drop; during a mass drop, gitlatch does not lower the levels of the site", yamldoc.Fields(
+			yamldoc.Optional("share", "percentage of the workloads that must lose half of their replicas before gitlatch reports a mass drop", share(&g.DropShare)),
+			yamldoc.Optional("least", "minimum number of workloads that must lose half of their replicas before gitlatch reports a mass drop", whole(&g.DropLeast)),
+			yamldoc.Optional("within", "time within which workloads must lose half of their replicas to count toward a mass drop", span(&g.DropWithin, 0)),
 		)),
 		yamldoc.Optional("retire", "settings for the removal of entries whose workloads are no longer in the cluster", yamldoc.Fields(
 			yamldoc.Optional("after", "time that a workload must be absent before gitlatch removes its entry", span(&g.RetireAfter, 0)),
-			yamldoc.Optional("share", "maximum share of entries with absent workloads; if the share is larger, gitlatch removes no entry", share(&g.RetireShare)),
+			yamldoc.Optional("share", "maximum percentage of entries whose workloads are absent; if more entries have absent workloads, gitlatch removes no entries", share(&g.RetireShare)),
 		)),
 	)
 }

@@ -108,7 +108,7 @@ func TestScaleAgainstItsLevel(t *testing.T) {
 		{"other bounds", latching(), checkpoint.Entry{Replicas: 200, Min: 2, Max: 300}, running(150),
 			"bounds 200 -> -: 150 is within the thresholds of 200; live bounds 2 to 5000", true},
 		{"capped by git", latching(), checkpoint.Entry{Replicas: 300, Min: 2, Max: 300}, running(900),
-			"bounds 300 -> -: 900 live, and git accepts at most 300; live bounds 2 to 5000; capped", true},
+			"bounds 300 -> -: 900 live, but git accepts at most 300; live bounds 2 to 5000; capped", true},
 		{"bounds that are followed", with(func(s *policy.Set) { s.Default.Bounds = policy.ModeLatch }), checkpoint.Entry{Replicas: 200, Min: 2, Max: 300}, running(150),
 			"pending 200 -> 200: its min and max change to 2 to 5000; live bounds 2 to 5000", true},
 		{"only reported", with(func(s *policy.Set) { s.Default.Scale = policy.ModeReport }), declares(20), running(21),
@@ -153,8 +153,8 @@ func TestRolloutAgainstItsMilestone(t *testing.T) {
 		{"at its milestone", at(30), rolling(30, ""), "in-sync 30 % -> -: its rollout is at 30 %, progressing: 30 of 100 pods of v2 are available"},
 		{"at the next, which makes no commit", at(10), rolling(30, ""), "waiting 10 % -> 30 % (rides): 30 of 100 pods of v2 are available; it waits for the site's next commit"},
 		{"at the cut, seen once", at(60), rolling(60, ""), "waiting 60 % -> -: its rollout is at 60 %, progressing: 60 of 100 pods of v2 are available, the first sample at the cut"},
-		{"not declared", declares(100), rolling(30, ""), "waiting 0 % -> -: a rollout to v2 has been in flight for 0m of 15m; it gets an entry after that, or if it fails"},
-		{"not declared, and halted", declares(100), halted(rolling(30, "")), "waiting 0 % -> -: a rollout to v2 has been in flight for 0m of 15m; it gets an entry after that, or if it fails"},
+		{"not declared", declares(100), rolling(30, ""), "waiting 0 % -> -: a rollout to v2 has been in progress for 0m. gitlatch adds a rollout entry after 15m, or when the rollout fails"},
+		{"not declared, and halted", declares(100), halted(rolling(30, "")), "waiting 0 % -> -: a rollout to v2 has been in progress for 0m. gitlatch adds a rollout entry after 15m, or when the rollout fails"},
 		{"not declared, and failed", declares(100), rolling(30, "deadline"), "pending 0 % -> 0 %: a rollout from v1 to v2: 30 of 100 pods of v2 are available; deadline"},
 		{"failed, and old already", at(25), rolling(30, "deadline"), "waiting 25 % -> 0 % (rides): deadline; it waits for the site's next commit"},
 		{"failed, past the cut", past(at(60)), rolling(60, "deadline"), "pending 60 % -> 0 %: deadline"},
@@ -174,7 +174,7 @@ func TestWhatIsOnOneSideOnly(t *testing.T) {
 	t.Parallel()
 	c := one(latching(), declares(20))
 	row := func(c diff.Case) string { return told(diff.Compare(c).Rows[0]) }
-	if got := row(c); got != "absent 20 -> - (absent): in git, but not in the cluster: after 168h, gitlatch removes its entry" {
+	if got := row(c); got != "absent 20 -> - (absent): not in the cluster: gitlatch removes its entry in git after 168h" {
 		t.Error(got)
 	}
 	worker := workload.ID{Namespace: "shop", Kind: "worker", Name: "web"}

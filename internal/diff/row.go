@@ -38,7 +38,7 @@ func (r Report) lastingScale(row Row) Row {
 		row.State = Bounds
 	}
 	if row.State == Bounds && row.Capped {
-		row.Text = fmt.Sprintf("%d live, and git accepts at most %d", row.Count, row.Declared.Max)
+		row.Text = fmt.Sprintf("%d live, but git accepts at most %d", row.Count, row.Declared.Max)
 	}
 	if row.State == Pending && !row.To.IsZero() {
 		row.Text = crossing(row, chosen)
@@ -110,7 +110,7 @@ func (r Report) absent(row Row) Row {
 	case row.Declared.IsZero():
 		row.Text = "proposed, but not in the cluster"
 	default:
-		row.Text = fmt.Sprintf("in git, but not in the cluster: after %s, gitlatch removes its entry", policy.Span(r.Set.Guards.RetireAfter))
+		row.Text = fmt.Sprintf("not in the cluster: gitlatch removes its entry in git after %s", policy.Span(r.Set.Guards.RetireAfter))
 	}
 	return row
 }

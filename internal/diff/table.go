@@ -29,17 +29,17 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	case len(r.Rows) == 0:
 		p.Say("", "site %s has no live workloads, and git has no levels", r.Site)
 	case n > 0 && skipped > 0:
-		p.Say("", "%d in sync, %d not latched; diff -o json lists all", n, skipped)
+		p.Say("", "%d in sync, %d not latched. To list all workloads, use -o json", n, skipped)
 	case n > 0:
-		p.Say("", "%d in sync; diff -o json lists all", n)
+		p.Say("", "%d in sync. To list all workloads, use -o json", n)
 	case skipped > 0:
-		p.Say("", "%d not latched; diff -o json lists all", skipped)
+		p.Say("", "%d not latched. To list all workloads, use -o json", skipped)
 	}
 	if slices.ContainsFunc(told, func(row Row) bool { return row.State == Pending || row.State == Waiting }) {
-		p.Say("", "diff does not read timers or pauses. To see them, run \"gitlatch explain\"")
+		p.Say("", "diff does not read timers or pauses. To see the timers and pauses of a workload, run \"gitlatch explain\"")
 	}
 	if r.Proposal != "" {
-		p.Say("", "proposed: %s", r.Proposal)
+		p.Say("", "open proposal: %s", r.Proposal)
 	}
 	if n := r.unproven(); n > 0 {
 		p.Say("", "no rule protects the live replica count of %s. Run \"gitlatch doctor --write\" to look for one", term.Count(n, "workload"))
@@ -116,7 +116,7 @@ func (r Row) why() string {
 
 // otherBounds compares the live minimum and maximum replicas with the accepted ones.
 func (r Row) otherBounds() string {
-	return fmt.Sprintf("live min and max are %s, and git accepted %s", r.Mismatch, policy.Bounds{Min: r.Declared.Min, Max: r.Declared.Max})
+	return fmt.Sprintf("live min and max are %s, but min and max in git are %s", r.Mismatch, policy.Bounds{Min: r.Declared.Min, Max: r.Declared.Max})
 }
 
 // unproven returns the number of workloads without a rule that protects the live replica

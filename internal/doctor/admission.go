@@ -127,11 +127,11 @@ func (e *examination) ways() {
 			text  string
 			fix   string
 		}{
-			{e.old(), ServerTooOld, fmt.Sprintf("The API server is Kubernetes 1.%d, and such a policy is active by default from 1.%d on.", e.Cluster.Minor, since),
+			{e.old(), ServerTooOld, fmt.Sprintf("The API server runs Kubernetes 1.%d, but admission policies of this kind are active by default only in Kubernetes 1.%d and later.", e.Cluster.Minor, since),
 				"use the ignore rule of your GitOps tool, or upgrade the cluster"},
-			{w.changes("replicas") && !w.onlyCreation(), PolicyOnUpdate, "The policy acts on other operations than CREATE, so it changes live workloads.",
+			{w.changes("replicas") && !w.onlyCreation(), PolicyOnUpdate, "The policy matches operations other than CREATE, so it changes live workloads.",
 				"set operations: [CREATE] in spec.matchConstraints.resourceRules of the policy"},
-			{ptr.Deref(w.policy.Spec.FailurePolicy, admission.Fail) != admission.Ignore, FailsClosed, "The policy has failurePolicy: Fail. If it cannot read a checkpoint file, the API server refuses to create workloads, also in a rebuild.",
+			{ptr.Deref(w.policy.Spec.FailurePolicy, admission.Fail) != admission.Ignore, FailsClosed, "The policy has failurePolicy: Fail. If the policy cannot read a checkpoint file, the API server refuses to create workloads, even during a rebuild.",
 				"set spec.failurePolicy: Ignore in the policy"},
 			{ptr.Deref(w.binding.Spec.ParamRef.ParameterNotFoundAction, admission.DenyAction) != admission.AllowAction, FailsClosed,
 				fmt.Sprintf("The binding %s has parameterNotFoundAction: Deny. The API server refuses to create workloads in a namespace without a checkpoint file.", w.binding.Name),

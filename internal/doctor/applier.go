@@ -147,7 +147,7 @@ func (e *examination) owners(id workload.ID) (owners []owner, others []applier) 
 // mayOwn returns the text of a finding about an applier that owns a workload only if its
 // destination is this cluster. wrong is the problem in that case, and the fix.
 func (a applier) mayOwn(wrong string) string {
-	return fmt.Sprintf("%s lists the workload, and its destination, %s, may be this cluster. If it is another cluster, ignore this finding. %s", a.name, a.server, wrong)
+	return fmt.Sprintf("%s lists the workload, and its destination %s may be this cluster. If the destination is another cluster, ignore this finding. %s", a.name, a.server, wrong)
 }
 
 // built returns the manifest of a workload in the last of the overlays that this applier
@@ -172,8 +172,8 @@ func (e *examination) narrowed(s subject, by owner) *Finding {
 				continue
 			}
 			if f := keeps(s, by.annotations); f != nil {
-				return &Finding{RuleNarrowed, s.ID.Short(), fmt.Sprintf("%s protects the live replica count, but its manifest in %s does not. Its next apply sets the replicas to the manifest's (default 1). Finding for the manifest: %s", by.name, o.Dir, f.Text),
-					fmt.Sprintf("in %s, before the next apply: %s", o.Dir, f.Fix)}
+				return &Finding{RuleNarrowed, s.ID.Short(), fmt.Sprintf("The live object %s protects the live replica count, but the manifest of this object in %s does not. After the next apply of this manifest, the replica count in the manifest of the workload (default 1) overrides the live replica count. Finding for the manifest: %s", by.name, o.Dir, f.Text),
+					fmt.Sprintf("before the next apply of the manifest in %s, %s", o.Dir, f.Fix)}
 			}
 		}
 	}

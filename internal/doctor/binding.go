@@ -77,7 +77,7 @@ func (h Here) otherDestination(a applier) *Finding {
 	if a.server == "" || !h.Hub && own(ownServer) || slices.ContainsFunc(h.Servers, own) {
 		return nil
 	}
-	return &Finding{Trap: OtherDestination, Text: fmt.Sprintf("%s applies to %s. doctor cannot confirm that this is the same cluster, so its rules do not count here.", a.name, a.server),
+	return &Finding{Trap: OtherDestination, Text: fmt.Sprintf("%s applies to %s. doctor cannot confirm that this destination is the cluster of the site, so the rules of this object do not count.", a.name, a.server),
 		Fix: "if it is the same cluster, " + a.remedy}
 }
 
@@ -85,10 +85,10 @@ func (h Here) otherRepository(a applier) *Finding {
 	const fix = "gitlatch doctor --url URL"
 	switch is := names(a.origins, func(o origin) string { return o.is }); {
 	case h.Repository == "":
-		return &Finding{OtherRepository, "", fmt.Sprintf("%s reads %s, and the configuration has no URL at which the cluster reads the site's repository.", a.name, is), fix}
+		return &Finding{OtherRepository, "", fmt.Sprintf("%s reads %s, but the configuration does not contain the URL at which the cluster reads the site's repository.", a.name, is), fix}
 	case !slices.ContainsFunc(a.origins, h.takes):
-		return &Finding{OtherRepository, "", fmt.Sprintf("%s reads %s, and the site's repository is %s, so its rules do not count for this site.", a.name, is, place(h.Repository)),
-			"if both are the same repository: " + fix}
+		return &Finding{OtherRepository, "", fmt.Sprintf("%s reads %s, but the repository of the site is %s. The rules of this object do not count for the site.", a.name, is, place(h.Repository)),
+			"if both are the same repository, run: " + fix}
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (h Here) otherRevision(a applier) *Finding {
 	if o := others[0]; o.resolved != "" {
 		at = fmt.Sprintf(" (last resolved to %.12s, which is not the tip of the branch)", o.resolved)
 	}
-	return &Finding{OtherRevision, "", fmt.Sprintf("%s reads %s%s, and the site writes to branch %s.", a.name, names(others, func(o origin) string { return o.revision }), at, h.Branch),
+	return &Finding{OtherRevision, "", fmt.Sprintf("%s reads %s%s, but gitlatch writes to branch %s.", a.name, names(others, func(o origin) string { return o.revision }), at, h.Branch),
 		fmt.Sprintf("set "+others[0].option+" in the source of %s", h.Branch, a.name)}
 }
 
@@ -110,7 +110,7 @@ func (Here) notReconciling(a applier) *Finding {
 	if a.stopped == "" {
 		return nil
 	}
-	return &Finding{NotReconciling, "", a.name + " does not reconcile, so its rules do not count: " + sanitize.Line(a.stopped) + ".", "correct the cause, and reconcile " + a.name + " again"}
+	return &Finding{NotReconciling, "", a.name + " does not reconcile (" + sanitize.Line(a.stopped) + "), so its rules do not count.", "correct the cause, and reconcile " + a.name + " again"}
 }
 
 // A reason is a text and whether it applies.

@@ -76,7 +76,7 @@ func (e *examination) charts() {
 			}
 			values := map[string]any{}
 			if err := yaml.Unmarshal([]byte(s.Helm.Values), &values); err != nil {
-				e.find(BuildFails, a.name(), "Its Helm values cannot be parsed: "+err.Error(), "correct helm.values of its source")
+				e.find(BuildFails, a.name(), "doctor cannot parse the Helm values: "+err.Error(), "correct helm.values of its source")
 			}
 			maps.Copy(values, s.Helm.ValuesObject)
 			for _, p := range s.Helm.Parameters {
@@ -92,7 +92,7 @@ func (e *examination) charts() {
 func (e *examination) guard(by string, values map[string]any) {
 	scaling, _ := values["autoscaling"].(map[string]any)
 	if _, counts := values["replicaCount"]; counts && fmt.Sprint(scaling["enabled"]) == "true" {
-		e.guards[by] = Finding{ChartGuard, by, "Its values set replicaCount and enable autoscaling. If the chart then leaves replicas out, a rebuild ignores replicaCount and starts at 1.", renderAdmission}
+		e.guards[by] = Finding{ChartGuard, by, "The Helm values set replicaCount and enable autoscaling. If the chart omits replicas when autoscaling is enabled, a rebuild ignores replicaCount and starts the workload with 1 pod.", renderAdmission}
 	}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if below, ok := values[key].(map[string]any); ok {

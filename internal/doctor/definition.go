@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -54,7 +55,8 @@ func (e *examination) named() {
 	for _, kind := range slices.Sorted(maps.Keys(e.Cluster.definitions)) {
 		o, _ := e.Cluster.Kinds.Object(kind)
 		for _, differs := range e.Cluster.definitions[kind].differs(o) {
-			e.find(KindDiffers, string(kind), differs, "correct kinds in the policy")
+			problem, fix := remedied(strings.TrimSuffix(differs, "."))
+			e.find(KindDiffers, string(kind), problem+".", fix)
 		}
 	}
 }
@@ -72,12 +74,12 @@ func (d definition) differs(o workload.Object) (all []string) {
 	v := d.Spec.Versions[i]
 	switch scale := v.Subresources.Scale; {
 	case scale == nil:
-		say("%s has no scale subresource in %s, so autoscalers and \"gitlatch restore\" cannot scale it. Remove it from kinds of the policy.", name, o.Version)
+		say("%s has no scale subresource in %s, so autoscalers and \"gitlatch restore\" cannot scale objects of this kind. Remove the kind from kinds in the policy.", name, o.Version)
 	case scale.SpecReplicasPath != string(o.Replicas):
-		say("%s has its replica count at %s, but the policy has replicas: %s. Set replicas: %[2]s in kinds of the policy.", name, scale.SpecReplicasPath, o.Replicas)
+		say("%s has its replica count in the field %s, but the policy has replicas: %s. Set replicas: %[2]s in kinds of the policy.", name, scale.SpecReplicasPath, o.Replicas)
 	}
 	if !v.Schema.OpenAPIV3Schema.has(o.Ready) {
-		say("%s has no field %s, which the policy names as ready. Set ready to another field, for example .status.replicas, in kinds of the policy.", name, o.Ready)
+		say("%s has no field %s, but the policy names this field in ready. Set ready to another field, for example .status.replicas, in kinds of the policy.", name, o.Ready)
 	}
 	return all
 }

@@ -59,7 +59,7 @@ func TestAKindIsComparedWithWhatDefinesIt(t *testing.T) {
 		"not to be read":      {"", func(o *workload.Object) { o.Replicas = workload.Replicas }, nil},
 		"below an open field": {defines, func(o *workload.Object) { o.Ready = ".status.pools.ready" }, nil},
 		"without a schema":    {edit("schema:", "none:"), func(o *workload.Object) { o.Ready = ".status.up" }, nil},
-		"another count":       {defines, func(o *workload.Object) { o.Replicas = workload.Replicas }, []string{"has its replica count at .spec.pool.size, but the policy has replicas: .spec.replicas"}},
+		"another count":       {defines, func(o *workload.Object) { o.Replicas = workload.Replicas }, []string{"has its replica count in the field .spec.pool.size, but the policy has replicas: .spec.replicas"}},
 		"no such ready field": {defines, func(o *workload.Object) { o.Ready = workload.Ready }, []string{"has no field .status.readyReplicas"}},
 		"two at once":         {defines, func(o *workload.Object) { o.Replicas, o.Ready = workload.Replicas, workload.Ready }, []string{".spec.replicas", ".status.readyReplicas"}},
 		"no scale":            {defines, func(o *workload.Object) { o.Version = "v1alpha1" }, []string{"has no scale subresource in v1alpha1"}},

@@ -110,7 +110,7 @@ func TestAnEntryIsOfWhatAWorkloadWasCalledBefore(t *testing.T) {
 			f["repo/clusters/prod/kustomization.yaml"] = "resources: [shop]\n" + c.outer
 			f["cluster.yaml"] = strings.Replace(f["cluster.yaml"], "path: ./clusters/prod/shop", "path: ./clusters/prod", 1)
 			r := f.examine(t)
-			if traps(r) != string(doctor.BeforePrefix) || !strings.Contains(r.Findings[0].Text, "to "+c.live+",") {
+			if traps(r) != string(doctor.BeforePrefix) || !strings.Contains(r.Findings[0].Text, "to "+c.live+".") {
 				t.Errorf("%s", tell(r))
 			}
 		})

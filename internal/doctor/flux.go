@@ -160,8 +160,8 @@ func (s fluxStatus) stopped(object metav1.ObjectMeta, suspended bool) string {
 const ssaAnnotation = "kustomize.toolkit.fluxcd.io/ssa"
 
 var ssaModes = map[string]string{
-	"IfNotPresent": "Flux never updates it again, including its image",
-	"Ignore":       "Flux never creates it, and a rebuild lacks it",
+	"IfNotPresent": "Flux never updates the workload again, including its image",
+	"Ignore":       "Flux never creates the workload, not even in a rebuild",
 }
 
 func (k kustomization) keeps(s subject, annotations map[string]string) *Finding {
@@ -174,7 +174,7 @@ func (k kustomization) keeps(s subject, annotations map[string]string) *Finding 
 	if slices.ContainsFunc(k.Spec.Ignore, func(r ignoreRule) bool { return r.ignores(s) }) {
 		return nil
 	}
-	return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+": %s applies the workload and its replicas, so each reconciliation sets the replica count of git.", name), "add " + rule + " (Flux 2.9)"}
+	return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+". %s applies the workload with its replicas, so each reconciliation sets the live replicas to the replica count in git.", name), "add " + rule + " (Flux 2.9)"}
 }
 
 // ignores reports whether a rule ignores the field of a subject.

@@ -20,7 +20,7 @@ const renderAdmission = "gitlatch render admission | kubectl apply -f -"
 
 // staleCounts is the text of a finding about an Application whose syncs write all its
 // objects.
-const staleCounts = "Each sync writes all of its workloads with replica counts that are some seconds old. This can undo the last step of an autoscaler."
+const staleCounts = "Each sync writes all workloads of the Application with replica counts that are a few seconds old. A sync can therefore undo the last change of an autoscaler."
 
 // inert sets the rules that protect the live replicas of a workload, and adds the
 // findings about missing rules.
@@ -93,16 +93,16 @@ func (f Finding) about(s subject) Finding {
 func (e *examination) noApplier(s subject) (text, fix string) {
 	own := "add \"NAMESPACE/KIND/NAME: REASON\" to " + checkpoint.EvidencePath(e.Site)
 	if releases := e.releases(s); len(releases) > 0 {
-		return fmt.Sprintf(unprotected+": %s applies the workload, and Helm has no rule that ignores %s.", strings.Join(releases, ", "), s.pointer()),
-			renderAdmission + ". If the chart states no replicas, " + own
+		return fmt.Sprintf(unprotected+". %s applies the workload, and Helm has no rule that ignores %s.", strings.Join(releases, ", "), s.pointer()),
+			renderAdmission + ". If the templates of the chart do not set replicas, " + own
 	}
-	none := "no Kustomization of Flux and no Application of Argo CD in this cluster applies the workload"
+	none := "No Flux Kustomization and no Argo CD Application in this cluster applies the workload"
 	hub := " If Argo CD in another cluster, a hub, applies the workload, set gitops in the configuration to that cluster."
 	if e.Here.Hub {
-		none = "no Kustomization of Flux in this cluster and no Application of Argo CD in the hub applies the workload"
+		none = "No Flux Kustomization in this cluster and no Argo CD Application in the hub applies the workload"
 		hub = ""
 	}
-	return unprotected + ": " + none + ".",
+	return unprotected + ". " + none + ".",
 		fmt.Sprintf("%s, and include no Component.%s If another tool applies the workload and ignores %s, %s", renderAdmission, hub, s.pointer(), own)
 }
 
@@ -117,13 +117,13 @@ func (e *examination) dropped(s subject, by applier, kept bool) []Finding {
 	}
 	for _, o := range e.Overlays {
 		if w, ok := o.rendered(s.ID); ok && o.By == by.by() && w.Replicas == nil {
-			next := "The next apply sets it to 1"
+			next := "The next apply sets the replicas to 1"
 			if kept {
 				next = "The next apply that changes another field fails with \"doc is missing key: " + s.pointer() + "\""
 			}
-			return []Finding{{CountDropped, s.ID.Short(), fmt.Sprintf("Flux owns the replica count of %d, and the manifest in %s no longer states it. %s.",
+			return []Finding{{CountDropped, s.ID.Short(), fmt.Sprintf("Flux owns the field with the replica count %d, but the manifest in %s no longer contains this field. %s.",
 				s.sample.Scale.Desired, o.Dir, next),
-				fmt.Sprintf("set replicas: %d in the manifest, or let \"kubectl scale\" or an autoscaler set another count", s.sample.Scale.Desired)}}
+				fmt.Sprintf("set replicas: %d in the manifest, or set another replica count with \"kubectl scale\" or an autoscaler", s.sample.Scale.Desired)}}
 		}
 	}
 	return nil

@@ -13,10 +13,10 @@ func (e *examination) excluded() {
 	for namespace, l := range e.without {
 		fix := fmt.Sprintf("add %s to components of the overlay, above its transformers", path.Dir(checkpoint.ComponentPath(e.Site, namespace)))
 		if !slices.ContainsFunc(l, func(s subject) bool { return s.Level > 0 }) {
-			fix = "run \"gitlatch init\" if the Component does not exist, and " + fix
+			fix = "if the Component does not exist, run \"gitlatch init\". Then " + fix
 		}
 		f := e.find(ComponentMissing, namespace,
-			"No folder that doctor builds (from Flux, Argo CD and --path) includes the Component of the namespace. A rebuild ignores its levels and uses the manifests' replicas (default 1).", fix)
+			"No folder that doctor builds (from Flux, Argo CD and --path) includes the Component of the namespace. A rebuild ignores the levels of the namespace, and uses the replicas in the manifests (default 1).", fix)
 		for i, w := range e.report.Workloads {
 			if slices.ContainsFunc(l, func(s subject) bool { return s.ID == w.ID }) {
 				e.report.Workloads[i].Lowers = append(w.Lowers, f)
@@ -28,8 +28,8 @@ func (e *examination) excluded() {
 // cluster reports if the examined cluster is not the site's cluster in git.
 func (e *examination) cluster() {
 	if e.Another() {
-		e.find(OtherCluster, e.Fleet.Cluster, fmt.Sprintf("This is not the cluster that %s names, %s. The report describes this cluster.",
-			checkpoint.SitePath(e.Site), e.Tree.Site.Cluster), "select the site's cluster with --context. After a rebuild: gitlatch adopt")
+		e.find(OtherCluster, e.Fleet.Cluster, fmt.Sprintf("%s names the cluster %s as the cluster of the site, but doctor checked a different cluster.",
+			checkpoint.SitePath(e.Site), e.Tree.Site.Cluster), "select the site's cluster with --context. After a rebuild, run \"gitlatch adopt\"")
 	}
 }
 

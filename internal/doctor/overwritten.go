@@ -16,6 +16,7 @@ import (
 // A brakeField is the field of an autoscaler that the brake of a restore sets.
 type brakeField struct {
 	text string // as findings show it
+	of   string // the kind of autoscaler
 	path []string
 	// lets are the values with which the autoscaler scales down. A tool that applies
 	// another value stops it as a brake does.
@@ -23,8 +24,8 @@ type brakeField struct {
 }
 
 var brakeFields = map[workload.Kind]brakeField{
-	gitops.HPA: {"spec.behavior.scaleDown.selectPolicy of the HPA", []string{"spec", "behavior", "scaleDown", "selectPolicy"}, []string{"Max", "Min"}},
-	gitops.ScaledObject: {"the annotation autoscaling.keda.sh/paused-scale-in of the ScaledObject",
+	gitops.HPA: {"spec.behavior.scaleDown.selectPolicy", "HPA", []string{"spec", "behavior", "scaleDown", "selectPolicy"}, []string{"Max", "Min"}},
+	gitops.ScaledObject: {"the annotation autoscaling.keda.sh/paused-scale-in", "ScaledObject",
 		[]string{"metadata", "annotations", "autoscaling.keda.sh/paused-scale-in"}, []string{"false", "False", "FALSE", "f", "F", "0"}},
 }
 
@@ -121,9 +122,9 @@ func (e *examination) resets(s subject, a scaler, by owner) {
 	if f == nil || f.Trap == SSA { // with its annotation, Flux does not update the autoscaler
 		return
 	}
-	text := fmt.Sprintf("%s applies %s, so it removes the brake of a restore. Without traffic, the autoscaler then scales the workload down.", by.name, field.text)
+	text := fmt.Sprintf("%s applies %s of the %s, and so removes the brake that a restore sets. Without traffic, the %[3]s then scales down the workload.", by.name, field.text, field.of)
 	if by.away {
 		text = by.mayOwn(text)
 	}
-	e.find(BrakeOverwritten, s.ID.Short(), text, fmt.Sprintf("%s. Or remove %s from git", f.Fix, field.text))
+	e.find(BrakeOverwritten, s.ID.Short(), text, fmt.Sprintf("%s. Alternatively, remove %s from the manifest of the %s", f.Fix, field.text, field.of))
 }

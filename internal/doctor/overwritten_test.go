@@ -104,8 +104,8 @@ spec: {destination: {name: blue}}
 status: {resources: [{group: autoscaling, kind: HorizontalPodAutoscaler, namespace: shop, name: web-cpu}]}
 `
 	found := brakes(f.examine(t))
-	if len(found) != 1 || !strings.Contains(found[0].Text, "its destination, name: blue, may be this cluster") ||
-		!strings.Contains(found[0].Fix, ", and RespectIgnoreDifferences=true to its spec.syncPolicy.syncOptions. Or remove") {
+	if len(found) != 1 || !strings.Contains(found[0].Text, "its destination name: blue may be this cluster") ||
+		!strings.Contains(found[0].Fix, " to spec.ignoreDifferences and RespectIgnoreDifferences=true to spec.syncPolicy.syncOptions of Application argocd/other. Alternatively, remove") {
 		t.Errorf("found %+v", found)
 	}
 }
@@ -113,7 +113,7 @@ status: {resources: [{group: autoscaling, kind: HorizontalPodAutoscaler, namespa
 // A HelmRelease resets the brake only if it detects and corrects drift.
 func TestAHelmReleaseResetsABrake(t *testing.T) {
 	t.Parallel()
-	const fix = "add {paths: [/spec/behavior/scaleDown/selectPolicy], target: {kind: HorizontalPodAutoscaler}} to spec.driftDetection.ignore of HelmRelease shop/chart. Or remove"
+	const fix = "add {paths: [/spec/behavior/scaleDown/selectPolicy], target: {kind: HorizontalPodAutoscaler}} to spec.driftDetection.ignore of HelmRelease shop/chart. Alternatively, remove"
 	for spec, want := range map[string]string{
 		"{}":                                "",
 		"{driftDetection: {mode: warn}}":    "",

@@ -30,7 +30,7 @@ func (e *examination) quotas() {
 			if room, ok := e.report.Room[q.Namespace]; !ok || fits < room {
 				e.report.Room[q.Namespace] = fits
 			}
-			e.find(Quota, q.Namespace, fmt.Sprintf("The levels of the namespace add up to %s, and ResourceQuota %s allows %s %s. A rebuild stops at the quota.", d.say(asks), q.Name, hard.String(), name),
+			e.find(Quota, q.Namespace, fmt.Sprintf("The levels of the namespace add up to %s, but ResourceQuota %s allows only %s %s. A rebuild cannot start the remaining pods.", d.say(asks), q.Name, hard.String(), name),
 				fmt.Sprintf("set %s: %q or more in spec.hard of ResourceQuota %s", name, d.sum.String(), q.Name))
 		}
 	}

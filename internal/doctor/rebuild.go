@@ -7,6 +7,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -18,7 +19,7 @@ func (e *examination) rebuild(s *subject) {
 	o, w := e.given(s.ID)
 	s.Paused = pauses(w)
 	if s.Paused {
-		e.lowers(s, Paused, s.ID.Short(), fmt.Sprintf("%s builds the workload with paused: true. A rebuild creates it without pods, until you resume it.", o.Dir), "remove paused: true from the manifest")
+		e.lowers(s, Paused, s.ID.Short(), fmt.Sprintf("%s builds the workload with paused: true. A rebuild creates the workload without pods, and the pods start only when you resume the workload.", o.Dir), "remove paused: true from the manifest")
 	}
 	e.limits(s)
 	if e.starts(s); s.Paused {
@@ -68,8 +69,8 @@ func (e *examination) starts(s *subject) {
 	case s.Level == 0 && (admitted || len(included) > 0):
 		// No level is lost yet, and a future level will apply.
 	case admitted && !applied && len(included) == 0:
-		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s reads the checkpoint file, but no folder that doctor builds (from Flux, Argo CD, --path and build.paths) applies this file.", w.name()),
-			fmt.Sprintf("let Flux or Argo CD apply %s before the workloads. If you apply it by hand with \"kubectl apply -k %[1]s\", add it to build.paths of the configuration", checkpoint.Directory(e.Site)))
+		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s reads the checkpoint file of the namespace. However, no folder that doctor builds (from Flux, Argo CD, --path and build.paths) applies this file.", w.name()),
+			fmt.Sprintf("configure Flux or Argo CD to apply %s before the workloads. If you apply the folder with \"kubectl apply -k %[1]s\", add it to build.paths in the configuration", checkpoint.Directory(e.Site)))
 	case hidden:
 	case admitted && applied && (built || stays):
 		if s.Start < s.Level {
@@ -104,8 +105,8 @@ func (e *examination) patched(s *subject, included []inclusion) {
 		}
 		for _, w := range in.overlay.Workloads {
 			if renamed(*s, in.overlay, w) {
-				e.lowers(s, BeforePrefix, s.ID.Short(), fmt.Sprintf("The entry is for %s, but %s renames the workload to %s, so the entry matches no live workload.", s.ID.Name, in.overlay.Dir, w.ID.Name),
-					fmt.Sprintf("delete the lines of %s from %s, and latch %s", s.ID.Name, file, w.ID.Name))
+				e.lowers(s, BeforePrefix, s.ID.Short(), fmt.Sprintf("The entry in git is for %s, but %s renames the workload to %s. The entry matches no live workload.", s.ID.Name, in.overlay.Dir, w.ID.Name),
+					fmt.Sprintf("delete the entry of %s from %s, and latch %s", s.ID.Name, file, w.ID.Name))
 				return
 			}
 		}
@@ -115,8 +116,8 @@ func (e *examination) patched(s *subject, included []inclusion) {
 			fmt.Sprintf("add %s to components of %s", path.Dir(checkpoint.ComponentPath(e.Site, s.ID.Namespace)), s.By))
 		return
 	}
-	e.lowers(s, PatchSkipped, s.ID.Short(), fmt.Sprintf("%s builds no %s of this name in namespace %s.", included[0].overlay.Dir, s.ID.Kind, s.ID.Namespace),
-		"if the workload was removed, delete its lines from "+file)
+	e.lowers(s, PatchSkipped, s.ID.Short(), fmt.Sprintf("The folder %s builds no %s with this name in namespace %s.", included[0].overlay.Dir, s.ID.Kind, s.ID.Namespace),
+		"if you removed the workload, delete its entry from "+file)
 }
 
 // skipped adds the finding that explains why a build with both the workload and the
@@ -134,20 +135,20 @@ func (e *examination) skipped(s *subject, in inclusion, w gitops.Object) {
 	fix := "include the Component one folder above " + f.Dir
 	switch {
 	case w.Unplaced:
-		why = fmt.Sprintf("The manifests in %s have no namespace, but the patch requires one.", f.Dir)
+		why = fmt.Sprintf("The manifests in %s have no namespace, but the patch in the Component requires a namespace.", f.Dir)
 		fix = fmt.Sprintf("add metadata.namespace: %s to the manifest, or set namespace: %[1]s one folder below", s.ID.Namespace)
 	case f.Namespace != "":
-		why = fmt.Sprintf("%s includes the Component and sets namespace: %s, which takes effect after the Component.", f.Dir, f.Namespace)
+		why = fmt.Sprintf("The kustomization in %s includes the Component and sets namespace: %s. kustomize sets the namespace after it applies the Component.", f.Dir, f.Namespace)
 	case f.Prefix != "" || f.Suffix != "":
-		why = fmt.Sprintf("%s includes the Component and adds a name prefix or suffix, which takes effect after the Component.", f.Dir)
+		why = fmt.Sprintf("The kustomization in %s includes the Component and adds a name prefix or suffix. kustomize adds the prefix or suffix after it applies the Component.", f.Dir)
 	case in.overlay.outside(f.Dir, w):
-		trap, why = ComponentMissing, fmt.Sprintf("%s includes the Component but does not build the workload.", f.Dir)
+		trap, why = ComponentMissing, fmt.Sprintf("The kustomization in %s includes the Component but does not build the workload.", f.Dir)
 		fix = "include the Component in a kustomization that also builds the workload"
 	default:
 		trap, why = Overridden, fmt.Sprintf("Another patch or transformer in %s sets the replicas after the Component.", in.overlay.Dir)
-		fix = "remove the patch or transformer"
+		fix = "remove the other patch or transformer"
 	}
-	e.lowers(s, trap, s.ID.Short(), fmt.Sprintf("The level is %d, but the build gives %d. %s", s.Level, got, why), fix)
+	e.lowers(s, trap, s.ID.Short(), fmt.Sprintf("The level of the workload is %d, but the built manifest starts %s. %s", s.Level, term.Count(int(got), "pod"), why), fix)
 }
 
 // outside reports whether a folder that includes Components certainly does not build a

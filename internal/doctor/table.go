@@ -62,12 +62,12 @@ func (r Report) summary() string {
 	there := lists.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 && w.Start >= w.Level })
 	found := "nothing to fix"
 	if n := len(r.remarks()); n > 0 {
-		found = fmt.Sprintf("%d to fix, see gitlatch help traps", n)
+		found = term.Count(n, "problem") + " to fix (see \"gitlatch help traps\")"
 	}
 	if len(r.Unread) > 0 {
 		found += ", and some resources could not be read"
 	}
-	return fmt.Sprintf("%s: %s. A rule protects %d of %s. A rebuild starts %d of %d workloads in git at their level.",
+	return fmt.Sprintf("%s: %s. A rule protects the live replicas of %d of %s. A rebuild starts %d of %d workloads at their level in git.",
 		r.Site, found, inert, term.Count(len(r.Workloads), "workload"), there, declared)
 }
 

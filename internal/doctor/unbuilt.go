@@ -75,8 +75,8 @@ func (e *examination) reset(s *subject) bool {
 		return false
 	}
 	s.Start, s.By = *w.Replicas, o.Dir
-	e.lowers(s, StatedCount, s.ID.Short(), fmt.Sprintf("The manifest states replicas: %d, and the next apply after a rebuild sets them again.", *w.Replicas),
-		fmt.Sprintf("let the GitOps tool ignore %s, and only then remove replicas from the manifest", s.pointer()))
+	e.lowers(s, StatedCount, s.ID.Short(), fmt.Sprintf("The manifest contains replicas: %d. After a rebuild, the next apply of the GitOps tool sets the workload to this replica count.", *w.Replicas),
+		fmt.Sprintf("configure the GitOps tool to ignore %s, and only then remove replicas from the manifest", s.pointer()))
 	return true
 }
 
@@ -85,23 +85,28 @@ func (e *examination) reset(s *subject) bool {
 // workload has no known applier and a policy admits it, hidden reports the workload
 // itself.
 func (e *examination) hidden(s *subject, admitted bool) bool {
-	const rendered = ". Or write the rendered manifests to a folder, and run \"gitlatch doctor --path FOLDER\""
+	const rendered = ". Alternatively, write the rendered manifests to a folder, and run \"gitlatch doctor --path FOLDER\""
 	before := len(s.Lowers)
 	owners, _ := e.owners(s.ID)
 	owners = slices.DeleteFunc(owners, func(o owner) bool { return o.away })
 	for _, o := range owners {
 		if !e.fails(o.applier, s.ID.Namespace) {
-			e.unbuilt(s, admitted, o.name, fmt.Sprintf("Its workloads come from %s, so the replicas that a rebuild starts them with are unknown.", o.unbuiltSource(e.Overlays)),
+			e.unbuilt(s, admitted, o.name, fmt.Sprintf("The workloads of %s come from %s. The replicas that a rebuild starts these workloads with are unknown.", o.name, o.unbuiltSource(e.Overlays)),
 				fmt.Sprintf("%s, and add the rule of \"gitlatch render %s\" to %s%s", renderAdmission, o.tool, o.name, rendered))
 		}
 	}
 	for _, name := range e.releases(*s) {
-		e.unbuilt(s, admitted, name, "Its workloads come from a Helm chart, which doctor does not render, so the replicas that a rebuild starts them with are unknown.",
-			renderAdmission+", and let the chart state no replicas"+rendered)
+		e.unbuilt(s, admitted, name, fmt.Sprintf("The workloads of %s come from a Helm chart, which doctor does not render. The replicas that a rebuild starts these workloads with are unknown.", name),
+			renderAdmission+", and remove the replicas from the templates of the chart"+rendered)
 	}
 	if len(s.Lowers) == before && len(owners) == 0 && admitted && len(e.Cluster.Unread) == 0 {
-		e.lowers(s, NotBuilt, s.ID.Short(), "No tool of this cluster applies the workload, and no folder that doctor builds contains it, so the replicas that a rebuild starts it with are unknown.",
-			fmt.Sprintf("for the folder with its manifests: gitlatch doctor --path FOLDER. If another tool applies it and ignores %s, add \"%s: REASON\" to %s", s.pointer(), s.ID, checkpoint.EvidencePath(e.Site)))
+		text, folder := "No GitOps tool in this cluster applies the manifest of the workload", "a folder"
+		if slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return o.By == ByPath }) {
+			text += ", and no folder in --path contains the manifest"
+			folder = "another folder"
+		}
+		e.lowers(s, NotBuilt, s.ID.Short(), text+". The replicas that a rebuild starts the workload with are unknown.",
+			fmt.Sprintf("if %s in the repository contains the manifest, run \"gitlatch doctor --path FOLDER\". If another tool applies the workload and ignores %s, add \"%s: REASON\" to %s", folder, s.pointer(), s.ID, checkpoint.EvidencePath(e.Site)))
 	}
 	return len(s.Lowers) > before
 }

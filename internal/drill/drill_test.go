@@ -114,10 +114,10 @@ func TestASummaryNamesTheWorstThree(t *testing.T) {
 	s := d.Since(&drill.Document{At: time.Date(2026, 11, 19, 9, 0, 0, 0, time.UTC), Fleet: drill.Fleet{Coverage: new(1.0)}})
 	want := `gitlatch prod-eu: a rebuild starts with 89.9 % of the needed pods, below 95 %
 
-89 of 100 pods. Of 6 workloads, 2 start with all needed pods, and 3 with less than 95 % of them.
-All needed pods are ready after 1 min 30 s. Without checkpoints, they are ready after 7 min 30 s, except in 1 workload without an autoscaler that adds them.
+A rebuild starts with 89 of 100 needed pods. Of 6 workloads, 2 start with all needed pods, and 3 with less than 95 % of the needed pods.
+In a rebuild, all needed pods are ready after 1 min 30 s. Without checkpoints, all needed pods are ready after 7 min 30 s, except the pods of 1 workload without an autoscaler that adds pods.
 Scored: 5484ca8 on main. The flush changed no level.
-At the last drill, 2026-11-19 09:00, coverage was 100 %. Since then, 5 workloads changed.
+In the last drill (2026-11-19 09:00), the coverage was 100 %. Since the last drill, 5 workloads changed.
 
 Lowest coverage:
   shop/deployment/a starts with 1 of 50 (overridden)
@@ -143,19 +143,19 @@ func TestASummaryShowsTheSurplus(t *testing.T) {
 		live, rebuilt, surplus, stuck int64
 		want                          string // "" is no line
 	}{
-		{1278, 1775, 497, 0, "A rebuild starts 1775 pods, 497 (38.8 %) more than desired now. Autoscalers lower them after 5 min."},
-		{100, 120, 20, 20, "A rebuild starts 120 pods, 20 (20 %) more than desired now. No autoscaler lowers them."},
-		{100, 120, 20, 5, "A rebuild starts 120 pods, 20 (20 %) more than desired now. Autoscalers lower 15 of them after 5 min, and no autoscaler lowers the others."},
+		{1278, 1775, 497, 0, "A rebuild starts 1775 pods, which include 497 surplus pods (38.8 % of the desired replicas). Autoscalers scale down the surplus pods after 5 min."},
+		{100, 120, 20, 20, "A rebuild starts 120 pods, which include 20 surplus pods (20 % of the desired replicas). No autoscaler scales down the surplus pods."},
+		{100, 120, 20, 5, "A rebuild starts 120 pods, which include 20 surplus pods (20 % of the desired replicas). Autoscalers scale down 15 of the surplus pods after 5 min, and no autoscaler scales down the others."},
 		{100, 100, 0, 0, ""},
 	} {
 		d := drill.Document{Fleet: drill.Fleet{Coverage: new(1.0), Need: c.live, Live: c.live, Rebuilt: c.rebuilt, Surplus: c.surplus, SurplusStuck: c.stuck}}
 		text := d.Text()
-		if !strings.Contains(text, c.want+"\n") || strings.Contains(text, "more than desired") != (c.want != "") {
+		if !strings.Contains(text, c.want+"\n") || strings.Contains(text, "surplus pods") != (c.want != "") {
 			t.Errorf("%+v: got\n%s\nwant %s", c, text, c.want)
 		}
 		d.Fleet.Coverage = nil
 		d.Fleet.Nothing = "no workload is latched"
-		if text := d.Text(); strings.Contains(text, "more than desired") {
+		if text := d.Text(); strings.Contains(text, "surplus pods") {
 			t.Errorf("without a coverage: %s", text)
 		}
 	}

@@ -48,9 +48,9 @@ func (d Document) verdict() []string {
 		if f.Full == 1 {
 			full = "starts"
 		}
-		say("%d of %d pods. Of %s, %d %s with all needed pods, and %d with less than %s of them.", f.Covered, f.Need, term.Count(f.Workloads, "workload"), f.Full, full, f.Low, term.Percent(d.MinCoverage))
+		say("A rebuild starts with %d of %d needed pods. Of %s, %d %s with all needed pods, and %d with less than %s of the needed pods.", f.Covered, f.Need, term.Count(f.Workloads, "workload"), f.Full, full, f.Low, term.Percent(d.MinCoverage))
 		lines = append(lines, f.surplus()...)
-		say("All needed pods are ready %s. Without checkpoints, they are ready %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
+		say("In a rebuild, all needed pods are ready %s. Without checkpoints, all needed pods are ready %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
 		scored = "Scored"
 	}
 	say("%s: %s on %s%s.", scored, short(d.Commit), d.Branch, d.flushed())
@@ -59,7 +59,7 @@ func (d Document) verdict() []string {
 		if l.Coverage != nil {
 			was = term.Percent(*l.Coverage)
 		}
-		say("At the last drill, %s, coverage was %s. Since then, %s changed.", l.At.UTC().Format("2006-01-02 15:04"), was, term.Count(len(l.Changes), "workload"))
+		say("In the last drill (%s), the coverage was %s. Since the last drill, %s changed.", l.At.UTC().Format("2006-01-02 15:04"), was, term.Count(len(l.Changes), "workload"))
 	}
 	return lines
 }
@@ -71,16 +71,16 @@ func (f Fleet) surplus() []string {
 		return nil
 	}
 	window := Span(int64(ScaleDownWindow / time.Second))
-	end := "Autoscalers lower them after " + window
+	end := "Autoscalers scale down the surplus pods after " + window
 	switch f.SurplusStuck {
 	case 0:
 	case f.Surplus:
-		end = "No autoscaler lowers them"
+		end = "No autoscaler scales down the surplus pods"
 	default:
-		end = fmt.Sprintf("Autoscalers lower %d of them after %s, and no autoscaler lowers the others", f.Surplus-f.SurplusStuck, window)
+		end = fmt.Sprintf("Autoscalers scale down %d of the surplus pods after %s, and no autoscaler scales down the others", f.Surplus-f.SurplusStuck, window)
 	}
 	share := term.Percent(float64(f.Surplus) / float64(f.Live))
-	return []string{fmt.Sprintf("A rebuild starts %s, %d (%s) more than desired now. %s.", term.Count(int(f.Rebuilt), "pod"), f.Surplus, share, end)}
+	return []string{fmt.Sprintf("A rebuild starts %s, which include %s (%s of the desired replicas). %s.", term.Count(int(f.Rebuilt), "pod"), term.Count(int(f.Surplus), "surplus pod"), share, end)}
 }
 
 // flushed describes the result of the flush before the score.
@@ -154,7 +154,7 @@ func Span(seconds int64) string {
 func takes(seconds int64, stuck int) string {
 	text := "after " + Span(seconds)
 	if stuck > 0 {
-		text += fmt.Sprintf(", except in %s without an autoscaler that adds them", term.Count(stuck, "workload"))
+		text += fmt.Sprintf(", except the pods of %s without an autoscaler that adds pods", term.Count(stuck, "workload"))
 	}
 	return text
 }

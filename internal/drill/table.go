@@ -60,10 +60,10 @@ func (p *sheet) rows(all bool) {
 		p.Line("")
 	}
 	for _, left := range p.LeftOut {
-		p.Say("  ", "Left out: %s, %s.", term.Count(left.Workloads, "workload"), left.Text)
+		p.Say("  ", "Not in the coverage: %s (%s).", term.Count(left.Workloads, "workload"), left.Text)
 	}
 	if unscored > 0 && !all {
-		p.Say("  ", "Not scored: %s with a need of 0 pods. Run with --all to list them.", term.Count(unscored, "workload"))
+		p.Say("  ", "Not in the coverage: %s with a need of 0 pods. To list these workloads, use --all.", term.Count(unscored, "workload"))
 	}
 	if len(p.LeftOut) > 0 || unscored > 0 && !all {
 		p.Line("")

@@ -16,45 +16,55 @@ import (
 // declared entry. A second sample at the same instant advances nothing. This is the
 // rule, as users read it:
 //
-// While a rollout is in flight, git can contain a rollout entry. The entry contains the old
-// template, the new template (the target), the progress of the rollout, and the template that
-// a rebuild starts with (*old* or *new*).
+// A rollout entry in git records a rollout that is in flight. The entry contains the old
+// template, the new template (the target), and the progress of the rollout. A rollout entry
+// also selects *old* or *new* as the template that a rebuild starts with.
 //
-//   - gitlatch writes the entry when the workload has been in flight for 15 minutes
-//     (`after`), even if the rollout is halted or its target changed. If the rollout fails
-//     earlier, gitlatch writes the entry immediately.
-//   - The entry selects *old* until two healthy samples in a row reach the `cut` (50 %). From
-//     the second of these samples on, the entry selects *new*.
-//   - If the rollout fails, the entry selects *old* again. After 10 minutes of healthy
-//     samples (`progressDeadline`), the entry can switch to *new* again when the rollout
-//     reaches the cut. The healthy samples in these 10 minutes also count toward the cut.
-//   - When the rollout is over, gitlatch removes the entry. If the rollout returns to the old
-//     template, the entry stays in git and selects *old*. If the target of the rollout
-//     changes, gitlatch replaces the entry with a new one.
-//   - If the previous entry selected *old* and its old template still has available pods, the
-//     new entry keeps this old template. Otherwise, the old template of the new entry is the
-//     replaced template with the most available pods.
-//   - If git contains no entry, gitlatch writes an entry for a rollout to an earlier template
-//     only if this rollout fails.
+//   - gitlatch writes the rollout entry when a rollout of the workload has been in flight for
+//     15 minutes (`after`). These 15 minutes include the time while the rollout is halted, and
+//     the time before a change of its target. If the rollout fails earlier, gitlatch writes
+//     the rollout entry immediately.
+//   - The rollout entry selects *old* until two healthy samples in a row reach a progress
+//     of 50 % (`cut`). From the second of these samples on, the rollout entry selects
+//     *new*.
+//   - If the rollout fails, the rollout entry selects *old* again. The rollout entry can
+//     select *new* again after 10 minutes of healthy samples (`progressDeadline`). The
+//     healthy samples in these 10 minutes also count toward the two samples at the `cut`.
+//   - When the rollout is over, gitlatch removes the rollout entry. If the rollout returns
+//     to the old template, the rollout entry selects *old* and stays in git. If the target
+//     of the rollout changes, gitlatch replaces the rollout entry with a new one.
+//   - If the previous rollout entry selected *old* and its old template still has available
+//     pods, the new rollout entry keeps this old template. Otherwise, gitlatch compares all
+//     templates that the rollout replaces, and uses the template with the most available
+//     pods as the old template.
+//   - For a rollout to an earlier template, gitlatch writes a new rollout entry only if
+//     this rollout fails.
 //
-// A rollout has failed if at least one of these conditions is true:
+// A rollout is stalled if pods of the target are missing, and no new pod has become
+// available for 10 minutes (`progressDeadline`). A rollout has failed if at least one of
+// these conditions is true:
 //
 //   - The controller of the workload reports a failure.
-//   - The kind of the workload does not report failures, and the rollout is not halted. In
-//     addition, pods of the target are missing, and no new pod has become available for
-//     `progressDeadline`.
-//   - More than half of the pods that the target had at its peak are missing, and no new pod
-//     has become available for `progressDeadline`.
+//   - The rollout is stalled and not halted, and the controller of the workload does not
+//     report stalled rollouts.
+//   - The rollout is stalled, and the target has less than half of the available pods that
+//     it had at its peak.
 //
-// A sample without a failure is healthy if the available pods are at least 95 % of the
-// target's peak. If the target has fewer desired pods than its peak, gitlatch compares the
-// available pods with the desired pods instead.
+// A sample without a failure is healthy if the available pods of the target are at least
+// 95 % of the target's peak. If the target has fewer desired pods than its peak, gitlatch
+// compares the available pods with the desired pods instead.
 //
-// gitlatch immediately commits a switch to *old* and the removal of an entry that selects
-// *old*. A new entry that selects *old*, a switch to *new*, and other removals wait for the
-// budget. Other changes wait for the next commit of the site. These other changes are the
-// milestones (25 % and 75 %), a new entry that selects *new*, and a failure while the entry
-// selects *old*. Until gitlatch commits a change, the previous entry remains in effect.
+// Some changes of a rollout entry are more urgent than others:
+//
+//   - gitlatch immediately commits a switch to *old*, and the removal of a rollout entry
+//     that selects *old*.
+//   - A new rollout entry that selects *old*, a switch to *new*, and all other removals
+//     wait for the budget.
+//   - Milestones (25 % and 75 %) and a new rollout entry that selects *new* wait for the next
+//     commit of the site. A failure also waits for the next commit if the rollout entry
+//     already selects *old*.
+//
+// Until gitlatch commits a change, the previous rollout entry remains in effect.
 func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	d := Decision{ID: s.ID, Reading: ReadingRollout, Policy: p.Name, From: l.Declared, Verdict: Quiet}
 	if stop := stopsRollout(l, s, look); stop.Reason != ReasonNone {
@@ -199,7 +209,7 @@ func (f *flight) judge(d Decision, look Look) Decision {
 		return d.as(Quiet, ReasonWayBack, fmt.Sprintf("its rollout goes back to the earlier template %s, and gets an entry only if it fails", hash))
 	case unrecorded && !f.timer.Failed && lasted < f.policy.RolloutAfter:
 		return d.as(Pending, ReasonNone, fmt.Sprintf(
-			"a rollout to %s has been in flight for %s of %s; it gets an entry after that, or if it fails", hash, Span(lasted), Span(f.policy.RolloutAfter)))
+			"a rollout to %s has been in progress for %s. gitlatch adds a rollout entry after %s, or when the rollout fails", hash, Span(lasted), Span(f.policy.RolloutAfter)))
 	}
 	if to := f.record(); to != f.recorded {
 		return f.cross(d, to, f.why(to))

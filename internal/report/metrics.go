@@ -48,16 +48,16 @@ func Metrics() []Metric[tick.Report] {
 	return []Metric[tick.Report]{
 		{"Heartbeat", "gitlatch_last_tick_timestamp_seconds", "Count", "time of the last completed tick", sign, heartbeat, nil},
 		{"Workloads", "gitlatch_workloads", "Count", "workloads that the tick sampled", state, workloads, nil},
-		{"LevelChanges", "gitlatch_level_changes_total", "Count", "level changes that a tick decided", event, levelChanges, nil},
-		{"FrozenWorkloads", "gitlatch_frozen_workloads", "Count", "workloads with a freeze", state, frozen, nil},
+		{"LevelChanges", "gitlatch_level_changes_total", "Count", "level changes that ticks decided to make", event, levelChanges, nil},
+		{"FrozenWorkloads", "gitlatch_frozen_workloads", "Count", "frozen workloads", state, frozen, nil},
 		{"Commits", "gitlatch_commits_total", "Count", "commits by gitlatch", event, commits, nil},
 		{"PushFailures", "gitlatch_push_failures_total", "Count", "failures to publish level changes", event, pushFailures, nil},
-		{"UnlistedResources", "gitlatch_unlisted_resources", "Count", "kinds of objects that could not be listed", state, unlisted, nil},
-		{"MissingPods", "gitlatch_missing_pods", "Count", "pods that a rebuild would lack now", state, missingPods, nil},
+		{"UnlistedResources", "gitlatch_unlisted_resources", "Count", "kinds of objects that the tick could not list", state, unlisted, nil},
+		{"MissingPods", "gitlatch_missing_pods", "Count", "pods that would be missing after a rebuild from git", state, missingPods, nil},
 		{"PendingLevelChangeAgeSeconds", "gitlatch_pending_level_change_age_seconds", "Seconds",
-			"age of the oldest level change that is not published; 0 if every level change is published", state, pendingAge, nil},
+			"age of the oldest level change that gitlatch has not published, in seconds", state, pendingAge, nil},
 		{"ObservedEntries", "gitlatch_observed_entries", "Count",
-			"entries in git that no tick updates, because the site observes", state, entries, observes},
+			"checkpoint entries that ticks do not update, because the mode is observe", state, entries, observes},
 	}
 }
 

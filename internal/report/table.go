@@ -114,7 +114,7 @@ func (d Document) leftOut() string {
 	if skips > 0 {
 		text += fmt.Sprintf(", %d not latched: %s", skips, strings.Join(commonest(skipped), ", "))
 	}
-	return text + "; tick -o json lists all"
+	return text + ". To list all workloads, use -o json"
 }
 
 // commonest returns reasons with their numbers, the most common first.

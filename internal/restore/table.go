@@ -127,7 +127,7 @@ func (r Report) summary() string {
 		text += "; active: " + term.Count(r.Holding, "brake")
 	}
 	if r.DryRun {
-		text += "\nNothing was written. To write these changes, run the command again with --yes"
+		text += "\nNothing was written. To make these changes, run the command again with --yes"
 	}
 	return text
 }

@@ -34,7 +34,7 @@ func parseMark(comment string) (workload.ID, error) {
 		case token != sign:
 			return workload.ID{}, fmt.Errorf("the marker has an unknown field %s. Write %s", got(fmt.Sprint(token)), wantMark)
 		case named != "":
-			return workload.ID{}, fmt.Errorf("the marker names two workloads. Keep one. Several markers may name the same workload")
+			return workload.ID{}, fmt.Errorf("the marker names two workloads, but several markers may name the same workload. Keep one workload in each marker")
 		default:
 			if err := fields.Decode(&named); err != nil || named == "" {
 				return workload.ID{}, fmt.Errorf("the marker must name a workload in quotes. Write %s", wantMark)

@@ -28,7 +28,7 @@ func (n Notes) and(later Notes) Notes {
 }
 
 // triesAgain is the text of an alert for the reaction to a failed push or proposal.
-const triesAgain = "tries again with each tick; the levels in git do not change"
+const triesAgain = "tries again with each tick. Until then, the levels in git do not change"
 
 // condition adds a condition: text is a sentence, effect is the reaction of gitlatch, such as
 // "tries again", and fix is the remedy for the user.
@@ -47,7 +47,7 @@ func (n *Notes) notice(kind NoticeKind, subject, format string, args ...any) {
 
 // invalid adds a file on the branch that cannot be read.
 func (n *Notes) invalid(file string, err error) {
-	did := "uses the last agreed version"
+	did := "uses the last version that it accepted"
 	fix := "correct " + file + " on the branch"
 	n.problem(fmt.Errorf("%w; %s; until then gitlatch %s", err, fix, did))
 	n.condition(alert.Invalid, file, err.Error(), did, fix)

@@ -88,7 +88,7 @@ func (p *publisher) propose(ctx context.Context) error {
 	if !p.Pushed && (ours.ID != "" || p.DryRun) { // the proposal is open and up to date
 		if p.Fleet.At.Sub(ours.Opened) >= unmergedAfter {
 			text := fmt.Sprintf("proposal %s waits since %s", ours.URL, ours.Opened.UTC().Format(timeFormat))
-			p.condition(alert.Blocked, "proposal", text, "keeps it up to date", "merge it, or close it to decline it")
+			p.condition(alert.Blocked, "proposal", text, "keeps the pull request up to date", "merge the pull request, or close it to decline its level changes")
 		}
 		return nil
 	}

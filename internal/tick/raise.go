@@ -110,11 +110,11 @@ func (n *Notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 			}
 		}
 		n.condition(alert.Unread, unread.Part, unread.Part+" could not be read: "+cmp.Or(unread.Why, "no reason was given"),
-			"lowers no level in the site until then", fix)
+			"lowers no level of the site until it can list all objects", fix)
 	}
 	for _, unmeasured := range fleet.Unmeasured {
 		n.condition(alert.Unmeasured, unmeasured.Part, "the demand that "+unmeasured.Part+" measures is unknown: "+unmeasured.Why,
-			"sends no work-per-request alerts for its workloads until it answers", "check that the source runs, and its address and credentials in demand of the configuration")
+			"sends no work-per-request alerts for the affected workloads until the source returns a value", "check that the source runs, and check its address and credentials in demand of the configuration")
 	}
 	if head.Drop != nil {
 		n.Conditions = append(n.Conditions, massDrop(r.Site, *head.Drop))
@@ -122,11 +122,11 @@ func (n *Notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 	many := lists.Count(r.Decisions, func(d policy.Decision) bool { return d.Reason == policy.ReasonMany })
 	if many > 0 {
 		n.condition(alert.Retirement, "", fmt.Sprintf("%d workloads have been absent for so long that gitlatch would remove their entries, but too many are absent at once", many),
-			"keeps the entries", "if the workloads are gone permanently, delete their entries on the branch. Keep the entries of workloads that are in the cluster: gitlatch takes the removal of many of these for a mistake")
+			"keeps the entries", "if the workloads are gone permanently, delete their entries on the branch. Keep the entries of workloads that are in the cluster, because gitlatch treats the removal of many such entries as a mistake")
 	}
 	if due := head.UnpublishedSince; !due.IsZero() && fleet.At.Sub(due) >= staleAfter {
 		n.condition(alert.Stale, "", fmt.Sprintf("a level change has been waiting since %s", due.UTC().Format(timeFormat)),
-			triesAgain+". A rebuild now starts with the old level", "for the reason, see the other alerts and run \"gitlatch tick --dry-run\"")
+			triesAgain+". A rebuild now starts with the old level", "to find the reason, see the other alerts and run \"gitlatch tick --dry-run\"")
 	}
 }
 
@@ -141,8 +141,8 @@ func massDrop(site string, d latch.Drop) alert.Condition {
 		Kind:   alert.MassDrop,
 		Title:  fmt.Sprintf("mass drop, %d of %d workloads lost half of their pods", d.Workloads, d.Of),
 		Text:   fmt.Sprintf("%s, since %s", text, d.Since.UTC().Format("2006-01-02 15:04 UTC")),
-		Effect: "gitlatch keeps every level until these workloads recover. Raises continue.",
-		Fix:    fmt.Sprintf("for an outage, none in gitlatch. If the drop is intended, run \"gitlatch adopt -c %s.yaml\"", site),
+		Effect: "gitlatch raises levels, but lowers no level until these workloads recover",
+		Fix:    fmt.Sprintf("after an outage, no action in gitlatch is necessary. If the drop is intended, run \"gitlatch adopt -c %s.yaml\"", site),
 	}
 }
 
@@ -152,7 +152,7 @@ func surge(s ledger.Surge, from, to int32) alert.Condition {
 		Kind: alert.Surge, Subject: s.ID.String(),
 		Text:   fmt.Sprintf("its level rose from %d to %d in one change, because it has %d pods", from, to, s.Need),
 		Effect: fmt.Sprintf("a rebuild starts the workload with %d pods", to),
-		Fix:    "none, if the load is real. Otherwise, scale the workload down, and set its level in its checkpoint file. gitlatch does not change your value for 24 hours",
+		Fix:    "if the load is real, no action is necessary. If not, scale the workload down, and correct its level in the checkpoint file. gitlatch does not change the corrected level for 24 hours",
 	}
 }
 
@@ -166,7 +166,7 @@ func (n *Notes) clusters(site string, fleet workload.Fleet, c latch.Cluster, wit
 			fmt.Sprintf("stop the schedule of cluster %s, or set another site in its configuration. If the site moved to this cluster, stop the schedule of %s, and run \"gitlatch adopt\"", c.Other, c.UID))
 	case c.Other != "" && fleet.Cluster == c.Other:
 		n.condition(alert.ClusterNew, c.Other, fmt.Sprintf("cluster %s runs ticks of site %s, whose own cluster was %s", c.Other, site, c.UID),
-			"only raises levels", "when the rebuilt cluster has its traffic, run \"gitlatch adopt\"")
+			"only raises levels", "after you move the traffic to the rebuilt cluster, run \"gitlatch adopt\"")
 	}
 }
 
@@ -177,7 +177,7 @@ func (n *Notes) unruled(s latch.State) {
 		return
 	}
 	file := s.Head.Agreed.PolicyFile
-	n.policyGone(file, fmt.Sprintf("the branch has no %s; entries in git: %d", file, entries), "only observes, and does not update them")
+	n.policyGone(file, fmt.Sprintf("the branch has no %s; entries in git: %d", file, entries), "only observes, and does not update the entries")
 }
 
 // markers adds the conditions about refused markers, and about numbers that users wrote. A
@@ -201,7 +201,7 @@ func (n *Notes) markers(m markers, files []string, open []alert.Open) {
 		}
 		if len(texts) > 0 {
 			n.condition(alert.Invalid, file, strings.Join(texts, "\n"),
-				"does not change the file, and still commits the checkpoint file", "follow the message, or remove the file from inPlace in the policy")
+				"does not change the file, and still commits the checkpoint file", "correct the file as the message describes, or remove the file from inPlace in the policy")
 		}
 	}
 }

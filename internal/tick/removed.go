@@ -116,8 +116,8 @@ func removedAtOnce(commit string, gone []ledger.Change, of int, until time.Time)
 	}
 	return alert.Condition{
 		Kind: alert.EntriesRemoved, Subject: commit, Text: alert.Brief(text),
-		Effect: "gitlatch writes no level for them until " + until.UTC().Format(timeFormat) + "; then it treats them as new workloads",
-		Fix:    "if this was a mistake, revert the commit. To opt the workloads out, remove the entries again once gitlatch has written them. To stop gitlatch, commit the policy with mode: observe",
+		Effect: "gitlatch writes no level for them until " + until.UTC().Format(timeFormat) + ". After that, gitlatch treats them as new workloads",
+		Fix:    "if this was a mistake, revert the commit. To opt the workloads out, wait until gitlatch has written the entries again, and then remove them a second time. To stop gitlatch, commit the policy with mode: observe",
 	}
 }
 

@@ -316,11 +316,11 @@ func TestTheCaptionSaysWhatIsLeftOut(t *testing.T) {
 		says  []string
 		never []string
 	}{
-		{nil, []string{"93 workloads, a repository on GitHub", "2 seconds billed", "730 cold starts", "1 request to KMS", "written down from memory", "the dashboard of infra/monitoring.yaml", "old versions of the key", "deducts no other free tiers"}, []string{"user of CodeCommit"}},
-		{[]string{"secrets=0"}, []string{"a repository on CodeCommit", "the role as a user of CodeCommit"}, nil},
-		{[]string{"secrets=0", "codecommit_users=1", "lambda_seconds=3"}, []string{"3 seconds billed"}, []string{"user of CodeCommit"}},
-		{[]string{"dashboards=1"}, []string{"old versions of the key"}, []string{"the dashboard"}},
-		{[]string{"dashboards=1", "keys=3"}, []string{"The bill deducts no free tiers."}, []string{"does not count"}},
+		{nil, []string{"93 workloads and a repository on GitHub", "Lambda bills 2 seconds", "730 cold starts", "1 request to KMS", "written from memory", "the dashboard of infra/monitoring.yaml", "old versions of the KMS key", "does not deduct any other AWS free tier"}, []string{"user of CodeCommit"}},
+		{[]string{"secrets=0"}, []string{"a repository on CodeCommit", "the IAM role as a user of CodeCommit"}, nil},
+		{[]string{"secrets=0", "codecommit_users=1", "lambda_seconds=3"}, []string{"Lambda bills 3 seconds"}, []string{"user of CodeCommit"}},
+		{[]string{"dashboards=1"}, []string{"old versions of the KMS key"}, []string{"the dashboard"}},
+		{[]string{"dashboards=1", "keys=3"}, []string{"The bill does not deduct any AWS free tier."}, []string{"does not include"}},
 	} {
 		var args []string
 		for _, set := range c.set {

@@ -15,7 +15,7 @@ func (b Bill) caption() string {
 	if use["secrets"] == 0 {
 		host = "CodeCommit"
 	}
-	return fmt.Sprintf("This bill is for one month of one site with %d workloads, a repository on %s, and %s ticks (one tick every %s minutes). The bill uses the list prices of %s in %s, which were written down from memory on %s. Compare each price with the current AWS price. Each amount is rounded up. The tests measured the number of requests. The bill assumes %s seconds billed for each tick (lambda_seconds), %s cold starts (cold_starts), and %s to KMS for each tick (key_requests_per_tick). %s",
+	return fmt.Sprintf("This bill shows the monthly cost of one site with %d workloads and a repository on %s. In one month, gitlatch runs %s ticks (one tick every %s minutes). The bill uses the list prices of %s in %s, which were written from memory on %s. Compare each price with the current AWS price. Each amount in the bill is rounded up. The number of requests comes from measurements in tests. The bill assumes that Lambda bills %s seconds for each tick (lambda_seconds). The bill also assumes %s cold starts (cold_starts), and %s to KMS for each tick (key_requests_per_tick). %s",
 		b.Workloads, host, quantity(b.Ticks), quantity(use["period_minutes"]), b.List.Region, b.List.Currency, b.List.Date,
 		quantity(use["lambda_seconds"]), quantity(use["cold_starts"]), counted(use["key_requests_per_tick"], "request"), b.leftOut())
 }
@@ -29,20 +29,20 @@ func (b Bill) leftOut() string {
 		full float64 // the bill counts everything from this value on
 		text string
 	}{
-		{"dashboards", 1, "The bill does not count the dashboard of infra/monitoring.yaml, because the first three dashboards of an account are free. To count the dashboard, set dashboards=1."},
-		{"keys", 3, "The bill does not count old versions of the key. Each of the first two yearly rotations adds one version. To count these versions, set keys=3."},
+		{"dashboards", 1, "The bill does not include the dashboard of infra/monitoring.yaml, because the first three dashboards of an AWS account are free. To include the dashboard, set dashboards=1."},
+		{"keys", 3, "The bill does not include old versions of the KMS key. Each of the first two yearly key rotations adds one key version. To include these key versions, set keys=3."},
 	} {
 		if b.List.Usage[o.name] < o.full {
 			out = append(out, o.text)
 		}
 	}
 	if b.List.Usage["secrets"] == 0 && b.List.Usage["codecommit_users"] == 0 {
-		out = append(out, "The bill does not count the role as a user of CodeCommit, because the first five users of an account are free. To count the role, set codecommit_users=1.")
+		out = append(out, "The bill does not include the IAM role as a user of CodeCommit, because the first five CodeCommit users of an AWS account are free. To include the role, set codecommit_users=1.")
 	}
 	if len(out) == 0 {
-		return "The bill deducts no free tiers."
+		return "The bill does not deduct any AWS free tier."
 	}
-	return strings.Join(append(out, "The bill deducts no other free tiers."), " ")
+	return strings.Join(append(out, "The bill does not deduct any other AWS free tier."), " ")
 }
 
 // WriteText writes the bill for a terminal.

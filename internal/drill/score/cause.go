@@ -19,7 +19,7 @@ func (one subject) causes() []drill.Cause {
 		add(string(policy.ReasonUnread), one.unknown, "")
 		return causes
 	case !one.runs:
-		add(drill.CauseNotRunning, "Git has a level for the workload, but the cluster does not have the workload.", "")
+		add(drill.CauseNotRunning, "Git has a level for the workload, but the workload does not exist in the cluster.", "")
 		return causes
 	case one.need == 0 || one.leftOut():
 		if one.decision.Reason != policy.ReasonNone {
@@ -38,14 +38,14 @@ func (one subject) causes() []drill.Cause {
 		switch {
 		case len(causes) > 0:
 		case one.Start == 0:
-			add(drill.CauseNotBuilt, "No folder that was built contains the workload, so the replicas that a rebuild starts it with are unknown.", "name the folder with its manifests with --path")
+			add(drill.CauseNotBuilt, "No folder that drill built contains the manifest of the workload. The replicas that a rebuild starts the workload with are unknown.", "if the repository contains the manifest, pass its folder with --path")
 		case one.Level > 0:
-			add(drill.CauseBuiltLow, fmt.Sprintf("%s builds the workload with replicas: %d, but its level is %d.", one.By, one.Start, one.Level), "")
+			add(drill.CauseBuiltLow, fmt.Sprintf("The folder %s builds the workload with replicas: %d, but the level of the workload is %d.", one.By, one.Start, one.Level), "")
 		}
 	}
 	if one.start < one.Start {
 		add(drill.CauseQuota, fmt.Sprintf("A ResourceQuota in namespace %s is too small for all pods. The workload starts %d of %d pods.", one.ID.Namespace, one.start, one.Start),
-			"raise spec.hard of the ResourceQuota")
+			"raise the limits in spec.hard of the ResourceQuota")
 	}
 	if one.Level < one.need {
 		causes = append(causes, one.declared())
@@ -62,7 +62,7 @@ func (one subject) declared() drill.Cause {
 	}
 	d := one.decision
 	if one.proposed >= one.need {
-		return drill.Cause{Name: drill.CauseProposed, Text: fmt.Sprintf("The pull request that sets the level to %d is not merged.", one.proposed), Fix: "merge the pull request"}
+		return drill.Cause{Name: drill.CauseProposed, Text: fmt.Sprintf("The pull request that sets the level of the workload to %d is not merged.", one.proposed), Fix: "merge the pull request"}
 	}
 	if d.Reason != policy.ReasonNone {
 		fixes := map[policy.Reason]string{policy.ReasonNoEvidence: "gitlatch doctor --write"}
@@ -72,7 +72,7 @@ func (one subject) declared() drill.Cause {
 		return drill.Cause{Name: drill.CauseUndeclared, Text: "Git has no level for the workload: " + d.Text}
 	}
 	if one.policy.Round == policy.RoundNearest && d.Verdict == policy.Quiet {
-		return drill.Cause{Name: drill.CauseRounded, Text: fmt.Sprintf("Its policy rounds %d to the nearest level, %d.", one.need, one.Level), Fix: "set round: up in its policy"}
+		return drill.Cause{Name: drill.CauseRounded, Text: fmt.Sprintf("The policy of the workload rounds %d replicas to the nearest level, %d.", one.need, one.Level), Fix: "set round: up in the policy"}
 	}
-	return drill.Cause{Name: drill.CauseDeclared, Text: fmt.Sprintf("Git has %d of the %d pods that the workload needs: %s", one.Level, one.need, d.Text)}
+	return drill.Cause{Name: drill.CauseDeclared, Text: fmt.Sprintf("The level in git is %d, but the workload needs %d pods: %s", one.Level, one.need, d.Text)}
 }

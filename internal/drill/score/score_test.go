@@ -69,7 +69,7 @@ func TestCausesOfWhatLacks(t *testing.T) {
 		{"declared low", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 100, 100
 			decides(l, policy.Cross, "", "187 rounds to 200")
-		}, 87, "declared-low", "Git has 100 of the 187 pods"},
+		}, 87, "declared-low", "The level in git is 100, but the workload needs 187 pods"},
 		{"frozen, and a trap besides", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level = 100
 			lowered(l, doctor.ComponentMissing, 1)
@@ -82,7 +82,7 @@ func TestCausesOfWhatLacks(t *testing.T) {
 		{"not merged", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 100, 100
 			l.Tick.Latches = latch.LatchesOf(map[workload.ID]latch.Latch{web: {ID: web, Proposal: &checkpoint.Entry{Replicas: 200}}})
-		}, 87, "not-merged", "sets the level to 200 is not merged"},
+		}, 87, "not-merged", "sets the level of the workload to 200 is not merged"},
 		{"nothing is declared", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 0, 1
 			decides(l, policy.Pending, policy.ReasonNoEvidence, "nothing is known")

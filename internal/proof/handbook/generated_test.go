@@ -237,7 +237,7 @@ func parameters(t *testing.T) string {
 			known[name] = true
 			if p.AllowedValues != nil {
 				last := len(p.AllowedValues) - 1
-				p.Description += ". The allowed values are " + strings.Join(p.AllowedValues[:last], ", ") + " and " + p.AllowedValues[last]
+				p.Description += ". The allowed values of " + code(name) + " are " + strings.Join(p.AllowedValues[:last], ", ") + " and " + p.AllowedValues[last]
 			}
 			rows += row(code(name), p.Default, sentences(p.Description))
 		}

@@ -205,7 +205,7 @@ func TestTheRulesOfThePlanHoldToItsEnd(t *testing.T) {
 		at   int32 // pods desired in the end; -1 if unchanged
 		said string
 	}{
-		"suspended":     {func(w *plan.Workload) { w.Replicas, w.Ready = 0, 0 }, 0, "a/deployment/web: has 0 replicas"},
+		"suspended":     {func(w *plan.Workload) { w.Replicas, w.Ready = 0, 0 }, 0, "a/deployment/web: is suspended (0 replicas)"},
 		"opted out":     {func(w *plan.Workload) { w.OptOut = true }, -1, "a/deployment/web: is opted out by its annotation"},
 		"capped":        {func(w *plan.Workload) { w.Scalers = []plan.Scaler{{Max: 30}} }, 30, ""},
 		"capped higher": {func(w *plan.Workload) { w.Scalers = []plan.Scaler{{Max: 300}} }, 100, ""},
