@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
-// listMark is the start of a site's kustomization. gitlatch changes no file without it.
+// listMark is the start of a site's kustomization. gitlatch does not change a file with another start.
 const listMark = "# gitlatch writes this file"
 
 const listHeader = listMark + ` from the checkpoint files. A namespace without workloads is not
@@ -76,7 +76,7 @@ func (t Tree) recorded() (namespaces []string) {
 }
 
 // Unlisted returns the namespaces with a checkpoint file that the site's kustomization
-// leaves out, sorted. Without a kustomization of gitlatch, there are none.
+// leaves out, sorted. It is nil if the site has no kustomization of gitlatch.
 func (t Tree) Unlisted() []string {
 	if !t.HasList() {
 		return nil

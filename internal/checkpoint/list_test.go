@@ -12,7 +12,8 @@ import (
 
 const listAt = "checkpoints/prod-eu/kustomization.yaml"
 
-// listedIn returns the tree of pay and shop of the example with a site's kustomization; "" is none.
+// listedIn returns the tree of pay and shop of the example with a site's kustomization.
+// "" means no file.
 func listedIn(t *testing.T, list string) Tree {
 	t.Helper()
 	files := read(t, example.Name)

@@ -50,10 +50,10 @@ as gitlatch tick. For each policy, backtest prints the number of commits per
 day, the coverage and the waste. It writes nothing.
 
 The coverage is the percentage of the desired replicas that the levels cover.
-The waste is the number of pod hours by which the levels exceed the desired
-replicas. backtest recommends the policy with the least waste that meets
---min-coverage and --max-commits. If no policy meets both limits, backtest
-prefers coverage to few commits, and prints the reason.
+The waste is the pod hours of the levels above the desired replicas. backtest
+recommends the policy with the least waste that meets --min-coverage and
+--max-commits. If no policy meets both limits, backtest prefers coverage to few
+commits, and prints the reason.
 
 FILE is a CSV or JSON file, and can be compressed with gzip. To read from
 standard input, use - as FILE. If you specify several files, backtest combines

@@ -90,6 +90,7 @@ To list the topics of the handbook, run "gitlatch help topics".`,
 	root.SetHelpCommand(newHelp(env))
 	refuseEmpty(root)
 	root.SetUsageTemplate(usage(root.UsageTemplate()))
+	describeHelp(root)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		if !c.HasParent() && c.Flags().NArg() > 0 {
 			return noCommand(c, c.Flags().Args())
@@ -103,6 +104,15 @@ To list the topics of the handbook, run "gitlatch help topics".`,
 		return fmt.Errorf("%w%s", err, seeHelp(like, c))
 	})
 	return root
+}
+
+// describeHelp describes the flag --help of all commands.
+func describeHelp(c *cobra.Command) {
+	c.InitDefaultHelpFlag()
+	c.Flags().Lookup("help").Usage = "print the help of this command"
+	for _, sub := range c.Commands() {
+		describeHelp(sub)
+	}
 }
 
 // usage returns the template of cobra with the flags of a command and the common flags in

@@ -18,8 +18,8 @@ type brakeField struct {
 	text string // as findings show it
 	of   string // the kind of autoscaler
 	path []string
-	// lets are the values with which the autoscaler scales down. A tool that applies
-	// another value stops it as a brake does.
+	// lets are the values that allow the autoscaler to scale down. A tool that applies
+	// another value stops the autoscaler as a brake does.
 	lets []string
 }
 

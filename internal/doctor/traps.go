@@ -80,7 +80,7 @@ func (e *examination) overlays() {
 		}
 		records := o.Dir == checkpoint.Directory(e.Site)
 		if records && o.Dropped {
-			e.find(ListIgnored, o.Dir, fmt.Sprintf("%s applies this folder, but a rule of its source excludes kustomization.yaml. The tool then applies every checkpoint file, and fails if a namespace is deleted.", o.By),
+			e.find(ListIgnored, o.Dir, fmt.Sprintf("%s applies this folder, but a rule of its source excludes kustomization.yaml. The tool therefore applies every checkpoint file, and fails if a user deletes a namespace.", o.By),
 				fmt.Sprintf("include the file in %s, in spec.ignore of the GitRepository, or in directory.include of the Application", sourceIgnore))
 			continue
 		}
@@ -93,7 +93,7 @@ func (e *examination) overlays() {
 		}
 	}
 	if e.Tree.ForeignList() {
-		e.find(ListForeign, checkpoint.ListPath(e.Site), "A user wrote this file, so gitlatch does not update it. If a namespace is added, nothing applies its checkpoint file. If a namespace is deleted, the apply fails.",
+		e.find(ListForeign, checkpoint.ListPath(e.Site), "A user wrote this file, so gitlatch does not update it. The GitOps tool does not apply the checkpoint file of a new namespace. If a user deletes a namespace in this file, the tool can no longer apply the checkpoint files.",
 			"remove the file, and run \"gitlatch init\"")
 	}
 }

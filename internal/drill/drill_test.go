@@ -141,7 +141,7 @@ func TestASummaryShowsTheSurplus(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		live, rebuilt, surplus, stuck int64
-		want                          string // "" is no line
+		want                          string // "" means no line
 	}{
 		{1278, 1775, 497, 0, "A rebuild starts 1775 pods, which include 497 surplus pods (38.8 % of the desired replicas). Autoscalers scale down the surplus pods after 5 min."},
 		{100, 120, 20, 20, "A rebuild starts 120 pods, which include 20 surplus pods (20 % of the desired replicas). No autoscaler scales down the surplus pods."},

@@ -32,7 +32,7 @@ type Autoscaler struct {
 	Data   json.RawMessage // the entire object
 }
 
-// AutoscalerOf parses an autoscaler of a kind from JSON. The kinds are those of workloads.
+// AutoscalerOf parses an autoscaler of a kind from JSON. kinds has the kinds of workloads.
 func AutoscalerOf(kind workload.Kind, data []byte, kinds workload.Kinds) (Autoscaler, error) {
 	var o struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`

@@ -33,8 +33,8 @@ import (
 //   - When the rollout is over, gitlatch removes the rollout entry. If the rollout returns
 //     to the old template, the rollout entry selects *old* and stays in git. If the target
 //     of the rollout changes, gitlatch replaces the rollout entry with a new one.
-//   - If the previous rollout entry selected *old* and its old template still has available
-//     pods, the new rollout entry keeps this old template. Otherwise, gitlatch compares all
+//   - If the previous rollout entry selected *old*, the new rollout entry keeps its old
+//     template while this template still has available pods. Otherwise, gitlatch compares all
 //     templates that the rollout replaces, and uses the template with the most available
 //     pods as the old template.
 //   - For a rollout to an earlier template, gitlatch writes a new rollout entry only if
@@ -58,8 +58,8 @@ import (
 //
 //   - gitlatch immediately commits a switch to *old*, and the removal of a rollout entry
 //     that selects *old*.
-//   - A new rollout entry that selects *old*, a switch to *new*, and all other removals
-//     wait for the budget.
+//   - These changes wait for the budget: a new rollout entry that selects *old*, a switch to
+//     *new*, and the removal of a rollout entry that selects *new*.
 //   - Milestones (25 % and 75 %) and a new rollout entry that selects *new* wait for the next
 //     commit of the site. A failure also waits for the next commit if the rollout entry
 //     already selects *old*.

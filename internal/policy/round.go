@@ -113,8 +113,8 @@ func limit(s Site, decisions []Decision) []Decision {
 
 // listed decides about the namespaces in the site's kustomization. It lists a namespace
 // with a workload in the sample. It leaves out a namespace with entries and without
-// workloads, unless a guard stops retirement. It decides nothing about a namespace whose
-// entries can neither be read nor sampled.
+// workloads, unless a guard stops retirement. It decides nothing about a namespace if its
+// entries cannot be read or sampled.
 func listed(s Site, stop Stop, absent []Decision) map[string]bool {
 	listed := map[string]bool{}
 	for _, sample := range s.Fleet.Samples {

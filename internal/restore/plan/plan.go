@@ -105,8 +105,8 @@ func (o Options) Named() []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(o.Namespaces, o.Order))))
 }
 
-// A Plan lists the workloads that a restore brakes or raises, and those that it skips. A
-// restore brakes all workloads of Braked and of Waves, and then raises those of Waves.
+// A Plan lists the workloads that a restore brakes, raises or skips. A restore brakes all
+// workloads of Braked and of Waves, and then raises the workloads of Waves.
 type Plan struct {
 	Waves []Wave `json:"waves,omitempty"`
 	// Braked are the workloads that a restore only brakes, in the order of
