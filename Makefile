@@ -83,7 +83,7 @@ lint: ## Lint Go, and the scripts where shellcheck is installed (the first run b
 vulnerabilities: ## Look for known holes in what the programs call, of Go and of the modules (asks vuln.go.dev)
 	go run $(GOVULNCHECK) ./...
 
-FUNCTIONS := LatchFunction RestoreFunction DrillFunction FleetDispatcher FleetWorker
+FUNCTIONS := LatchFunction RestoreFunction RegionSwitchFunction DrillFunction FleetDispatcher FleetWorker
 
 .PHONY: build
 build: bin/gitlatch functions ## Build the command, and the Lambdas for arm64, into bin/
@@ -135,6 +135,10 @@ build-LatchFunction:
 .PHONY: build-RestoreFunction
 build-RestoreFunction:
 	$(bootstrap) ./functions/restore
+
+.PHONY: build-RegionSwitchFunction
+build-RegionSwitchFunction:
+	$(bootstrap) ./functions/regionswitch
 
 .PHONY: build-DrillFunction
 build-DrillFunction:

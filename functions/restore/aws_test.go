@@ -28,7 +28,7 @@ func TestOnAWS(t *testing.T) {
 		for _, provider := range []string{"codecommit", "github"} {
 			// One after the other, because a release affects the full cluster.
 			t.Run(provider, func(t *testing.T) {
-				s := c.deploy(t, provider)
+				s := c.deploy(t, provider, provider, "web", "stuck", "gone")
 				t.Run("a dry run writes nothing", s.dryRun)
 				t.Run("a deadline stops it cleanly", s.deadline)
 				t.Run("it raises, and holds", s.raises)
@@ -37,6 +37,7 @@ func TestOnAWS(t *testing.T) {
 				t.Run("operations seen are those that are granted", s.operations)
 			})
 		}
+		t.Run("a Region switch plan", c.plan)
 		t.Run("a role without access is told what to do", c.stranger)
 	})
 }
@@ -46,7 +47,7 @@ type answer struct {
 	Cluster         string
 	DryRun, Stopped bool
 	Waves           []struct{ Raises []struct{} }
-	Left            []struct{ Reason string }
+	Left            []struct{ Workload, Reason string }
 	Raised          []struct{}
 	Brakes          []struct{ Outcome string }
 	Released        []struct{ Autoscaler, Outcome string }
@@ -181,8 +182,8 @@ func (s *stack) operations(t *testing.T) {
 // stranger is a role without an access entry.
 func (c *cloud) stranger(t *testing.T) {
 	t.Parallel()
-	s := c.stack(t, "codecommit", "stranger")
-	s.start(t)
+	s := c.stack(t, "codecommit", "stranger", "web", "stuck")
+	s.function = s.start(t, s.binary)
 	r := s.function.Invoke(t.Context(), []byte(`{"site": "stranger", "action": "release"}`))
 	if r.Error == nil || !strings.Contains(r.Error.Message, "Give the role an access entry with the group gitlatch:restorers") {
 		t.Errorf("error %v", r.Error)

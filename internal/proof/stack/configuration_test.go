@@ -138,7 +138,7 @@ func configurationIsAsDocumented(t *testing.T, of templates) (broken []string) {
 				t.Fatal(err)
 			}
 			switch id {
-			case "RestoreFunction":
+			case "RestoreFunction", "RegionSwitchFunction":
 				want = restoring(want.(map[string]any))
 			case "DrillFunction":
 				want = drilling(want.(map[string]any), s)

@@ -65,7 +65,7 @@ var samples = []sample{
 			"HubDestination": "https://0A1B.gr7.eu-west-1.eks.amazonaws.com",
 			"ScheduleState":  "DISABLED",
 		},
-		restoreSource: nil,
+		restoreSource: {"RegionSwitchAction": "restore", "RegionSwitchNamespaces": "shop,pay"},
 	}},
 	{"spoke", "spoke", map[string]string{
 		"Site":                   "123", // a name that YAML would parse as a number
@@ -331,6 +331,8 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"AccessEntry":            {"false"},
 		"StateStack":             {"1a", "a_b"},
 		"PermissionsBoundaryArn": {"boundary", "*"},
+		"RegionSwitchAction":     {"adopt"},
+		"RegionSwitchNamespaces": {"shop/web", "shop, pay", "Shop", "*"},
 		"LogRetentionDays":       {"8"},
 		"MemorySize":             {"128"},
 	}
