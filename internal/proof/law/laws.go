@@ -26,6 +26,7 @@ var Laws = []Law{
 	{"no checkpoint is committed twice", twice},
 	{"after a calm tick, git and latches agree", disagree},
 	{"a calm tick comes to its end", fails},
+	{"while a restore's brake is valid, git does not lower the workload", brakes},
 	{"nothing is lowered while it is frozen, nor below what it needed for its hold", lowers},
 	{"what runs is not retired, nor much at once", retires},
 	{"a record of a rollout does not say the wrong template for longer than its rule", misleads},

@@ -38,6 +38,7 @@ var events = []event{
 	{"rebuilt", 2, func(d *draw) []string {
 		return append([]string{"cluster uid-green", fmt.Sprintf("at +%dm", 5*d.IntN(10))}, append(d.then(d.scale()), pick(d, "cluster uid-blue", "adopt"))...)
 	}},
+	{"restore", 8, restored},
 	{"second live cluster", 2, func(d *draw) []string {
 		return []string{"cluster uid-clone", d.scale(), "try", "cluster uid-blue", "try", "cluster uid-clone", "try 2", "cluster uid-blue"}
 	}},
