@@ -207,7 +207,7 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 
 	policy := func(text string) { w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": text}, "policy") }
 	policy(strings.Replace(text, ", replicas: .spec.pool.size", "", 1))
-	says(w.run("doctor", "--kubeconfig", people, "--path", "apps/shop"), 1, "kind-differs: worker workers.example.com has its replica count at .spec.pool.size, but the policy has replicas: .spec.replicas")
+	says(w.run("doctor", "--kubeconfig", people, "--path", "apps/shop"), 1, "kind-differs: worker workers.example.com has its replica count in the field .spec.pool.size, but the policy has replicas: .spec.replicas")
 	policy(text)
 
 	// Build and create the content of git again.
