@@ -63,7 +63,7 @@ var rules = []rule{
 	{alert.Capped, momentary, (*candidate).capped,
 		"set _max of the workload in its checkpoint file to the live maximum before the next rebuild"},
 	{alert.Override, momentary, (*candidate).override,
-		"if the autoscaler may change the replica count, no action is necessary. A paused autoscaler does not change it. To keep a higher replica count, raise the minimum of the autoscaler"},
+		"to keep this replica count, set the minimum of the autoscaler to it. Otherwise, check that the autoscaler is not paused; it then changes the replica count again"},
 	{alert.NotLoad, longestWindow, (*candidate).notLoad,
 		"find the cause, for example a higher minReplicas, a schedule, a user or another autoscaler"},
 	{alert.Zero, overshoot, (*candidate).zero,

@@ -68,7 +68,7 @@ func TestStatusFindsWhatIsNotWell(t *testing.T) {
 	for range 2 {
 		w.tick()
 	}
-	if got := w.run("status"); got.status != 1 || !strings.Contains(got.out, "unread statefulsets, 10m ago: ") || !strings.Contains(got.out, "\n           Fix: kubectl apply -k infra/rbac\n") || !strings.Contains(got.err, "1 alert open") {
+	if got := w.run("status"); got.status != 1 || !strings.Contains(got.out, "unread statefulsets, 10m ago: ") || !strings.Contains(got.out, "\n           Fix: if the API server forbids it, run \"kubectl apply -k infra/rbac\"") || !strings.Contains(got.err, "1 alert open") {
 		t.Errorf("%+v", got)
 	}
 	text, err := os.ReadFile(w.path("config.yaml"))

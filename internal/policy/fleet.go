@@ -12,8 +12,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// applyRights is the remedy if a part of the cluster could not be read.
-const applyRights = "kubectl apply -k infra/rbac"
+// ApplyRights is the remedy if a part of the cluster could not be read.
+const ApplyRights = "if the API server forbids it, run \"kubectl apply -k infra/rbac\". For any other error, check the API server"
 
 // Assess applies the guards to the site, before the decisions about its workloads. scales are
 // the desired replicas of each sampled workload that a policy latches, or latch.Unknown. Assess
@@ -33,7 +33,7 @@ func Assess(g Guards, s latch.State, fleet workload.Fleet, scales map[workload.I
 		return s, stop // the recent scales belong to the site's own cluster
 	}
 	if len(fleet.Unread) > 0 {
-		return s, Stop{Reason: ReasonPartial, Text: "a part of the cluster could not be listed", Fix: applyRights}
+		return s, Stop{Reason: ReasonPartial, Text: "a part of the cluster could not be listed", Fix: ApplyRights}
 	}
 
 	dropped := s.Head.Drop != nil
@@ -52,7 +52,7 @@ func assessCluster(g Guards, h latch.Head, fleet workload.Fleet) (latch.Head, St
 	c := &h.Cluster
 	switch {
 	case fleet.Cluster == "":
-		return h, Stop{Reason: ReasonPartial, Text: "the UID of the cluster could not be read", Fix: applyRights}
+		return h, Stop{Reason: ReasonPartial, Text: "the UID of the cluster could not be read", Fix: ApplyRights}
 	case c.UID == "":
 		c.UID = fleet.Cluster
 		fallthrough

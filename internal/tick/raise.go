@@ -103,7 +103,7 @@ func anomalies(period time.Duration, s latch.State, fleet workload.Fleet, r Repo
 // fleet adds the conditions of the site.
 func (n *Notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 	for _, unread := range fleet.Unread {
-		fix := "kubectl apply -k infra/rbac"
+		fix := policy.ApplyRights
 		for _, o := range fleet.Kinds {
 			if o.FullResource() == unread.Part {
 				fix = fmt.Sprintf("gitlatch render rights -c %s.yaml | kubectl apply -f -, or correct kinds in the policy", r.Site)

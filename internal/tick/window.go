@@ -64,7 +64,7 @@ func (r *reconciler) lookBack(ctx context.Context) error {
 			r.window.belief = rewritten
 			r.notice(NoticeRewritten, r.Tip, "the branch did not descend from %s on two ticks: gitlatch accepts it", agreed.Tip)
 			text := r.Notices[len(r.Notices)-1].Text
-			r.condition(alert.Rewritten, r.Tip, text, "accepted the branch, and does not change the rewritten entries for 24 hours", "find the user who rewrote the branch")
+			r.condition(alert.Rewritten, r.Tip, text, "accepted the branch, and does not change the rewritten entries for 24 hours", "find the user who rewrote the branch, and compare the levels of the two commits. To restore a level, commit it again")
 			return nil
 		}
 	}
