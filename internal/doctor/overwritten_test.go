@@ -55,7 +55,7 @@ func TestABrakeIsResetOrNot(t *testing.T) {
 		"KEDA reads it as a pause":    {"brake-overwritten--keda", web, keda("\"yes\""), nil, false},
 		"KEDA reads it as no pause":   {"brake-overwritten--keda", web, keda("\"0\""), nil, true},
 		"Flux does not update it": {"brake-overwritten", "repo/apps/shop/kustomization.yaml", "-resources: [web.yaml]\n+resources: [web.yaml]\n+patches: " +
-			"[{target: {kind: HorizontalPodAutoscaler}, patch: '[{op: add, path: /metadata/annotations, value: {kustomize.toolkit.fluxcd.io/ssa: IfNotPresent}}]'}]\n", nil, false},
+			`[{target: {kind: HorizontalPodAutoscaler}, patch: '[{"op": "add", "path": "/metadata/annotations", "value": {"kustomize.toolkit.fluxcd.io/ssa": "IfNotPresent"}}]'}]` + "\n", nil, false},
 		"a rule with jq":                 {"brake-overwritten--argocd", "cluster.yaml", rule + "{group: autoscaling, kind: HorizontalPodAutoscaler, jqPathExpressions: [.spec.behavior.scaleDown.selectPolicy]}\n", nil, false},
 		"a rule for the brake's manager": {"brake-overwritten--argocd", "cluster.yaml", rule + "{group: '*', kind: '*', managedFieldsManagers: [gitlatch-restore]}\n", nil, false},
 		"a rule without a group":         {"brake-overwritten--argocd", "cluster.yaml", rule + "{kind: HorizontalPodAutoscaler, jsonPointers: [/spec/behavior]}\n", nil, true},
@@ -76,8 +76,9 @@ func TestABrakeIsResetOrNot(t *testing.T) {
 			if c.file != "" && c.edit != "" {
 				f[c.file] = edited(t, f[c.file], c.edit)
 			}
-			if found := brakes(f.examine(t)); len(found) > 0 != c.stays {
-				t.Errorf("stays %v: %+v", c.stays, found)
+			r := f.examine(t)
+			if found := brakes(r); len(found) > 0 != c.stays || strings.Contains(traps(r), "build-fails") {
+				t.Errorf("stays %v: %s", c.stays, tell(r))
 			}
 		})
 	}
@@ -114,7 +115,9 @@ status: {resources: [{group: autoscaling, kind: HorizontalPodAutoscaler, namespa
 func TestAHelmReleaseResetsABrake(t *testing.T) {
 	t.Parallel()
 	const fix = "add {paths: [/spec/behavior/scaleDown/selectPolicy], target: {kind: HorizontalPodAutoscaler}} to spec.driftDetection.ignore of HelmRelease shop/chart. Alternatively, remove"
+	const disabled = "{driftDetection: {mode: enabled}} # disabled"
 	for spec, want := range map[string]string{
+		disabled:                            "",
 		"{}":                                "",
 		"{driftDetection: {mode: warn}}":    "",
 		"{driftDetection: {mode: enabled}}": fix,
@@ -125,6 +128,9 @@ func TestAHelmReleaseResetsABrake(t *testing.T) {
 		f["cluster.yaml"] = strings.NewReplacer("kustomize-controller", "helm-controller",
 			"  namespace: shop\n", "  namespace: shop\n  labels: {helm.toolkit.fluxcd.io/name: chart, helm.toolkit.fluxcd.io/namespace: shop}\n").Replace(f["cluster.yaml"]) +
 			"---\nkind: HelmRelease\nmetadata: {name: chart, namespace: shop}\nspec: " + spec + "\n"
+		if spec == disabled {
+			f["cluster.yaml"] = strings.Replace(f["cluster.yaml"], "  managedFields:\n", "  annotations: {helm.toolkit.fluxcd.io/driftDetection: disabled}\n  managedFields:\n", 1)
+		}
 		found := brakes(f.examine(t))
 		if len(found) != min(len(want), 1) || want != "" && !strings.HasPrefix(found[0].Fix, want) {
 			t.Errorf("%s: found %+v", spec, found)

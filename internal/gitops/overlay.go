@@ -165,7 +165,8 @@ func (o *Overlay) add(r *resource.Resource, kinds workload.Kinds) error {
 	case isAutoscaler:
 		var a Autoscaler
 		a, err = AutoscalerOf(scaler, data, kinds)
-		a.ID.Namespace, a.Target.Namespace, a.Unplaced = namespace, namespace, r.GetNamespace() == ""
+		a.ID.Namespace, a.Target.Namespace = namespace, namespace
+		a.Unplaced = r.GetNamespace() == ""
 		o.Autoscalers = append(o.Autoscalers, a)
 	case gvk.Group == "" && gvk.Kind == "ConfigMap" && r.GetName() == recordName:
 		o.Records = append(o.Records, namespace)
