@@ -73,7 +73,7 @@ type Scale struct {
 	// autoscaler can, or if the workload does not have one.
 	Blind string
 	// UpOnly is true if no autoscaler of the workload scales down, because of a brake or
-	// of its own settings.
+	// the settings of the autoscaler.
 	UpOnly bool
 	// Brake is set if a restore prevents the autoscaler from scaling down.
 	Brake Brake

@@ -36,7 +36,7 @@ func commandsUnder(t *testing.T, page, heading string) (commands []string) {
 }
 
 // exampleRepository returns the files of the example repository, without checkpoint files
-// and without the policy that only accepts those of a GitOps tool.
+// and without the policy that accepts checkpoint files only from a GitOps tool.
 func exampleRepository(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"}

@@ -210,7 +210,7 @@ func (r run) serving(within time.Duration) float64 {
 // cluster serves it at once.
 const shortest = 15 * time.Second
 
-// lateSpeedup returns the ratio of the times from the traffic until the whole load is
+// lateSpeedup returns the ratio of the times from the traffic until all load is
 // served, without the brakes and with them.
 func lateSpeedup(unbraked, braked run) float64 {
 	slow, _ := unbraked.recovered()

@@ -30,7 +30,7 @@ type way struct {
 	// create applies a part of git to a cluster that does not have it. reconcile applies
 	// it again to a live one; nil ends the check after create.
 	create, reconcile func(c *cluster, t *testing.T, part string)
-	tool              bool // a GitOps tool also reconciles by itself
+	tool              bool // a GitOps tool also reconciles on a schedule
 }
 
 // absent is the method without checkpoints: no manifest states replicas. In patient no

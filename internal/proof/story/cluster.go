@@ -166,7 +166,7 @@ func (s *Story) plannable() map[workload.ID]plan.Workload {
 	return live
 }
 
-// rescale changes the scale of a workload, if it is known.
+// rescale changes the scale of a workload, unless it is unknown.
 func (s *Story) rescale(id workload.ID, change func(*workload.Scale)) {
 	sample := s.Fleet[id]
 	if sample.Scale == nil {

@@ -81,7 +81,7 @@ var actions = map[Name]string{
 // has a part of its traffic.
 const either = "if you released the brakes, run gitlatch adopt; otherwise run gitlatch restore --wait --yes"
 
-// Of returns the progress of a recovery, or nil if no recovery runs. A recovery runs if
+// The function Of returns the progress of a recovery, or nil if no recovery runs. A recovery runs if
 // the live cluster is not the site's cluster, or if an autoscaler has a brake.
 func Of(c Case) *Recovery {
 	changed := c.Cluster != "" && c.Fleet.Cluster != "" && c.Fleet.Cluster != c.Cluster
