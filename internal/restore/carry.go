@@ -78,7 +78,7 @@ func (c *carrying) rest(ctx context.Context) {
 	}
 	c.say(fmt.Sprintf("wait %s to check whether something removes the brakes", c.unchecked().Round(time.Second)))
 	c.Wait(ctx, c.pause(c.unchecked()))
-	c.report.Stopped = c.unchecked() > 0
+	c.report.Stopped = c.over(ctx)
 }
 
 // warn prints lost brakes when they can be read again. A run with --wait may continue for
@@ -273,7 +273,11 @@ func (c *carrying) unbraked(s plan.Scaler) bool { return !c.braked[s.String()] }
 // settle adds the final state to the report: unfinished workloads, workloads that were
 // skipped after the plan, and lost brakes.
 func (c *carrying) settle(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+	limit := lastLook
+	if c.report.Stopped {
+		limit = lastLookStopped
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	live, err := c.Cluster.Look(ctx)
 	if err != nil {

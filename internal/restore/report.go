@@ -13,8 +13,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// lastLook limits the last sample of a run, which a stopped run also takes.
-const lastLook = 10 * time.Second
+// lastLook limits the last sample of a run. A stopped run has less time for it.
+const (
+	lastLook        = time.Minute
+	lastLookStopped = 10 * time.Second
+)
 
 // A Report lists the actions of a run, or the planned actions of a dry run. Its JSON is
 // stable: later versions add fields and never change existing ones.

@@ -118,10 +118,6 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 	if report.Cluster, err = r.Cluster.UID(ctx); err != nil {
 		return report, err
 	}
-	// An expired brake is undone first: the sample must see the setting that it replaced.
-	if err := r.release(ctx, &report, true); err != nil {
-		return report, err
-	}
 	live, err := r.Cluster.Look(ctx)
 	if err != nil {
 		return report, err
@@ -132,6 +128,9 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 	of := func(live map[workload.ID]plan.Workload) plan.Plan { return plan.Make(entries, live, o) }
 	report.Plan = of(live)
 	report.owned()
+	if err := r.release(ctx, &report, true); err != nil {
+		return report, err
+	}
 	if r.DryRun {
 		return report, nil
 	}
@@ -188,17 +187,26 @@ func (r *Restore) Release(ctx context.Context, expired bool) (Report, error) {
 	return report, errors.Join(err, r.undone(ctx, &report))
 }
 
-// release undoes brakes. If one fails, it continues with the others. An unreadable
-// annotation is a notice and not a failure, because anyone with write access to an
+// release undoes brakes, except expired ones of the plan: the restore sets them again, and
+// an autoscaler needs only seconds without a brake to scale down. If one brake fails,
+// release continues with the others. An unreadable annotation is a notice and not a failure, because anyone with write access to an
 // autoscaler can write it.
 func (r *Restore) release(ctx context.Context, report *Report, expired bool) error {
 	found, err := r.Cluster.Brakes(ctx)
 	if err != nil {
 		return err
 	}
+	planned := map[string]bool{}
+	for _, raise := range report.All() {
+		for _, s := range raise.Scalers {
+			planned[s.String()] = true
+		}
+	}
 	for _, f := range found {
 		due := !expired || !f.Until.After(r.Clock())
 		switch {
+		case planned[f.Scaler.String()] && f.Err == nil && due:
+			continue
 		case f.Err != nil:
 			report.Notices = append(report.Notices, fmt.Sprintf("%s: %s", f.Scaler, f.Err))
 			continue

@@ -59,10 +59,17 @@ func TestARestoreHoldsAgainstIdleAutoscalers(t *testing.T) {
 	if err != nil || again.Err() != nil || len(w.writes) > 0 || len(again.Plan.Braked) != 3 || again.Holding != 3 {
 		t.Errorf("again: wrote %q, %+v %v", w.writes, again, err)
 	}
+	// A restore after the time limit extends the brakes: without one, an idle workload
+	// would be lowered within seconds.
 	w.now = w.now.Add(4 * time.Hour)
+	late, err := w.restore().Run(t.Context(), w.tree())
+	if err != nil || late.Err() != nil || len(w.writes) != 3 || len(late.Released) > 0 {
+		t.Errorf("late: wrote %q, %+v %v", w.writes, late, err)
+	}
+	w.now = w.now.Add(5 * time.Hour)
 	expired, err := w.restore().Release(t.Context(), true)
 	if err != nil || len(expired.Released) != 3 || !same(w.scalers, newWorld().scalers) {
-		t.Errorf("after 4 h: %+v %v", expired, err)
+		t.Errorf("after the last one: %+v %v", expired, err)
 	}
 }
 
