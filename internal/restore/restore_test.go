@@ -59,8 +59,8 @@ func TestARestoreHoldsAgainstIdleAutoscalers(t *testing.T) {
 	if err != nil || again.Err() != nil || len(w.writes) > 0 || len(again.Plan.Braked) != 3 || again.Holding != 3 {
 		t.Errorf("again: wrote %q, %+v %v", w.writes, again, err)
 	}
-	// A restore after the time limit extends the brakes: without one, an idle workload
-	// would be lowered within seconds.
+	// A restore after the time limit extends the brakes. If it released them first, the
+	// autoscalers would lower idle workloads within seconds.
 	w.now = w.now.Add(4 * time.Hour)
 	late, err := w.restore().Run(t.Context(), w.tree())
 	if err != nil || late.Err() != nil || len(w.writes) != 3 || len(late.Released) > 0 {
