@@ -93,13 +93,10 @@ func (c *carrying) warn(ctx context.Context, live map[workload.ID]plan.Workload)
 	}
 }
 
-// lost returns an error for each brake of the run that is gone. An autoscaler that is
+// lost returns an error for each brake of the run that is gone or has no effect. An autoscaler that is
 // gone needs no brake.
 func (c *carrying) lost(found []brake.Found, live map[workload.ID]plan.Workload) (all []error) {
-	holds := map[string]bool{}
-	for _, f := range found {
-		holds[f.Scaler.String()] = f.Holds
-	}
+	brakes := lists.Index(found, func(f brake.Found) string { return f.Scaler.String() })
 	now := map[string]plan.Scaler{}
 	for _, w := range live {
 		for _, s := range w.Scalers {
@@ -108,7 +105,13 @@ func (c *carrying) lost(found []brake.Found, live map[workload.ID]plan.Workload)
 	}
 	for _, b := range c.report.Brakes {
 		s, lives := now[b.Scaler.String()]
-		if b.Outcome == brake.Foreign || !lives || holds[s.String()] {
+		is := brakes[s.String()]
+		switch {
+		case b.Outcome == brake.Foreign || !lives || is.Holds && is.Ignored == "":
+			continue
+		case is.Holds:
+			all = append(all, fmt.Errorf("%s: KEDA does not apply the brake to its HPA %s, so it may scale down. "+
+				"Use KEDA 2.18.0 or later, and check that its operator runs", s, is.Ignored))
 			continue
 		}
 		all = append(all, fmt.Errorf("%s: %s removed the brake, so it may scale down. "+
@@ -270,8 +273,22 @@ func (c *carrying) brake(ctx context.Context, r plan.Raise) (set bool, err error
 
 func (c *carrying) unbraked(s plan.Scaler) bool { return !c.braked[s.String()] }
 
+// late returns an error for each autoscaler that appeared after the last brake. A stopped
+// run reports that it stopped instead.
+func (c *carrying) late(end plan.Plan) (all []error) {
+	for _, r := range end.All() {
+		if c.report.Stopped || c.course.Dropped(r.ID) {
+			continue
+		}
+		for _, s := range lists.Filter(r.Scalers, c.unbraked) {
+			all = append(all, fmt.Errorf("%s appeared after the restore set its brakes, so it may scale down. Run \"gitlatch restore\" again", s))
+		}
+	}
+	return all
+}
+
 // settle adds the final state to the report: unfinished workloads, workloads that were
-// skipped after the plan, and lost brakes.
+// skipped after the plan, autoscalers without a brake, and lost brakes.
 func (c *carrying) settle(ctx context.Context) error {
 	limit := lastLook
 	if c.report.Stopped {
@@ -283,7 +300,9 @@ func (c *carrying) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.report.compare(c.make(live), live)
+	end := c.make(live)
+	c.report.compare(end, live)
+	c.report.Problems = append(c.report.Problems, c.late(end)...)
 	found, err := c.Cluster.Brakes(ctx)
 	if err != nil {
 		return err

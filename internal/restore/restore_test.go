@@ -368,6 +368,18 @@ func TestARefusedRaiseDoesNotStopTheOthers(t *testing.T) {
 	}
 }
 
+// KEDA before 2.18.0 does not know the annotation of a brake.
+func TestABrakeThatKEDAIgnoresIsReported(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.ignores = true
+	report, err := w.restore().Run(t.Context(), w.tree())
+	const want = "scaledobject shop/mail: KEDA does not apply the brake to its HPA keda-hpa-mail, so it may scale down. Use KEDA 2.18.0 or later, and check that its operator runs"
+	if err != nil || report.Err() == nil || report.Err().Error() != want {
+		t.Errorf("got %v, %v", err, report.Err())
+	}
+}
+
 // Argo CD heals an HPA to the selectPolicy in git, and keeps the annotation. Another tool
 // replaces the entire object.
 func TestALostBrakeIsReportedWithItsManager(t *testing.T) {
@@ -572,5 +584,29 @@ Nothing was written. To make these changes, run the command again with --yes
 `
 	if table.String() != want {
 		t.Errorf("got\n%s", &table)
+	}
+}
+
+// An autoscaler that appears after the restore set its brakes has none, and may lower its
+// workload at once.
+func TestAnAutoscalerThatAppearsAtTheEndIsReported(t *testing.T) {
+	t.Parallel()
+	w := fullWorld()
+	r := w.restore()
+	added := plan.Scaler{Kind: plan.HPA, Namespace: "shop", Name: "manual"}
+	say := r.Say
+	r.Say = func(line string) {
+		if say != nil {
+			say(line)
+		}
+		if strings.Contains(line, "to check whether something removes the brakes") {
+			w.scalers[added.String()] = &brake.Object{Kind: plan.HPA, Annotations: map[string]string{}}
+			w.change(workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "manual"}, func(one *plan.Workload) { one.Scalers = []plan.Scaler{added} })
+		}
+	}
+	report, err := r.Run(t.Context(), w.tree())
+	const want = `horizontalpodautoscaler shop/manual appeared after the restore set its brakes, so it may scale down. Run "gitlatch restore" again`
+	if err != nil || report.Err() == nil || !strings.Contains(report.Err().Error(), want) {
+		t.Errorf("got %v, %v", err, report.Err())
 	}
 }

@@ -35,6 +35,7 @@ type world struct {
 	look    func()            // called before each sample; may be nil
 	ready   time.Time         // until then, the pods of reached are not ready
 	stale   time.Time         // until then, KEDA leaves the HPA of mail at Disabled
+	ignores bool              // KEDA does not apply the brakes of ScaledObjects
 	braked  func(plan.Scaler) // called for each brake; may be nil
 	seen    func(workload.ID) // called with each workload that was read for a raise; may be nil
 
@@ -189,6 +190,9 @@ func (w *world) Brakes(context.Context) (found []brake.Found, err error) {
 		kind, short, _ := strings.Cut(name, " ")
 		namespace, own, _ := strings.Cut(short, "/")
 		if f, ok := brake.Find(plan.Scaler{Kind: plan.Kind(kind), Namespace: namespace, Name: own}, o); ok {
+			if w.ignores && f.Scaler.Kind == plan.ScaledObject {
+				f.Ignored = "keda-hpa-" + f.Scaler.Name
+			}
 			found = append(found, f)
 		}
 	}

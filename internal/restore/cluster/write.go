@@ -119,8 +119,10 @@ func (c *Client) Brakes(ctx context.Context) ([]brake.Found, error) {
 		return nil, err
 	}
 	var found []brake.Found
+	ignored := unlike(all, false)
 	for _, a := range all {
 		if f, ok := brake.Find(a.scaler(), a.object()); ok {
+			f.Ignored = ignored[f.Scaler.String()]
 			found = append(found, f)
 		}
 	}
@@ -131,23 +133,26 @@ func (c *Client) Brakes(ctx context.Context) ([]brake.Found, error) {
 // allows it: the name of each one, by the String of its ScaledObject.
 func (c *Client) Stale(ctx context.Context) (map[string]string, error) {
 	all, err := c.autoscalers(ctx)
-	return stale(all), err
+	return unlike(all, true), err
 }
 
-func stale(all []autoscaler) map[string]string {
+// unlike returns the HPAs of KEDA that differ from their ScaledObject: their scaling down
+// is off as stops states, and the ScaledObject states the opposite. The keys are the
+// Strings of the ScaledObjects, and the values the names of the HPAs.
+func unlike(all []autoscaler, stops bool) map[string]string {
 	hpas := map[string]string{}
-	allows := map[string]bool{}
+	opposite := map[string]bool{}
 	for _, a := range all {
 		owner := metav1.GetControllerOf(&a.ObjectMeta)
 		switch {
 		case a.kind == plan.ScaledObject:
 			hpa := brake.Object{Kind: plan.HPA, Behavior: a.Spec.Advanced.HPA.Behavior}
-			allows[a.scaler().String()] = !a.object().Stops() && !hpa.Stops()
-		case owner != nil && owner.Kind == "ScaledObject" && a.object().Stops():
+			opposite[a.scaler().String()] = (a.object().Stops() || hpa.Stops()) != stops
+		case owner != nil && owner.Kind == "ScaledObject" && a.object().Stops() == stops:
 			of := plan.Scaler{Kind: plan.ScaledObject, Namespace: a.Namespace, Name: owner.Name}
 			hpas[of.String()] = a.Name
 		}
 	}
-	maps.DeleteFunc(hpas, func(of, _ string) bool { return !allows[of] })
+	maps.DeleteFunc(hpas, func(of, _ string) bool { return !opposite[of] })
 	return hpas
 }
