@@ -167,8 +167,8 @@ type Found struct {
 	Until  time.Time // when the brake expires; zero if Err is set
 	Holds  bool      // the autoscaler still does not scale down
 	// Ignored is the name of the HPA of a ScaledObject that scales down although the
-	// ScaledObject has the brake; "" if there is none. KEDA before 2.18.0 does not know the
-	// annotation of the brake (kedacore/keda#6901).
+	// ScaledObject has the brake; "" if the HPA follows. KEDA before 2.18.0 does not know
+	// the annotation of the brake (kedacore/keda#6901).
 	Ignored string
 	Err     error // the note cannot be read
 }
