@@ -587,8 +587,8 @@ Nothing was written. To make these changes, run the command again with --yes
 	}
 }
 
-// An autoscaler that appears after the restore set its brakes has none, and may lower its
-// workload at once.
+// An autoscaler that appears after the restore set its brakes has no brake, so it may lower
+// its workload at once.
 func TestAnAutoscalerThatAppearsAtTheEndIsReported(t *testing.T) {
 	t.Parallel()
 	w := fullWorld()
