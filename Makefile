@@ -83,7 +83,7 @@ lint: ## Lint Go, and the scripts where shellcheck is installed (the first run b
 vulnerabilities: ## Look for known holes in what the programs call, of Go and of the modules (asks vuln.go.dev)
 	go run $(GOVULNCHECK) ./...
 
-FUNCTIONS := LatchFunction RestoreFunction DrillFunction FleetDispatcher FleetWorker
+FUNCTIONS := LatchFunction RestoreFunction RegionSwitchFunction DrillFunction FleetDispatcher FleetWorker
 
 .PHONY: build
 build: bin/gitlatch functions ## Build the command, and the Lambdas for arm64, into bin/
@@ -136,6 +136,10 @@ build-LatchFunction:
 build-RestoreFunction:
 	$(bootstrap) ./functions/restore
 
+.PHONY: build-RegionSwitchFunction
+build-RegionSwitchFunction:
+	$(bootstrap) ./functions/regionswitch
+
 .PHONY: build-DrillFunction
 build-DrillFunction:
 	$(bootstrap) ./functions/drill
@@ -164,11 +168,11 @@ bench-cold: zip-size ## Measure a cold start of the Lambda: its size, package in
 	@go run ./scripts/bench-cold
 
 .PHONY: bench-rebuild
-bench-rebuild: ## Measure rebuilds from git, with checkpoints and without, at Kubernetes' own pace (PODS=40: at that size; half an hour or more for all)
+bench-rebuild: ## Measure rebuilds from git, with checkpoints and without, at Kubernetes' own pace (PODS=40: at that size; half an hour or more for all; LATE=15m: let the traffic come later, with brakes and without)
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/flux/build.sh >/dev/null
 	@scripts/argocd/build.sh >/dev/null
-	@go -C internal/proof/rebuild test -count 1 -timeout 90m -run '^TestRebuild$$' -pods '$(or $(PODS),40$(comma)400$(comma)4000)' | grep --line-buffered -vE '^(PASS$$|ok )'
+	@go -C internal/proof/rebuild test -count 1 -timeout 90m -run '^TestRebuild$$' -pods '$(or $(PODS),40$(comma)400$(comma)4000)' $(if $(LATE),-late $(LATE)) | grep --line-buffered -vE '^(PASS$$|ok )'
 
 .PHONY: bench-inert
 bench-inert: ## Let live clusters take 200 commits of checkpoints under Flux and Argo CD, and count what they scale (COMMITS=20)

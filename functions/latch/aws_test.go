@@ -193,14 +193,11 @@ func (s *stack) retires(t *testing.T) {
 	s.declares(t, 5)
 	s.ask(t, http.MethodDelete, "/apis/apps/v1/namespaces/"+s.name+"/deployments/web", "")
 	deadline := time.Now().Add(5 * time.Minute)
-	for answer := s.ticks(t); answer.Commit == nil; answer = s.ticks(t) {
+	for answer := s.ticks(t); !strings.HasSuffix(s.origin.Log(t, "main")[0], "/web 5 -> retired"); answer = s.ticks(t) {
 		if time.Now().After(deadline) {
 			t.Fatalf("answer %+v", answer)
 		}
 		time.Sleep(300 * time.Millisecond)
-	}
-	if log := s.origin.Log(t, "main"); !strings.HasSuffix(log[0], "/web 5 -> retired") {
-		t.Errorf("log %q", log)
 	}
 	s.declares(t, 0)
 	s.forgets(t)

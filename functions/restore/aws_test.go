@@ -28,7 +28,7 @@ func TestOnAWS(t *testing.T) {
 		for _, provider := range []string{"codecommit", "github"} {
 			// One after the other, because a release affects the full cluster.
 			t.Run(provider, func(t *testing.T) {
-				s := c.deploy(t, provider)
+				s := c.deploy(t, provider, provider, "web", "stuck", "gone")
 				t.Run("a dry run writes nothing", s.dryRun)
 				t.Run("a deadline stops it cleanly", s.deadline)
 				t.Run("it raises, and holds", s.raises)
@@ -37,6 +37,7 @@ func TestOnAWS(t *testing.T) {
 				t.Run("operations seen are those that are granted", s.operations)
 			})
 		}
+		t.Run("a Region switch plan", c.plan)
 		t.Run("a role without access is told what to do", c.stranger)
 	})
 }
@@ -45,10 +46,10 @@ func TestOnAWS(t *testing.T) {
 type answer struct {
 	Cluster         string
 	DryRun, Stopped bool
-	Reached         int
 	Waves           []struct{ Raises []struct{} }
-	Left            []struct{ Reason string }
-	Raised, Brakes  []struct{}
+	Left            []struct{ Workload, Reason string }
+	Raised          []struct{}
+	Brakes          []struct{ Outcome string }
 	Released        []struct{ Autoscaler, Outcome string }
 	Lacking         []struct {
 		Workload string
@@ -137,7 +138,7 @@ func (s *stack) raises(t *testing.T) {
 }
 
 func (s *stack) twice(t *testing.T) {
-	if d := s.send(t, `{"site": %q, "action": "restore"}`); len(d.Raised)+len(d.Brakes)+len(d.Released) != 0 || d.Reached != 1 {
+	if d := s.send(t, `{"site": %q, "action": "restore"}`); len(d.Raised)+len(d.Released) != 0 || len(d.Brakes) != 1 || d.Brakes[0].Outcome != "kept" {
 		t.Errorf("answer %+v", d)
 	}
 }
@@ -181,8 +182,8 @@ func (s *stack) operations(t *testing.T) {
 // stranger is a role without an access entry.
 func (c *cloud) stranger(t *testing.T) {
 	t.Parallel()
-	s := c.stack(t, "codecommit", "stranger")
-	s.start(t)
+	s := c.stack(t, "codecommit", "stranger", "web", "stuck")
+	s.function = s.start(t, s.binary)
 	r := s.function.Invoke(t.Context(), []byte(`{"site": "stranger", "action": "release"}`))
 	if r.Error == nil || !strings.Contains(r.Error.Message, "Give the role an access entry with the group gitlatch:restorers") {
 		t.Errorf("error %v", r.Error)

@@ -40,6 +40,7 @@ type cloud struct {
 	hook   *standeks.Webhook
 	moto   *moto.Server
 	binary string
+	step   string // the bootstrap of functions/regionswitch
 	config string // the template's text of GITLATCH_CONFIG
 
 	mu     sync.Mutex
@@ -71,6 +72,7 @@ func startCloud(t *testing.T) *cloud {
 	config := c.cp.Config()
 	c.eks.Describe(clusterName, standeks.Cluster{Endpoint: config.Host, CA: config.CAData})
 	c.binary = runtimeapi.Build(t, ".")
+	c.step = runtimeapi.Build(t, "../regionswitch")
 	c.config = configOf(t)
 	return c
 }
@@ -100,15 +102,13 @@ func configOf(t *testing.T) string {
 	return found.Content[0].Value
 }
 
-// stack creates a role, and a repository with levels of a namespace.
-func (c *cloud) stack(t *testing.T, provider, name string) *stack {
+// stack creates a role, and a repository with levels of the Deployments in a namespace.
+func (c *cloud) stack(t *testing.T, provider, name string, deployments ...string) *stack {
 	t.Helper()
 	s := &stack{cloud: c, name: name, provider: provider}
 	record := checkpoint.Record{Namespace: name, Entries: map[workload.ID]checkpoint.Entry{}}
-	for _, one := range []string{"web", "stuck", "gone"} {
-		if one != "gone" || name != "stranger" {
-			record.Entries[workload.ID{Namespace: name, Kind: workload.Deployment, Name: one}] = checkpoint.Entry{Replicas: level}
-		}
+	for _, one := range deployments {
+		record.Entries[workload.ID{Namespace: name, Kind: workload.Deployment, Name: one}] = checkpoint.Entry{Replicas: level}
 	}
 	files := map[string]string{checkpoint.RecordPath(name, name): string(record.Format())}
 	services := map[string]string{"eks": c.eks.URL, "sts": c.eks.URL, "secretsmanager": c.moto.URL}
@@ -135,8 +135,8 @@ func (c *cloud) stack(t *testing.T, provider, name string) *stack {
 	return s
 }
 
-// start starts the function with the template's configuration, with values filled in.
-func (s *stack) start(t *testing.T) {
+// start starts a bootstrap with the template's configuration, with values filled in.
+func (s *stack) start(t *testing.T, binary string, environment ...string) *runtimeapi.Function {
 	t.Helper()
 	document := os.Expand(s.config, func(name string) string {
 		value, known := s.filled[name]
@@ -145,25 +145,26 @@ func (s *stack) start(t *testing.T) {
 		}
 		return value
 	})
-	s.function = runtimeapi.Start(t, s.binary,
+	return runtimeapi.Start(t, binary, append(environment,
 		config.Variable+"="+document,
 		"AWS_ENDPOINT_URL="+s.gateway.URL,
 		"AWS_ACCESS_KEY_ID="+s.key.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+s.key.SecretAccessKey, "AWS_SESSION_TOKEN="+s.key.SessionToken,
-	)
+	)...)
 }
 
-// deploy deploys a site with workloads that started small. The autoscaler of web sees
-// idle pods and has no scale-down behavior. The pods of stuck fit on no node.
-func (c *cloud) deploy(t *testing.T, provider string) *stack {
+// deploy deploys a site with workloads that started small, and returns its stack with
+// levels of the Deployments. The autoscaler of web sees idle pods and has no scale-down
+// behavior. The pods of stuck fit on no node.
+func (c *cloud) deploy(t *testing.T, provider, name string, deployments ...string) *stack {
 	t.Helper()
-	s := c.stack(t, provider, provider)
+	s := c.stack(t, provider, name, deployments...)
 	c.mu.Lock()
 	c.access["arn:aws:iam::"+account+":role/"+s.name] = []string{open.Group}
 	c.hook.Set(t, c.access)
 	c.mu.Unlock()
-	s.start(t)
+	s.function = s.start(t, s.binary)
 	c.cp.Kubectl(t, "", "create", "namespace", s.name)
-	stuck := strings.Replace(controlplane.Workload("Deployment", s.name, "stuck"), "spec: {termination", "spec: {nodeSelector: {no: node}, termination", 1)
+	stuck := strings.Replace(controlplane.Workload("Deployment", s.name, "stuck"), "spec: {termination", "spec: {nodeSelector: {fits: nowhere}, termination", 1)
 	hpa := strings.Replace(controlplane.Autoscaler("Deployment", s.name, "web"), "  behavior: {scaleDown: {stabilizationWindowSeconds: 0}}\n", "", 1)
 	c.cp.Apply(t, controlplane.Workload("Deployment", s.name, "web"), hpa, stuck)
 	c.cp.Kubectl(t, "", "wait", "-n", s.name, "--for=condition=ScalingActive", "hpa", "--all", "--timeout=180s")

@@ -51,6 +51,8 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 		// Invalid events.
 		``:                                     `action must be "restore" or "release", got ""`,
 		`{}`:                                   `action must be "restore" or "release", got ""`,
+		`{"dryrun": true}`:                     `action must be "restore" or "release", got ""`, // as dryRun: Go ignores the case
+		`{"key1": "value1"}`:                   `unknown field "key1"`,
 		`{"action": "raise"}`:                  `got "raise"`,
 		`{"site": "prod-us"}`:                  `site is "prod-us", and this function is configured for "prod-eu"`,
 		`{"action": "restore", "dry_run": 1}`:  `unknown field "dry_run"; want {"site": "prod-eu", "action": "restore", "dryRun": true} or the like`,

@@ -242,5 +242,14 @@ func (a Alert) Message() string {
 	if a.Effect != "" {
 		text += "Effect: " + a.Effect + "\n"
 	}
-	return text + "Fix:    " + a.Fix + "\nHelp:   gitlatch help alerts\n"
+	return text + "Fix:    " + a.Fix + "\nHelp:   " + a.help() + "gitlatch help alerts\n"
+}
+
+// help returns the lines about the runbook: a lost cluster comes with a critical alert, and
+// a rebuilt one with ClusterNew.
+func (a Alert) help() string {
+	if a.Severity != Critical && a.Kind != ClusterNew {
+		return ""
+	}
+	return "gitlatch help runbook, if the cluster is lost or rebuilt\n        "
 }

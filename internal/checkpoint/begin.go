@@ -1,9 +1,10 @@
 package checkpoint
 
 // Begin returns the initial files of a site that a tree lacks, by their path from the
-// root of the repository: site.yaml, and for each namespace a Component. A Component
-// without levels changes nothing, so builds can include it before the first level. Begin
-// never replaces an existing file, and skips a namespace with a broken checkpoint file.
+// root of the repository: site.yaml, the site's kustomization, and for each namespace a
+// Component. A kustomization without checkpoint files and a Component without levels
+// change nothing, so builds can include them before the first level. Begin never replaces
+// an existing file, and skips a namespace with a broken checkpoint file.
 func Begin(tree Tree, site Site, namespaces []string) map[string][]byte {
 	files := map[string][]byte{}
 	begin := func(path string, data []byte) {
@@ -12,6 +13,9 @@ func Begin(tree Tree, site Site, namespaces []string) map[string][]byte {
 		}
 	}
 	begin(SitePath(site.Name), site.Format())
+	if !tree.ForeignList() {
+		begin(ListPath(site.Name), formatList(tree.recorded()))
+	}
 	for _, namespace := range namespaces {
 		if tree.Broken[namespace] == nil {
 			begin(ComponentPath(site.Name, namespace), tree.Records[namespace].Component(tree.Site.Kinds.With(site.Kinds)))

@@ -95,10 +95,15 @@ func mustParse(t *testing.T, files map[string][]byte) Tree {
 
 func TestTreeIsWrittenAsTheGoldenFilesShow(t *testing.T) {
 	t.Parallel()
-	files, skipped := Merge(Tree{}, example, exampleChanges())
+	empty, err := ParseTree(example.Name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, skipped := Merge(empty, example, exampleChanges())
 	if len(skipped) > 0 {
 		t.Fatalf("skipped %v", skipped)
 	}
+	List(empty, files, nil)
 	if *update {
 		for path, data := range files {
 			write(t, filepath.Join(golden, strings.TrimPrefix(path, "checkpoints/")), data)

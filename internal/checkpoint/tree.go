@@ -24,7 +24,7 @@ func Directory(site string) string { return path.Join("checkpoints", site) }
 // Files returns the names of the files of a Tree, below the directory of a site; * is any
 // namespace.
 func Files() []string {
-	return []string{siteFile, evidenceFile, path.Join("*", recordFile), path.Join("*", componentFile)}
+	return []string{siteFile, evidenceFile, componentFile, path.Join("*", recordFile), path.Join("*", componentFile)}
 }
 
 // SitePath returns the path of a site's site.yaml.
@@ -50,8 +50,9 @@ type Tree struct {
 	Evidence Evidence
 	Unproven error
 
-	name  string // of the site
-	files map[string][]byte
+	name       string // of the site
+	files      map[string][]byte
+	unsafeList bool // the site's kustomization is a link or another unsafe object
 }
 
 // ParseTree parses the files of a site, by their path from the root of the repository. It
@@ -103,7 +104,8 @@ func (t Tree) With(files map[string][]byte) (Tree, error) {
 
 // Break marks a file or folder of the site as unreadable, for the given reason. It
 // affects the namespace like a broken checkpoint file. For protection.yaml it affects the
-// Evidence, and for site.yaml it returns the reason. It ignores files that are not part
+// Evidence, and for site.yaml it returns the reason. The site's kustomization then counts
+// as a user's. It ignores files that are not part
 // of a Tree.
 func (t *Tree) Break(file string, why error) error {
 	switch file {
@@ -111,6 +113,9 @@ func (t *Tree) Break(file string, why error) error {
 		return why
 	case EvidencePath(t.name):
 		t.Evidence, t.Unproven = nil, why
+		return nil
+	case ListPath(t.name):
+		t.unsafeList = true
 		return nil
 	}
 	if namespace, name, ok := split(t.name, file); ok && (name == "" || name == recordFile || name == componentFile) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -130,7 +131,7 @@ func (d *checkup) look(ctx context.Context, env Env, of *wiring.Opener, r repo.R
 		return seen, err
 	}
 	seen.Cluster = doctor.ReadCluster(ctx, from, seen.Kinds())
-	seen.Overlays, err = doctor.ReadOverlays(ctx, r, git.at, seen.Cluster.Builds(d.paths...))
+	seen.Overlays, err = doctor.ReadOverlays(ctx, r, git.at, seen.Cluster.Builds(slices.Concat(c.Build.Paths, d.paths)...))
 	if err != nil || len(seen.Set.InPlace) == 0 {
 		return seen, err
 	}

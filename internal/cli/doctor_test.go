@@ -236,7 +236,7 @@ func TestDoctorTellsTroubleFromFindings(t *testing.T) {
 		says string
 	}{
 		"a wrong output":   {[]string{"-o", "html"}, "must be one of table, json, yaml"},
-		"no such folder":   {[]string{"--path", "clusters/none"}, "--path clusters/none: the folder does not exist on the branch"},
+		"no such folder":   {[]string{"--path", "clusters/none"}, "--path or build.paths: folder clusters/none does not exist on the branch"},
 		"no such context":  {[]string{"--context", "green"}, `no context "green"`},
 		"an argument":      {[]string{"shop"}, "requires no arguments"},
 		"no configuration": {[]string{"--repository", w.path("none")}, "none"},

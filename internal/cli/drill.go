@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -120,7 +121,7 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 	}
 	r.Here.Repository = cmp.Or(d.url, r.Here.Repository)
 	r.Tick.DryRun = d.reads()
-	r.Paths = d.paths
+	r.Paths = slices.Concat(r.Paths, d.paths)
 	r.Exact = d.exact
 	r.MinCoverage = d.minCoverage
 	r.LeaseWithin = d.wait

@@ -28,6 +28,33 @@ func keeping(t *testing.T) *world {
 	return w
 }
 
+// build.paths of the configuration has the effect of --path.
+func TestFoldersOfTheConfigurationAreBuilt(t *testing.T) {
+	t.Parallel()
+	w := tended(t)
+	w.api.objects = nil // no tool in the cluster applies anything
+	commands := [][]string{{"doctor"}, {"drill", "-o", "json"}}
+	without := map[string]outcome{}
+	with := map[string]outcome{}
+	for _, c := range commands {
+		without[c[0]] = w.run(c...)
+		with[c[0]] = w.run(append(c, "--path", "clusters/prod-eu/shop")...)
+	}
+	text, err := os.ReadFile(w.path("config.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, "config.yaml", string(text)+"build: {paths: [clusters/prod-eu/shop]}\n")
+	for _, c := range commands {
+		if got := w.run(c...); got != with[c[0]] || got == without[c[0]] {
+			t.Errorf("%s prints\n%+v\nwith --path\n%+v\nwithout\n%+v", c[0], got, with[c[0]], without[c[0]])
+		}
+		if got := w.run(append(c, "--path", "apps/none")...); !strings.Contains(got.err, "apps/none does not exist") {
+			t.Errorf("a further folder: %+v", got)
+		}
+	}
+}
+
 func drilled(t *testing.T, got outcome, status int) (d drill.Document) {
 	t.Helper()
 	if got.status != status || got.err != "" {

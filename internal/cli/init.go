@@ -26,9 +26,10 @@ func newInit(env Env) *cobra.Command {
 		Use:   "init",
 		Short: "Commit the first files of a site",
 		Long: `init samples the cluster once and commits the first files of the site. The file
-site.yaml contains the name of the site and the UID of the cluster. The policy
-file explains each field and shows every default. init also adds an empty
-Component for each namespace with workloads that the policy latches.
+site.yaml contains the name of the site and the UID of the cluster. The file
+kustomization.yaml lists the checkpoint files of the site and is empty at first.
+The policy file explains each field and shows every default. init also adds an
+empty Component for each namespace with workloads that the policy latches.
 
 By default, the mode of a new site is observe, and gitlatch writes no levels.
 With --mode latch, gitlatch writes levels from the first tick.

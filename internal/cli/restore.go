@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/utils/ptr"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/lists"
@@ -26,6 +27,7 @@ type restoring struct {
 	options plan.Options
 	pace    plan.Pace
 	hold    time.Duration
+	waitFor time.Duration
 }
 
 func newRestore(env Env) *cobra.Command {
@@ -35,20 +37,23 @@ func newRestore(env Env) *cobra.Command {
 		Short: "Raise live workloads to their levels in git",
 		Long: `restore raises the workloads of the site to their levels in git. With targets,
 restore raises only the given workloads. Use restore if a rebuilt cluster
-started with too few pods. If your manifests include the Components of gitlatch,
-a rebuild starts at the levels, and you do not need restore.
+started with too few pods, and for every rebuilt cluster before its traffic
+comes. Without traffic, autoscalers scale down the workloads of the cluster.
 
 restore never lowers the replicas of a workload, and never exceeds the maximum
 replicas in git or in the cluster. restore skips workloads that are suspended or
 opted out.
 
-Before restore raises a workload, it sets a brake on the autoscaler of the
-workload. The autoscaler does not scale down until the brake expires. To remove
-the brakes, run "gitlatch restore release". Each run of restore also removes
-expired brakes.
+First, restore sets a brake on the autoscaler of each workload that has a level,
+even if the workload is already at its level. The autoscaler does not scale down
+until the brake expires. To remove the brakes, run "gitlatch restore release".
+Each run of restore also removes expired brakes.
 
 Without --yes, restore prints the plan and writes nothing. If restore stops
-early, run the command again to continue.
+early, run the command again to continue. With --wait, restore continues until
+every workload with a level has a brake and is ready at its level, including
+workloads that do not exist yet. restore does not wait for a workload that it
+skips for another reason.
 
 Exit status:
   0  restore printed the plan, or every workload reached its planned state.
@@ -57,6 +62,9 @@ Exit status:
   2  restore could not run.` + targetWords,
 		Example: `  # Print the plan for all workloads
   gitlatch restore -c prod-eu.yaml
+
+  # Prepare a rebuilt cluster for the traffic
+  gitlatch restore --wait --yes -c prod-eu.yaml
 
   # Raise one namespace and one workload to half of their levels
   gitlatch restore shop pay/ledger --factor 50% --yes -c prod-eu.yaml`,
@@ -79,6 +87,8 @@ Exit status:
 	c.Flags().Int32Var(&r.pace.PerMinute, "pods-per-minute", restore.PerMinute, "maximum number of pods to request per minute")
 	c.Flags().Int32Var(&r.pace.Unready, "max-unready", restore.Unready, "maximum number of requested pods that are not ready at the same time")
 	c.Flags().Var((*units.Span)(&r.pace.Patience), "wave-timeout", "time without progress after which the next wave starts")
+	c.Flags().Var((*units.Span)(&r.waitFor), "wait", "maximum time to wait until every workload exists and is ready at its level (30m without a value)")
+	c.Flags().Lookup("wait").NoOptDefVal = (*units.Span)(ptr.To(restore.WaitFor)).String()
 	c.Flags().Var((*units.Span)(&r.hold), "brake", "time until a brake expires, at most 7d")
 	c.AddCommand(newRelease(env))
 	return c
@@ -130,6 +140,7 @@ func (r *restoring) check() error {
 	wrong.unless(r.pace.PerMinute >= 1, "--pods-per-minute: must be at least 1 pod a minute, got %d", r.pace.PerMinute)
 	wrong.unless(r.pace.Unready >= 1, "--max-unready: must be at least 1 pod, got %d", r.pace.Unready)
 	wrong.unless(r.pace.Patience > 0, "--wave-timeout: must be a duration such as 10m, got %s", r.pace.Patience)
+	wrong.unless(r.waitFor == 0 || r.yes, "--wait requires --yes")
 	hold := restore.CheckHold(r.hold)
 	wrong.unless(hold == nil, "--brake: %w", hold)
 	order := plan.CheckNamespaces(r.options.Order)
@@ -189,6 +200,7 @@ func (r *restoring) restoring(env Env, s *open.Site) *restore.Restore {
 	one.Say = func(line string) { fmt.Fprintln(env.Err, line) }
 	if r.pace != (plan.Pace{}) {
 		one.Pace, one.Hold = r.pace, r.hold
+		one.WaitFor = r.waitFor
 	}
 	return one
 }

@@ -46,7 +46,7 @@ func TestARestoreShowsItsPlanAndWritesNothing(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines.out), &d); err != nil || lines.status != 0 {
 		t.Fatalf("%+v %v", lines, err)
 	}
-	if got := fmt.Sprint(d.Waves); got != "[{priority 0 [{shop/deployment/api 2 25 50 false []} {shop/deployment/web 2 40 100 true []}]}]" || !d.DryRun {
+	if got := fmt.Sprint(d.Waves); got != "[{priority 0 [{shop/deployment/api 2 25 50 false []} {shop/deployment/web 2 40 100 true []}] 0}]" || !d.DryRun {
 		t.Errorf("waves %s", got)
 	}
 }
@@ -59,11 +59,11 @@ func TestARestoreRaisesWithYes(t *testing.T) {
 	if n := w.api.workloads["shop/deployment/web"].desired; n != 100 || got.status != 0 {
 		t.Errorf("web asks for %d: %+v", n, got)
 	}
-	if !strings.Contains(got.err, "shop/deployment/web: 2 -> 100") || !strings.HasSuffix(got.out, "raised 1 of 1 workload, set 0 brakes\n") {
+	if !strings.Contains(got.err, "shop/deployment/web: 2 -> 100") || !strings.HasSuffix(got.out, "raised 1 of 1 workload, and set 0 brakes\n") {
 		t.Errorf("said %s and %s", got.err, got.out)
 	}
 	again := w.run("restore", "shop/web", "--yes")
-	if again.status != 0 || again.out != "nothing to raise; 1 at their level or above\n" {
+	if again.status != 0 || !strings.HasSuffix(again.out, "  no autoscaler\nraised no workload, and set 0 brakes; 1 at their level or above\n") {
 		t.Errorf("again: %+v", again)
 	}
 }
@@ -80,6 +80,8 @@ func TestARestoreSaysWhatIsWrong(t *testing.T) {
 		{"--factor 0 --pods-per-minute 0", "--pods-per-minute: must be at least 1 pod a minute, got 0"},
 		{"--max-unready 0", "--max-unready: must be at least 1 pod, got 0"},
 		{"--wave-timeout 0s", "--wave-timeout: must be a duration such as 10m, got 0s"},
+		{"--wait", "--wait requires --yes"},
+		{"--wait=ten --yes", "must be a duration such as 5m, 26h or 8d"},
 		{"--brake 1s", "--brake: must be from 1m to 168h, got 1s"},
 		{"--brake 168h0m1s", "--brake: must be from 1m to 168h, got 168h0m1s: a brake blocks each scale-down of its autoscaler"},
 		{"--brake 99999h --pods-per-minute 0", "--brake: must be from 1m to 168h"},

@@ -16,6 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/restore/recovery"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -38,13 +39,18 @@ request and the open alerts. In the mode observe, status prints the number of
 entries in git that gitlatch does not update. For a fleet, status prints one
 line for each site.
 
-status reads only the state of the site, and for a fleet, the list of its sites.
-status does not contact a cluster, and writes nothing.
+If the live cluster is not the site's cluster, or if a restore has set brakes,
+status also prints the steps of the recovery, and the next action. For the
+steps, see "gitlatch help runbook".
+
+For one site, status reads the state, git and the cluster. If it cannot read git
+or the cluster, it prints that the recovery is unknown. For a fleet, status
+reads only the state and the list of sites. status writes nothing.
 
 Exit status:
   0  Every site is healthy.
-  1  An alert is open, a level change waits for a commit, or no tick ran for
-     three periods.
+  1  An alert is open, a level change waits for a commit, no tick ran for three
+     periods, or a recovery is in progress.
   2  status could not read the state.`,
 		Example: `  # Show the status of one site
   gitlatch status -c prod-eu.yaml
@@ -54,7 +60,7 @@ Exit status:
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: timed(longest, func(ctx context.Context, _ []string) error { return a.run(ctx, env) }),
 	}
-	a.registerSite(c, env)
+	a.register(c, env)
 	a.output.register(c, status.Table, nil)
 	return c
 }
@@ -92,6 +98,10 @@ type siteStatus struct {
 	Alerts      []alert.Open `json:"alerts"`
 	Unsent      int          `json:"unsent,omitempty"` // messages that may not have been sent
 
+	// Recovery is the progress of a recovery; nil if no recovery runs, and for a site of
+	// a fleet.
+	Recovery *recovery.Recovery `json:"recovery,omitempty"`
+
 	now   time.Time
 	named string // the name of the cluster in the configuration; "" is unknown
 }
@@ -126,7 +136,7 @@ func (a *asking) run(ctx context.Context, env Env) error {
 		sites = lists.Map(members, from.Of)
 	}
 	for _, one := range sites {
-		of, err := readStatus(ctx, one, env.Clock())
+		of, err := readStatus(ctx, one, env.Clock(), c.Fleet == "")
 		if err != nil {
 			return fmt.Errorf("site %s: %w", one.Config.Site, err)
 		}
@@ -135,19 +145,64 @@ func (a *asking) run(ctx context.Context, env Env) error {
 	return found(a.output.write(env, s), s.finding())
 }
 
-// readStatus reads the state of a site.
-func readStatus(ctx context.Context, from *wiring.Opener, now time.Time) (s siteStatus, err error) {
+// readStatus reads the state of a site. With live, it also reads git and the cluster, for
+// the progress of a recovery.
+func readStatus(ctx context.Context, from *wiring.Opener, now time.Time, live bool) (siteStatus, error) {
+	head, latches, err := readState(ctx, from)
+	if err != nil {
+		return siteStatus{}, err
+	}
+	s, err := newStatusOf(from.Config, head, latches, now)
+	if err == nil && live {
+		s.Recovery = readRecovery(ctx, from, head, latches)
+	}
+	return s, err
+}
+
+// readState reads the state of a site, and closes it, so that a tick can use it.
+func readState(ctx context.Context, from *wiring.Opener) (head latch.Head, latches map[workload.ID]latch.Latch, err error) {
 	store, err := from.Store(ctx)
 	if err != nil {
-		return s, err
+		return head, nil, err
 	}
-	parts := wiring.Parts{Store: store}
-	defer closed(&err, parts)
-	head, latches, err := latch.Load(ctx, store, from.Config.Site)
+	defer closed(&err, wiring.Parts{Store: store})
+	return latch.Load(ctx, store, from.Config.Site)
+}
+
+// recoveryWithin is the time limit for the reads of git and the cluster.
+const recoveryWithin = 30 * time.Second
+
+// readRecovery returns the progress of a recovery, nil if no recovery runs.
+func readRecovery(ctx context.Context, from *wiring.Opener, head latch.Head, latches map[workload.ID]latch.Latch) *recovery.Recovery {
+	ctx, cancel := context.WithTimeout(ctx, recoveryWithin)
+	defer cancel()
+	c, err := recoveryOf(ctx, from)
 	if err != nil {
-		return s, err
+		return &recovery.Recovery{Unknown: err.Error()}
 	}
-	return newStatusOf(from.Config, head, latches, now)
+	c.Cluster = cmp.Or(head.Cluster.UID, c.Tree.Site.Cluster)
+	for id, l := range latches {
+		c.Usual[id] = l.Watch.Usual
+	}
+	return recovery.Of(c)
+}
+
+// recoveryOf reads git, the cluster and the demand on its workloads.
+func recoveryOf(ctx context.Context, from *wiring.Opener) (c recovery.Case, err error) {
+	sampler, err := from.Sampler(ctx)
+	if err != nil {
+		return c, err
+	}
+	side := declaredSide{config: from.Config}
+	if side.repository, _, err = from.Repository(ctx); err != nil {
+		return c, err
+	}
+	defer closed(&err, wiring.Parts{Repository: side.repository})
+	if err := side.readTip(ctx); err != nil {
+		return c, err
+	}
+	fleet, err := sampler.Sample(ctx, side.set.Kinds)
+	return recovery.Case{Tree: side.tree, Fleet: fleet, Usual: map[workload.ID]float64{}}, err
 }
 
 func newStatusOf(c config.Config, head latch.Head, latches map[workload.ID]latch.Latch, now time.Time) (siteStatus, error) {

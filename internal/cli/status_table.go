@@ -36,6 +36,9 @@ func (s siteStatus) troubles() []string {
 	if len(s.Alerts) > 0 {
 		all = append(all, term.Count(len(s.Alerts), "alert")+" open")
 	}
+	if s.Recovery != nil && s.Recovery.Unknown == "" {
+		all = append(all, "a recovery runs")
+	}
 	return all
 }
 
@@ -47,8 +50,7 @@ func (s status) Table(out io.Writer, style term.Style) error {
 			topics := one.topics()
 			topics.Add("gitlatch", "%s", s.Build)
 			p.Topics(topics)
-			troubles := one.troubles()
-			p.Verdict(len(troubles) == 0, cmp.Or(strings.Join(troubles, "; "), "healthy"))
+			one.verdict(p)
 		}
 		return p.Print(out)
 	}
@@ -61,10 +63,22 @@ func (s status) Table(out io.Writer, style term.Style) error {
 	return p.Print(out)
 }
 
+// verdict prints the problems of a single site. A site with an unknown recovery is not
+// healthy.
+func (s siteStatus) verdict(p *term.Page) {
+	troubles := s.troubles()
+	if len(troubles) == 0 && s.Recovery != nil {
+		p.Say("", "no problem in the state; the recovery is unknown")
+		return
+	}
+	p.Verdict(len(troubles) == 0, cmp.Or(strings.Join(troubles, "; "), "healthy"))
+}
+
 // topics returns the lines about a single site.
 func (s siteStatus) topics() (all term.Topics) {
 	if s.LastTick.IsZero() {
-		return term.Topics{{"site", s.Site}, {"last tick", "none yet: run gitlatch tick"}}
+		all = term.Topics{{"site", s.Site}, {"last tick", "none yet: run gitlatch tick"}}
+		return append(all, s.recovery()...)
 	}
 	all.Add("site", "%s, mode %s", s.Site, s.mode())
 	all.Add("cluster", "%s", strings.TrimSpace(s.named+" "+s.Cluster))
@@ -87,6 +101,7 @@ func (s siteStatus) topics() (all term.Topics) {
 	if p := s.Proposal; p != nil {
 		all.Add("proposal", "%s, opened %s", strings.TrimSpace(p.URL+" branch "+p.Branch), s.ago(p.Opened))
 	}
+	all = append(all, s.recovery()...)
 	for _, a := range s.Alerts {
 		all.Add("alert", "%s %s, %s: %s", a.Kind, a.Subject, s.ago(a.Since), a.Text)
 		all.Add("", "Fix: %s", a.Fix)
@@ -94,6 +109,23 @@ func (s siteStatus) topics() (all term.Topics) {
 	if s.Unsent > 0 {
 		all.Add("unsent", "%s may not have been sent", term.Count(s.Unsent, "message"))
 	}
+	return all
+}
+
+// recovery returns the lines about a recovery; nil if no recovery runs.
+func (s siteStatus) recovery() (all term.Topics) {
+	r := s.Recovery
+	if r == nil {
+		return nil
+	}
+	if r.Unknown != "" {
+		return term.Topics{{"recovery", "unknown: " + r.Unknown}}
+	}
+	for _, step := range r.Steps {
+		all.Add("", "%s %s: %s", step.Name, step.State, step.Text)
+	}
+	all[0][0] = "recovery"
+	all.Add("", "Next: %s (gitlatch help runbook)", r.Next)
 	return all
 }
 

@@ -19,7 +19,6 @@ func TestStatusSaysHowASiteStands(t *testing.T) {
 	}
 	w.now = w.now.Add(-5 * time.Minute)
 	before := w.hash(t)
-	w.api.Close() // status does not contact a cluster
 	got := w.run("status")
 	golden(t, "status.txt", got.out)
 	if got.status != 0 || got.err != "" || w.hash(t) != before {
@@ -57,6 +56,56 @@ func TestStatusSaysHowASiteStands(t *testing.T) {
 	}
 	if got := w.run("status"); !strings.Contains(got.out, "last tick  20m ago\n") {
 		t.Errorf("late: %s", got.out)
+	}
+}
+
+// Status prints the steps of a recovery while one runs, and an unknown recovery if it
+// cannot read the cluster.
+func TestStatusShowsTheStepsOfARecovery(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	w.now = w.now.Add(-5 * time.Minute)
+	w.api.uid = "9a41-green"
+	for name, level := range map[string]int32{"pay/statefulset/ledger": 5, "shop/deployment/api": 50, "shop/deployment/cart": 20, "shop/deployment/web": 100} {
+		w.api.workloads[name].desired, w.api.workloads[name].ready = level, level
+	}
+	w.api.workloads["shop/deployment/web"].ready = 12
+	got := w.run("status")
+	golden(t, "status-recovery.txt", got.out)
+	if got.status != 1 || !strings.Contains(got.err, "site prod-eu: a recovery runs") {
+		t.Errorf("%+v", got)
+	}
+	var d struct {
+		Sites []struct {
+			Recovery struct {
+				Next, Unknown string
+				Steps         []struct {
+					Name, State string
+					Done, Of    int
+				}
+			}
+		}
+	}
+	got = w.run("status", "-o", "json")
+	must(t, json.Unmarshal([]byte(got.out), &d))
+	r := d.Sites[0].Recovery
+	if len(r.Steps) != 5 || r.Steps[0].Name != "capacity" || r.Steps[0].State != "pending" || r.Steps[0].Done != 3 || r.Steps[0].Of != 4 || r.Next == "" {
+		t.Errorf("%s", got.out)
+	}
+
+	if got := w.run("adopt"); got.status != 0 {
+		t.Fatalf("%+v", got)
+	}
+	if got := w.run("status"); got.status != 0 || strings.Contains(got.out, "recovery") || !strings.Contains(got.out, "healthy") {
+		t.Errorf("adopted: %+v", got)
+	}
+	w.api.workloads["shop/deployment/web"].foreign = `{"until": "2026-03-02T12:00:00Z", "replaced": null}`
+	if got := w.run("status"); got.status != 1 || !strings.Contains(got.out, "released pending: brakes in the cluster: 1; the first one ends at\n           2026-03-02T12:00:00Z") {
+		t.Errorf("a brake: %+v", got)
+	}
+	w.api.Close()
+	if got := w.run("status"); got.status != 0 || !strings.Contains(got.out, "recovery   unknown: reach the API server") || strings.Contains(got.out, "healthy") {
+		t.Errorf("the cluster does not answer: %+v", got)
 	}
 }
 

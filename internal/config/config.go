@@ -21,6 +21,7 @@ type Config struct {
 	Commit     Commit
 	Alerts     Alerts
 	Demand     []*Demand // each for another workload
+	Build      Build
 	Drills     Drills
 	GitOps     GitOps
 	// Fleet is the path of the fleet file on the branch, from the root of the repository;
@@ -65,6 +66,13 @@ type Alerts struct {
 type Drills struct {
 	Dir string // a folder, which need not exist
 	S3  S3
+}
+
+// Build has the folders that doctor and drill build.
+type Build struct {
+	// Paths are folders, from the root of the repository, that no tool in the cluster
+	// applies.
+	Paths []string
 }
 
 // Commit has the settings of commits.
@@ -154,6 +162,10 @@ func configDocument(c *Config) yamldoc.Document {
 			yamldoc.Optional("sns", "Amazon SNS topic that receives the alerts", snsFields(&c.Alerts.SNS)),
 			yamldoc.Optional("webhook", "webhook that receives the alerts; the webhook must accept a JSON object with the field text, like the webhooks of Slack and Mattermost", webhookFields(&c.Alerts.Webhook)),
 		).With(yamldoc.OneOf("sns", "webhook"))),
+		yamldoc.Optional("build", "folders of the repository that doctor and drill build, in addition to the folders that the tools in the cluster apply", yamldoc.Fields(
+			yamldoc.Optional("paths", "paths of the folders from the root of the repository, such as checkpoints/prod-eu",
+				texts(&c.Build.Paths, "leave the field out to build no further folder", anyText, wrongFolder)),
+		)),
 		yamldoc.Optional("demand", "metrics that measure the demand on workloads, such as requests per second; by default, gitlatch does not measure demand", items(&c.Demand, demandFields)),
 		yamldoc.Optional("drills", "storage for drill reports; gitlatch compares the result of each drill with the previous report; by default, gitlatch does not store drill reports", yamldoc.Fields(
 			yamldoc.Optional("dir", "path of the folder for drill reports; gitlatch creates the folder if it does not exist", file(&c.Drills.Dir)),
@@ -167,6 +179,7 @@ func configDocument(c *Config) yamldoc.Document {
 		yamldoc.Rule{Check: c.measurable},
 		yamldoc.AtMostOne("fleet", "cluster"),
 		yamldoc.AtMostOne("fleet", "demand"),
+		yamldoc.AtMostOne("fleet", "build"),
 		yamldoc.AtMostOne("fleet", "drills"),
 		yamldoc.AtMostOne("fleet", "gitops"),
 	))

@@ -107,6 +107,13 @@ func wrongPolicyFile(s string) error {
 	return nil
 }
 
+func wrongFolder(s string) error {
+	if !fs.ValidPath(s) || s == "." {
+		return fmt.Errorf("must be a folder from the root of the repository, such as apps/shop, got %s", yamldoc.Quote(s))
+	}
+	return nil
+}
+
 // proposable is the rule that mode proposal requires a host with pull requests.
 func proposable(repo *Repository) yamldoc.Rule {
 	return yamldoc.Rule{

@@ -46,7 +46,7 @@ type applier struct {
 	builds []Build
 	// chart is true if the applier renders a Helm chart.
 	chart bool
-	// lists are the workloads in the applier's status.
+	// lists are the workloads and autoscalers in the applier's status.
 	lists map[workload.ID]bool
 	// keeps checks whether the live replicas of a workload survive an apply. It returns
 	// nil if they do, and otherwise the finding.
@@ -86,9 +86,13 @@ func (o Overlay) placed(w gitops.Object) workload.ID {
 	return id
 }
 
-// rendered returns the manifest of a workload in an overlay.
+// rendered returns the manifest of a workload or an autoscaler in an overlay.
 func (o Overlay) rendered(id workload.ID) (gitops.Object, bool) {
-	return lists.First(o.Workloads, func(w gitops.Object) bool { return o.placed(w) == id })
+	all := o.Workloads
+	if _, scales := gitops.Autoscalers[id.Kind]; scales {
+		all = lists.Map(o.Autoscalers, func(a gitops.Autoscaler) gitops.Object { return a.Object })
+	}
+	return lists.First(all, func(w gitops.Object) bool { return o.placed(w) == id })
 }
 
 // apart sets unbound and away of the appliers. It moves the overlays of other clusters

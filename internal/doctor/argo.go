@@ -120,8 +120,9 @@ func (a application) applier(kinds workload.Kinds) applier {
 		by.builds = append(by.builds, Build{By: by.by(), Dir: path.Clean("./" + s.Path), Edits: s.edits(), Namespace: to.Namespace, origin: by.origins[i], kinds: kinds,
 			Include: s.Directory.Include, Exclude: s.Directory.Exclude})
 	}
+	listed := kinds.With(gitops.Autoscalers)
 	for _, r := range a.Status.Resources {
-		kind, _ := kinds.Named(r.Group, r.Kind)
+		kind, _ := listed.Named(r.Group, r.Kind)
 		by.lists[workload.ID{Namespace: r.Namespace, Kind: kind, Name: r.Name}] = true
 	}
 	return by
@@ -218,8 +219,11 @@ func (a application) keeps(s subject, annotations map[string]string) *Finding {
 		return &Finding{RuleWithoutGroup, s.ID.Short(), fmt.Sprintf(unprotected+". The ignoreDifferences rule of %s has no group, so it matches no object.", a.name()),
 			fmt.Sprintf("replace the rule in spec.ignoreDifferences of %s with %s", a.name(), rule)}
 	case !ignores:
-		return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+". %s applies the workload with its replicas, so each sync sets the live replicas to the replica count in git.", a.name()),
-			fmt.Sprintf("add %s to spec.ignoreDifferences of %s", rule, a.name())}
+		fix := fmt.Sprintf("add %s to spec.ignoreDifferences of %s", rule, a.name())
+		if !slices.Contains(options, respect) {
+			fix = fmt.Sprintf("add %s to spec.ignoreDifferences and %s to spec.syncPolicy.syncOptions of %s", rule, respect, a.name())
+		}
+		return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+". %s applies the workload with its replicas, so each sync sets the live replicas to the replica count in git.", a.name()), fix}
 	case !slices.Contains(options, respect) && slices.Contains(own, respect):
 		return &Finding{OptionNotRead, s.ID.Short(), fmt.Sprintf(unprotected+". %s is in the annotation %s of the workload, but Argo CD does not read this option there.", respect, syncAnnotation), option}
 	case !slices.Contains(options, respect):
@@ -231,16 +235,26 @@ func (a application) keeps(s subject, annotations map[string]string) *Finding {
 // ignores reports whether a rule matches the replicas of a workload: by their field, by a
 // parent of the field, or by the manager that last wrote the field.
 func (d difference) ignores(s subject) bool {
-	holds := func(pointer string) bool { return pointer != "" && strings.HasPrefix(s.pointer()+"/", pointer+"/") }
-	return slices.ContainsFunc(d.JSONPointers, holds) ||
-		slices.ContainsFunc(d.JQPathExpressions, func(jq string) bool {
-			return holds(strings.ReplaceAll(plainly.ReplaceAllString(jq, ".$1$2"), ".", "/"))
-		}) ||
+	return slices.ContainsFunc(d.JSONPointers, s.within) ||
+		slices.ContainsFunc(d.JQPathExpressions, func(jq string) bool { return s.within(pointerOf(jq)) }) ||
 		s.sample != nil && s.sample.Scale != nil && s.sample.Scale.Writer != "" && slices.Contains(d.ManagedFieldsManagers, s.sample.Scale.Writer)
 }
 
-// plainly matches the quoted field names in a jq expression.
-var plainly = regexp.MustCompile(`\.?\["([A-Za-z0-9_-]+)"\]|\."([A-Za-z0-9_-]+)"`)
+// step matches one field name on the path of a jq expression.
+var step = regexp.MustCompile(`\.?\["[^"]+"\]|\."[^"]+"|\.[A-Za-z0-9_-]+`)
+
+// pointerOf returns a jq expression that is only a path as a JSON pointer.
+func pointerOf(jq string) string {
+	return step.ReplaceAllStringFunc(jq, func(name string) string { return pointer(strings.Trim(name, `.[]"`)) })
+}
+
+// pointer returns the JSON pointer of a field by the names on its path.
+func pointer(names ...string) (at string) {
+	for _, name := range names {
+		at += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	}
+	return at
+}
 
 // matches reports whether a rule matches a workload. It does not compare the group.
 func (d difference) matches(id workload.ID, o workload.Object) bool {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,7 +18,11 @@ import (
 type helmRelease struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     struct {
-		Values map[string]any `json:"values"`
+		Values         map[string]any `json:"values"`
+		DriftDetection struct {
+			Mode   string       `json:"mode"`
+			Ignore []ignoreRule `json:"ignore"`
+		} `json:"driftDetection"`
 	} `json:"spec"`
 }
 
@@ -33,10 +38,30 @@ const (
 
 // releases returns the names of the HelmReleases that apply a workload.
 func (e *examination) releases(s subject) []string {
-	applies := func(r helmRelease) bool {
-		return s.labels[labelRelease] == r.Metadata.Name && s.labels[labelNamespace] == r.Metadata.Namespace
+	return lists.Map(lists.Filter(e.Cluster.releases, func(r helmRelease) bool { return r.applies(s.labels) }), helmRelease.name)
+}
+
+// applies reports whether the HelmRelease applies an object with these labels.
+func (r helmRelease) applies(labels map[string]string) bool {
+	return labels[labelRelease] == r.Metadata.Name && labels[labelNamespace] == r.Metadata.Namespace
+}
+
+// driftAnnotation disables drift detection for one object.
+const driftAnnotation = "helm.toolkit.fluxcd.io/driftDetection"
+
+// applier returns an applier without builds and lists. Its keeps returns a finding if
+// drift detection resets the field of the subject.
+func (r helmRelease) applier() applier {
+	drift := r.Spec.DriftDetection
+	keeps := func(s subject, annotations map[string]string) *Finding {
+		ignored := slices.ContainsFunc(drift.Ignore, func(rule ignoreRule) bool { return rule.ignores(s) })
+		if drift.Mode != "enabled" || annotations[driftAnnotation] == "disabled" || ignored {
+			return nil
+		}
+		return &Finding{Trap: NoRule, Fix: fmt.Sprintf("add {paths: [%s], target: {kind: %s}} to spec.driftDetection.ignore of %s", s.pointer(), s.object.Kind, r.name())}
 	}
-	return lists.Map(lists.Filter(e.Cluster.releases, applies), helmRelease.name)
+	next := func(json.RawMessage, string) (string, func(subject, map[string]string) *Finding) { return "", nil }
+	return applier{name: r.name(), keeps: keeps, next: next}
 }
 
 // charts records the charts whose values may drop the replica count.

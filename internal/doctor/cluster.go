@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -38,6 +39,8 @@ func Sources() []Source {
 			into(func(c *Cluster) *[]admission.MutatingAdmissionPolicy { return &c.policies })},
 		{"mutatingadmissionpolicybindings.admissionregistration.k8s.io", "/apis/admissionregistration.k8s.io/v1", "mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding",
 			into(func(c *Cluster) *[]admission.MutatingAdmissionPolicyBinding { return &c.bindings })},
+		{"horizontalpodautoscalers.autoscaling", "/apis/autoscaling/v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", intoAutoscalers(gitops.HPA)},
+		{"scaledobjects.keda.sh", "/apis/keda.sh/v1alpha1", "scaledobjects", "ScaledObject", intoAutoscalers(gitops.ScaledObject)},
 		{"resourcequotas", "/api/v1", "resourcequotas", "ResourceQuota",
 			into(func(c *Cluster) *[]corev1.ResourceQuota { return &c.quotas })},
 		{"namespaces", "/api/v1", "namespaces", "Namespace",
@@ -58,6 +61,7 @@ type Cluster struct {
 	applications   []application
 	policies       []admission.MutatingAdmissionPolicy
 	bindings       []admission.MutatingAdmissionPolicyBinding
+	autoscalers    []gitops.Autoscaler
 	quotas         []corev1.ResourceQuota
 	namespaces     []metav1.PartialObjectMetadata
 	definitions    map[workload.Kind]definition // only the definitions that could be read
@@ -83,6 +87,15 @@ func into[T any](list func(*Cluster) *[]T) func(*Cluster, []byte) error {
 		var one T
 		err := json.Unmarshal(object, &one)
 		*list(c) = append(*list(c), one)
+		return err
+	}
+}
+
+// intoAutoscalers returns a function that adds an autoscaler of a kind.
+func intoAutoscalers(kind workload.Kind) func(*Cluster, []byte) error {
+	return func(c *Cluster, object []byte) error {
+		a, err := gitops.AutoscalerOf(kind, object, c.Kinds)
+		c.autoscalers = append(c.autoscalers, a)
 		return err
 	}
 }

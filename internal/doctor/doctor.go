@@ -38,7 +38,12 @@ type Overlay struct {
 	// Within contains the objects that each folder with Components builds on its own, by
 	// folder. It does not contain the folder of the overlay itself.
 	Within map[string][]gitops.Object
-	Err    error
+	// Sites are the sites whose files the build includes, sorted.
+	Sites []string
+	// Generated is true if the folder has no kustomization, so that the tool applies the
+	// manifests below the folder. Dropped is true if it has one that the source excludes.
+	Generated, Dropped bool
+	Err                error
 }
 
 // Examine returns the findings of a case.
@@ -47,6 +52,7 @@ func Examine(c Case) Report {
 		Site: c.Site, Unread: slices.Concat(c.Fleet.Unread, c.Cluster.Unread), Evidence: checkpoint.Evidence{}, Room: map[string]int64{},
 	}}
 	e.apart()
+	e.scalers = e.autoscalers()
 	e.cluster()
 	e.ways()
 	e.named()
@@ -56,6 +62,7 @@ func Examine(c Case) Report {
 			e.inert(&w) // an entry with only a rollout has no level that could act
 		}
 		e.rebuild(&w)
+		e.overwritten(w)
 		_, w.Evident = c.Tree.Evidence.Covers(w.ID)
 		e.report.Workloads = append(e.report.Workloads, w.Workload)
 	}
@@ -84,6 +91,7 @@ type examination struct {
 	// namesakes are the overlays that an object of another cluster or another repository
 	// builds. They are not part of the case.
 	namesakes []Overlay
+	scalers   map[workload.ID][]scaler // by their workload
 	report    Report
 	without   map[string][]subject // workloads without their Component in a build, by namespace
 	guards    map[string]Finding   // by the object that applies the chart
@@ -108,7 +116,8 @@ type subject struct {
 	entry  checkpoint.Entry
 	object workload.Object
 	labels map[string]string
-	latch  bool // the policy latches its replicas
+	latch  bool   // the policy latches its replicas
+	field  string // the JSON pointer of the field that a rule has to ignore; "" for the replicas
 }
 
 // subject returns a subject. sample is nil if the workload is not in the sample.
@@ -124,8 +133,13 @@ func (e *examination) subject(id workload.ID, sample *workload.Sample) subject {
 	return s
 }
 
-// pointer returns the JSON pointer of the workload's replica field.
-func (s subject) pointer() string { return s.object.Replicas.Pointer() }
+// pointer returns the JSON pointer of the field that a rule has to ignore.
+func (s subject) pointer() string { return cmp.Or(s.field, s.object.Replicas.Pointer()) }
+
+// within reports whether the path of a rule is this field or a parent of it.
+func (s subject) within(path string) bool {
+	return path != "" && strings.HasPrefix(s.pointer()+"/", path+"/")
+}
 
 // subjects returns the workloads that the policy latches and the workloads in git,
 // sorted.

@@ -88,9 +88,10 @@ func (k kustomization) applier(kinds workload.Kinds, from *gitRepository) applie
 			a.stopped = "its source: " + why
 		}
 	}
+	listed := kinds.With(gitops.Autoscalers)
 	for _, entry := range k.Status.Inventory.Entries {
 		if part := strings.Split(entry.ID, "_"); len(part) == 4 {
-			kind, _ := kinds.Named(part[2], part[3])
+			kind, _ := listed.Named(part[2], part[3])
 			a.lists[workload.ID{Namespace: part[0], Kind: kind, Name: part[1]}] = true
 		}
 	}
@@ -170,10 +171,15 @@ func (k kustomization) keeps(s subject, annotations map[string]string) *Finding 
 		return &Finding{SSA, s.ID.Short(), fmt.Sprintf("The workload has the annotation %s: %s, so %s.", ssaAnnotation, annotations[ssaAnnotation], what),
 			"remove the annotation, and add " + rule}
 	}
-	if slices.ContainsFunc(k.Spec.Ignore, func(r ignoreRule) bool { return slices.Contains(r.Paths, s.pointer()) && r.matches(s) }) {
+	if slices.ContainsFunc(k.Spec.Ignore, func(r ignoreRule) bool { return r.ignores(s) }) {
 		return nil
 	}
 	return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+". %s applies the workload with its replicas, so each reconciliation sets the live replicas to the replica count in git.", name), "add " + rule + " (Flux 2.9)"}
+}
+
+// ignores reports whether a rule ignores the field of a subject.
+func (r ignoreRule) ignores(s subject) bool {
+	return slices.ContainsFunc(r.Paths, s.within) && r.matches(s)
 }
 
 // matches reports whether a rule matches a workload. A rule with an annotation selector

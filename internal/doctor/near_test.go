@@ -52,9 +52,10 @@ func TestOneEditAway(t *testing.T) {
 		"a Component beside the policy": {"admission", "repo/apps/shop/kustomization.yaml", "-resources: [web.yaml]\n+resources: [web.yaml]\n+components: [../../checkpoints/prod/shop]\n", nil,
 			"", 200, []doctor.Trap{doctor.NoRule}},
 		"a Component in place of the record": {"admission", "repo/apps/shop/kustomization.yaml", "-resources: [web.yaml]\n+resources: [web.yaml]\n+components: [../../checkpoints/prod/shop]\n",
-			fixture{"edit cluster.yaml": fluxRule, "repo/checkpoints/prod/kustomization.yaml": "resources: []\n"}, flux, 200, nil},
+			fixture{"edit cluster.yaml": fluxRule, "repo/checkpoints/prod/kustomization.yaml": "# gitlatch writes this file\nresources: []\n"}, flux, 200, nil},
 		"the record of another namespace": {"admission", "repo/checkpoints/prod/kustomization.yaml", "-resources: [shop/checkpoint.yaml]\n+resources: [pay/checkpoint.yaml]\n",
 			fixture{"declared": "shop/deployment/web 200 3 500\npay/deployment/api 5 1 9\n"}, policy, 1, []doctor.Trap{doctor.ComponentMissing, doctor.RecordNotApplied}},
+		"a namespace that the list leaves out": {"admission", "", "", fixture{"declared": "shop/deployment/web 200 3 500\nold/deployment/api 5 1 9\n"}, policy, 200, nil},
 		"two that keep it": {"flux", "", "", fixture{"cluster.yaml": read(t, "flux")["cluster.yaml"] + "---\n" + strings.ReplaceAll(read(t, "argocd")["cluster.yaml"], "path: clusters", "path: ./clusters")},
 			flux + "; " + argo, 200, nil},
 		"its base built as well":         {"flux", "", "", fixture{"paths": "apps/shop", "live": owned}, flux, 200, nil},
@@ -83,6 +84,9 @@ func TestOneEditAway(t *testing.T) {
 		"a floor below half the level":      {"flux", "repo/apps/shop/web.yaml", "-spec: {minReplicas: 3, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n+spec: {minReplicas: 99, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n", fixture{"declared": "shop/deployment/web 200 3 500\n"}, flux, 200, nil},
 		"a floor that was doubled":          {"flux", "repo/apps/shop/web.yaml", "-spec: {minReplicas: 3, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n+spec: {minReplicas: 100, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n", fixture{"declared": "shop/deployment/web 200 50 500\n"}, flux, 200, nil},
 		"a floor for each of three zones":   {"flux", "repo/apps/shop/web.yaml", "-spec: {minReplicas: 3, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n+spec: {minReplicas: 3, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n", fixture{"declared": "shop/deployment/web 5 1 500\n"}, flux, 5, nil},
+		"a floor of a ScaledObject": {"flux--keda-brake-rule", "repo/apps/shop/web.yaml", `-spec: {minReplicaCount: 3, maxReplicaCount: 500, scaleTargetRef: {name: web}}
++spec: {minReplicaCount: 100, scaleTargetRef: {name: web}}
+`, nil, flux, 200, []doctor.Trap{doctor.MinAsCheckpoint}},
 		"a floor of the cluster alone": {"flux", "repo/apps/shop/web.yaml", `-spec: {minReplicas: 3, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}
 +spec: {minReplicas: 3, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: other}}
 `, fixture{"live": "shop/deployment/web 180 100 500\n"}, flux, 200, []doctor.Trap{doctor.MinAsCheckpoint}},

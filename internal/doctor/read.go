@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -82,16 +84,51 @@ func ReadOverlays(ctx context.Context, from repo.Repository, commit string, buil
 		case err != nil:
 			return nil, fmt.Errorf("read %s: %w", b.Dir, err)
 		case !there && b.By == ByPath:
-			return nil, fmt.Errorf("--path %s: the folder does not exist on the branch", b.Dir)
+			return nil, fmt.Errorf("--path or build.paths: folder %s does not exist on the branch", b.Dir)
 		case !there:
 			continue
 		default:
 			o.Overlay, o.Err = b.build(r.files)
-			o.Dir, o.Within = b.Dir, b.within(o, b.takes(r.files))
+			taken := b.takes(r.files)
+			o.Dir, o.Within = b.Dir, b.within(o, taken)
+			o.Sites = b.sites(o.Folders, taken)
+			o.Generated = !hasKustomization(taken, b.Dir)
+			o.Dropped = o.Generated && hasKustomization(r.files, b.Dir)
 		}
 		all = append(all, o)
 	}
 	return all, nil
+}
+
+func hasKustomization(files map[string][]byte, dir string) bool {
+	return slices.ContainsFunc(gitops.KustomizationNames(), func(name string) bool {
+		_, has := files[path.Join(dir, name)]
+		return has
+	})
+}
+
+// sites returns the sites whose Components or checkpoint files a build includes, sorted. A
+// folder without a kustomization includes the files below it.
+func (b Build) sites(folders []gitops.Folder, files map[string][]byte) []string {
+	var included []string
+	for _, f := range folders {
+		included = append(included, f.Dir)
+		included = append(included, f.Components...)
+	}
+	if !hasKustomization(files, b.Dir) {
+		for file := range files {
+			if below(file, b.Dir) && path.Base(file) == path.Base(checkpoint.RecordPath("", "")) {
+				included = append(included, file)
+			}
+		}
+	}
+	found := map[string]bool{}
+	for _, at := range included {
+		if part := strings.Split(at, "/"); len(part) > 1 && part[0] == "checkpoints" {
+			found[part[1]] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
 }
 
 // within builds each folder of an overlay that includes Components, apart from the

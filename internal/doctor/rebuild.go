@@ -64,12 +64,13 @@ func (e *examination) starts(s *subject) {
 	reset := admitted && len(included) == 0 && e.reset(s)
 	switch {
 	case reset:
+	case s.sample == nil && slices.Contains(e.Tree.Unlisted(), s.ID.Namespace):
+		// gitlatch left the namespace out of the list, because the cluster has no workload of it.
 	case s.Level == 0 && (admitted || len(included) > 0):
 		// No level is lost yet, and a future level will apply.
 	case admitted && !applied && len(included) == 0:
-		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s reads the checkpoint file of the namespace. However, no folder that doctor builds (from Flux, Argo CD and --path) applies this file.", w.name()),
-			fmt.Sprintf("add %s to resources of a kustomization in %s or above, and apply the kustomization before the workloads",
-				checkpoint.RecordPath(e.Site, s.ID.Namespace), checkpoint.Directory(e.Site)))
+		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s reads the checkpoint file of the namespace. However, no folder that doctor builds (from Flux, Argo CD, --path and build.paths) applies this file.", w.name()),
+			fmt.Sprintf("configure Flux or Argo CD to apply %s before the workloads. If you apply the folder with \"kubectl apply -k %[1]s\", add it to build.paths in the configuration", checkpoint.Directory(e.Site)))
 	case hidden:
 	case admitted && applied && (built || stays):
 		if s.Start < s.Level {

@@ -36,6 +36,8 @@ const (
 	BuildFails       Trap = "build-fails"
 	Paused           Trap = "paused"
 	TwoSites         Trap = "two-sites"
+	ListIgnored      Trap = "list-ignored"
+	ListForeign      Trap = "list-not-updated"
 	KindDiffers      Trap = "kind-differs"
 	ComponentMissing Trap = "component-missing"
 	RecordNotApplied Trap = "record-not-applied"
@@ -49,6 +51,7 @@ const (
 	Quota            Trap = "quota"
 	MaxUnderNeed     Trap = "max-under-need"
 
+	BrakeOverwritten  Trap = "brake-overwritten"
 	StaleCounts       Trap = "stale-counts"
 	KustomizeReplicas Trap = "kustomize-replicas"
 	MarkRefused       Trap = "mark-refused"
@@ -62,8 +65,8 @@ var worst = []Trap{
 	OtherCluster,
 	PolicyOnUpdate, CountDropped, NoRule, RuleWithoutGroup, NotRespected, OptionNotRead, RuleNarrowed, SSA, MinAsCheckpoint,
 	OtherDestination, OtherRepository, OtherRevision, NotReconciling, NoApplier,
-	FailsClosed, BuildFails, Paused, TwoSites, KindDiffers, ComponentMissing, RecordNotApplied,
+	FailsClosed, BuildFails, Paused, TwoSites, ListIgnored, ListForeign, KindDiffers, ComponentMissing, RecordNotApplied,
 	ServerTooOld, NotBuilt, PatchSkipped, BeforePrefix,
 	Overridden, StatedCount, ChartGuard, Quota, MaxUnderNeed,
-	StaleCounts, KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers, ReviewWithoutHost,
+	BrakeOverwritten, StaleCounts, KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers, ReviewWithoutHost,
 }

@@ -2,11 +2,11 @@ package doctor
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/gitops"
 )
 
 // limits reports a maximum that is too low for a workload, and a minimum that serves as a
@@ -35,11 +35,13 @@ type floor struct {
 // floors returns the minimums of a workload's autoscalers in the builds, or else the live
 // minimum.
 func (e *examination) floors(s *subject) (all []floor) {
-	for _, o := range e.Overlays {
-		for _, a := range o.Autoscalers {
-			if a.Target == s.ID {
-				all = append(all, floor{"minReplicas of " + a.Name + " in " + o.Dir, a.Min})
-			}
+	for _, a := range e.scalers[s.ID] {
+		field := "minReplicas"
+		if a.ID.Kind == gitops.ScaledObject {
+			field = "minReplicaCount"
+		}
+		if a.in != nil {
+			all = append(all, floor{fmt.Sprintf("%s of %s in %s", field, a.ID.Name, a.in.Dir), a.Min})
 		}
 	}
 	if len(all) == 0 && s.sample != nil && s.sample.Scale != nil {
@@ -66,30 +68,33 @@ func (f floor) holds(level, accepted int32) bool {
 // overlays reports problems of the folders that doctor builds.
 func (e *examination) overlays() {
 	for _, o := range e.Overlays {
-		sites := map[string]bool{}
 		for _, f := range o.Folders {
 			if len(f.Replicas) > 0 {
 				e.find(KustomizeReplicas, f.Dir, fmt.Sprintf("The replicas field of the kustomization sets the replicas of %s by name. The field matches workloads in all namespaces, and the build fails if no workload has the name.", strings.Join(f.Replicas, ", ")),
 					"remove the replicas field from the kustomization, and include the Component")
 			}
-			for _, c := range f.Components {
-				if part := strings.Split(c, "/"); len(part) > 2 && part[0] == "checkpoints" {
-					sites[part[1]] = true
-				}
-			}
 		}
-		if len(sites) > 1 {
-			e.find(TwoSites, o.Dir, fmt.Sprintf("The overlay includes the Components of more than one site: %s.", strings.Join(slices.Sorted(maps.Keys(sites)), " and ")),
-				"remove the Components of the other site from components")
+		if len(o.Sites) > 1 {
+			e.find(TwoSites, o.Dir, fmt.Sprintf("The folder includes the checkpoint files or Components of more than one site: %s.", strings.Join(o.Sites, " and ")),
+				"remove the files of the other site from resources and components")
 		}
-		switch records := checkpoint.Directory(e.Site); {
+		records := o.Dir == checkpoint.Directory(e.Site)
+		if records && o.Dropped {
+			e.find(ListIgnored, o.Dir, fmt.Sprintf("%s applies this folder, but a rule of its source excludes kustomization.yaml. The tool therefore applies every checkpoint file, and fails if a user deletes a namespace.", o.By),
+				fmt.Sprintf("include the file in %s, in spec.ignore of the GitRepository, or in directory.include of the Application", sourceIgnore))
+			continue
+		}
+		switch {
 		case o.Err == nil:
-		case o.Dir == records:
-			e.find(BuildFails, o.Dir, fmt.Sprintf("%s applies this folder, but a cluster accepts only the files */checkpoint.yaml from this folder (%v).", o.By, o.Err),
-				"exclude the other files with spec.ignore of the GitRepository, or set directory.include: \"*/checkpoint.yaml\" in the Application")
-		case sites[e.Site] || o.By == ByPath:
+		case records && o.Generated:
+			e.find(BuildFails, o.Dir, fmt.Sprintf("%s applies this folder, but the folder does not contain a kustomization.yaml (%v).", o.By, o.Err), "run \"gitlatch init\", which writes this file")
+		case records, slices.Contains(o.Sites, e.Site), o.By == ByPath:
 			e.find(BuildFails, o.Dir, o.Err.Error(), o.fix())
 		}
+	}
+	if e.Tree.ForeignList() {
+		e.find(ListForeign, checkpoint.ListPath(e.Site), "A user wrote this file, so gitlatch does not update it. The GitOps tool does not apply the checkpoint file of a new namespace. If a user deletes a namespace in this file, the tool can no longer apply the checkpoint files.",
+			"remove the file, and run \"gitlatch init\"")
 	}
 }
 
@@ -98,5 +103,5 @@ func (o Overlay) fix() string {
 	return "correct the error, and check it with: kustomize build " + o.Dir
 }
 
-// ByPath is the By of a folder that a user names.
+// ByPath is the By of a folder that a user names, by the flag or in the configuration.
 const ByPath = "--path"

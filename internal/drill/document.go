@@ -90,6 +90,13 @@ type Fleet struct {
 	Ready    int64 `json:"ready"`    // ready pods of the workloads with a coverage
 	Declared int64 `json:"declared"` // pods in git of the workloads with a coverage
 	Rebuilt  int64 `json:"rebuilt"`  // pods that a rebuild starts for the workloads with a coverage
+	Live     int64 `json:"live"`     // desired pods now of the workloads with a coverage
+
+	// Surplus is the number of pods of Rebuilt beyond the desired pods of their workload.
+	// Autoscalers lower them after one scale-down window. SurplusStuck is the part of
+	// Surplus in workloads without an autoscaler.
+	Surplus      int64 `json:"surplus"`
+	SurplusStuck int64 `json:"surplusStuck"`
 
 	// With is the time until the last workload has all the pods that it needs, with the
 	// present checkpoints. Without is the same time without any checkpoint. Both leave
@@ -123,6 +130,9 @@ type Workload struct {
 	Coverage *float64 `json:"coverage"`
 	Low      bool     `json:"low"`     // below the threshold
 	Missing  int32    `json:"missing"` // pods of the need that a rebuild does not start
+	Surplus  int32    `json:"surplus"` // pods that a rebuild starts beyond the desired pods now
+	// SurplusStuck is true if the workload has no autoscaler that lowers the surplus.
+	SurplusStuck bool `json:"surplusStuck,omitempty"`
 	// Unknown is the reason why the need is unknown, or "". It is also "" for a workload
 	// that is not latched and not in git.
 	Unknown string `json:"unknown,omitempty"`

@@ -136,6 +136,31 @@ Report, html: s3://b/k.html
 	}
 }
 
+// The summary shows the pods that a rebuild starts beyond the desired pods.
+func TestASummaryShowsTheSurplus(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		live, rebuilt, surplus, stuck int64
+		want                          string // "" means no line
+	}{
+		{1278, 1775, 497, 0, "A rebuild starts 1775 pods, which include 497 surplus pods (38.8 % of the desired replicas). Autoscalers scale down the surplus pods after 5 min."},
+		{100, 120, 20, 20, "A rebuild starts 120 pods, which include 20 surplus pods (20 % of the desired replicas). No autoscaler scales down the surplus pods."},
+		{100, 120, 20, 5, "A rebuild starts 120 pods, which include 20 surplus pods (20 % of the desired replicas). Autoscalers scale down 15 of the surplus pods after 5 min, and no autoscaler scales down the others."},
+		{100, 100, 0, 0, ""},
+	} {
+		d := drill.Document{Fleet: drill.Fleet{Coverage: new(1.0), Need: c.live, Live: c.live, Rebuilt: c.rebuilt, Surplus: c.surplus, SurplusStuck: c.stuck}}
+		text := d.Text()
+		if !strings.Contains(text, c.want+"\n") || strings.Contains(text, "surplus pods") != (c.want != "") {
+			t.Errorf("%+v: got\n%s\nwant %s", c, text, c.want)
+		}
+		d.Fleet.Coverage = nil
+		d.Fleet.Nothing = "no workload is latched"
+		if text := d.Text(); strings.Contains(text, "surplus pods") {
+			t.Errorf("without a coverage: %s", text)
+		}
+	}
+}
+
 // An unknown coverage is null, and the next drill reports it as unknown.
 func TestACoverageThatIsNotKnownIsNoNumber(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,9 @@ const (
 	// gets its usage. AutoscalerLook is the interval between two runs of an autoscaler.
 	MetricsWindow  = 15 * time.Second
 	AutoscalerLook = 15 * time.Second
+	// ScaleDownWindow is the time for which an autoscaler keeps a replica count that is
+	// higher than its metrics require.
+	ScaleDownWindow = 5 * time.Minute
 	// Growth is the factor of the replicas in one round. The default policy of an
 	// autoscaler adds at most the greater of 4 pods and 100 % at once, and full pods show
 	// it at most twice their target.
@@ -28,11 +31,12 @@ func DefaultModel() Model {
 		return Constant{Name: name, Value: value, Unit: unit, Source: source}
 	}
 	return Model{
-		Text: "A rebuild starts its pods at once, and they are ready after podStart. If a workload starts with fewer pods than it needs, its autoscaler adds pods in rounds, each by the factor growth. Full pods show at most twice their target, and the default policy adds at most the greater of policyPods and policyPercent per period. A round takes podStart, metricsWindow and autoscalerLook. The autoscaler sets its minimum in the first round. The model assumes that nodes and images are available, and that no pod fails under a load that is too high. Otherwise a rebuild takes longer.",
+		Text: "A rebuild starts its pods at once, and they are ready after podStart. If a workload starts with fewer pods than it needs, its autoscaler adds pods in rounds, each by the factor growth. Full pods show at most twice their target, and the default policy adds at most the greater of policyPods and policyPercent per period. A round takes podStart, metricsWindow and autoscalerLook. The autoscaler sets its minimum in the first round. The model assumes that nodes and images are available, and that no pod fails under a load that is too high. Otherwise a rebuild takes longer. An autoscaler lowers surplus pods after scaleDownWindow, unless its behavior has another window.",
 		Constants: []Constant{
 			constant("podStart", PodStart.Seconds(), "s", "assumed, as in internal/proof/rebuild/README.md: image on the node, a runtime, its caches"),
 			constant("metricsWindow", MetricsWindow.Seconds(), "s", "metrics-server: --metric-resolution, default"),
 			constant("autoscalerLook", AutoscalerLook.Seconds(), "s", "kube-controller-manager: --horizontal-pod-autoscaler-sync-period, default"),
+			constant("scaleDownWindow", ScaleDownWindow.Seconds(), "s", "kube-controller-manager: --horizontal-pod-autoscaler-downscale-stabilization, default"),
 			constant("growth", Growth, "times per round", "make bench-rebuild: replica counts double every minute in a start without checkpoints"),
 			constant("policyPods", 4, "pods per 15 s", "HorizontalPodAutoscaler: behavior.scaleUp, default"),
 			constant("policyPercent", 100, "% per 15 s", "HorizontalPodAutoscaler: behavior.scaleUp, default"),

@@ -49,6 +49,7 @@ func (d Document) verdict() []string {
 			full = "starts"
 		}
 		say("A rebuild starts with %d of %d needed pods. Of %s, %d %s with all needed pods, and %d with less than %s of the needed pods.", f.Covered, f.Need, term.Count(f.Workloads, "workload"), f.Full, full, f.Low, term.Percent(d.MinCoverage))
+		lines = append(lines, f.surplus()...)
 		say("In a rebuild, all needed pods are ready %s. Without checkpoints, all needed pods are ready %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
 		scored = "Scored"
 	}
@@ -61,6 +62,25 @@ func (d Document) verdict() []string {
 		say("In the last drill (%s), the coverage was %s. Since the last drill, %s changed.", l.At.UTC().Format("2006-01-02 15:04"), was, term.Count(len(l.Changes), "workload"))
 	}
 	return lines
+}
+
+// surplus returns the line about the pods that a rebuild starts beyond the desired pods,
+// if there are any.
+func (f Fleet) surplus() []string {
+	if f.Surplus == 0 {
+		return nil
+	}
+	window := Span(int64(ScaleDownWindow / time.Second))
+	end := "Autoscalers scale down the surplus pods after " + window
+	switch f.SurplusStuck {
+	case 0:
+	case f.Surplus:
+		end = "No autoscaler scales down the surplus pods"
+	default:
+		end = fmt.Sprintf("Autoscalers scale down %d of the surplus pods after %s, and no autoscaler scales down the others", f.Surplus-f.SurplusStuck, window)
+	}
+	share := term.Percent(float64(f.Surplus) / float64(f.Live))
+	return []string{fmt.Sprintf("A rebuild starts %s, which include %s (%s of the desired replicas). %s.", term.Count(int(f.Rebuilt), "pod"), term.Count(int(f.Surplus), "surplus pod"), share, end)}
 }
 
 // flushed describes the result of the flush before the score.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/yaml"
 
@@ -40,13 +39,6 @@ type Overlay struct {
 	// Appliers are the Kustomizations of Flux and the Applications of Argo CD in the
 	// build, as JSON.
 	Appliers []json.RawMessage
-}
-
-// An Autoscaler is a HorizontalPodAutoscaler in a build.
-type Autoscaler struct {
-	Name   string
-	Target workload.ID
-	Min    int32 // in pods; 0 if not stated
 }
 
 // Build builds a folder as a GitOps tool with these edits does. files has paths from the
@@ -161,6 +153,7 @@ func (o *Overlay) add(r *resource.Resource, kinds workload.Kinds) error {
 	namespace := r.CurId().EffectiveNamespace()
 	gvk := r.GetGvk()
 	kind, isWorkload := kinds.Named(gvk.Group, gvk.Kind)
+	scaler, isAutoscaler := Autoscalers.Named(gvk.Group, gvk.Kind)
 	switch {
 	case isWorkload:
 		w := Object{ID: workload.ID{Namespace: namespace, Kind: kind, Name: r.GetName()},
@@ -169,19 +162,12 @@ func (o *Overlay) add(r *resource.Resource, kinds workload.Kinds) error {
 		object, _ := kinds.Object(kind)
 		w.Replicas, err = replicasOf(data, object.Replicas)
 		o.Workloads = append(o.Workloads, w)
-	case gvk.Group == "autoscaling" && gvk.Kind == "HorizontalPodAutoscaler":
-		var hpa struct {
-			Spec struct {
-				MinReplicas    int32                                     `json:"minReplicas"`
-				ScaleTargetRef autoscalingv1.CrossVersionObjectReference `json:"scaleTargetRef"`
-			} `json:"spec"`
-		}
-		err = json.Unmarshal(data, &hpa)
-		target := hpa.Spec.ScaleTargetRef
-		group, _, _ := strings.Cut(target.APIVersion, "/")
-		kind, _ := kinds.Named(group, target.Kind)
-		id := workload.ID{Namespace: namespace, Kind: kind, Name: target.Name}
-		o.Autoscalers = append(o.Autoscalers, Autoscaler{Name: r.GetName(), Target: id, Min: hpa.Spec.MinReplicas})
+	case isAutoscaler:
+		var a Autoscaler
+		a, err = AutoscalerOf(scaler, data, kinds)
+		a.ID.Namespace, a.Target.Namespace = namespace, namespace
+		a.Unplaced = r.GetNamespace() == ""
+		o.Autoscalers = append(o.Autoscalers, a)
 	case gvk.Group == "" && gvk.Kind == "ConfigMap" && r.GetName() == recordName:
 		o.Records = append(o.Records, namespace)
 	case gvk.Group == "kustomize.toolkit.fluxcd.io" && gvk.Kind == "Kustomization", gvk.Group == "argoproj.io" && gvk.Kind == "Application":

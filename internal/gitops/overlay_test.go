@@ -75,14 +75,24 @@ func TestWhatABuildGivesBesideWorkloads(t *testing.T) {
 kind: HorizontalPodAutoscaler
 metadata: {name: web, namespace: shop}
 spec: {minReplicas: 3, maxReplicas: 9, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}
+---
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: cart}
+spec: {minReplicaCount: 4, scaleTargetRef: {name: cart}}
 `})
 	maps.Copy(all, checkpoints(t, entries{"shop/deployment/web": 200}))
 	o, err := gitops.Build(all, "live", gitops.Edits{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(o.Autoscalers); got != "[{blue-web shop/deployment/blue-web 3}]" {
-		t.Errorf("autoscalers %s", got)
+	var got []string
+	for _, a := range o.Autoscalers {
+		got = append(got, fmt.Sprint(a.ID, a.Unplaced, a.Target, a.Min))
+	}
+	want := []string{"shop/horizontalpodautoscaler/blue-web false shop/deployment/blue-web 3", "default/scaledobject/blue-cart true default/deployment/cart 4"}
+	if !slices.Equal(got, want) {
+		t.Errorf("autoscalers %q, want %q", got, want)
 	}
 	if len(o.Records) != 0 {
 		t.Errorf("records %v: the prefix renamed it, and no policy finds it", o.Records)

@@ -26,6 +26,7 @@ type autoscaler struct {
 	tolerance   float64
 	load        float64
 	blind       string
+	upOnly      bool // it does not scale down
 	brake       workload.Brake
 }
 
@@ -37,12 +38,11 @@ func (a autoscaler) String() string {
 	return "HPA " + a.name
 }
 
-// brakeOf reads the brake annotation of an autoscaler. stops reports whether the
-// autoscaler is prevented from scaling down. If it is not, brakeOf ignores the
-// annotation.
-func (a autoscaler) brakeOf(annotations map[string]string, stops bool) workload.Brake {
+// brakeOf reads the brake annotation of an autoscaler. It ignores the annotation if the
+// autoscaler scales down.
+func (a autoscaler) brakeOf(annotations map[string]string) workload.Brake {
 	text, noted := annotations[workload.BrakeAnnotation]
-	if !noted || !stops {
+	if !noted || !a.upOnly {
 		return workload.Brake{}
 	}
 	var note struct{ Until time.Time }

@@ -26,7 +26,8 @@ func readHPA(h *autoscalingv2.HorizontalPodAutoscaler, kinds workload.Kinds) aut
 			a.tolerance = b.ScaleDown.Tolerance.AsApproximateFloat64()
 		}
 		p := b.ScaleDown.SelectPolicy
-		a.brake = a.brakeOf(h.Annotations, p != nil && *p == autoscalingv2.DisabledPolicySelect)
+		a.upOnly = p != nil && *p == autoscalingv2.DisabledPolicySelect
+		a.brake = a.brakeOf(h.Annotations)
 	}
 	said := make(map[string]condition, len(h.Status.Conditions))
 	for _, c := range h.Status.Conditions {

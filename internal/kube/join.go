@@ -106,6 +106,7 @@ func driven(s workload.Scale, by []*autoscaler) *workload.Scale {
 		return &s
 	}
 	s.Unstated = false
+	s.UpOnly = !slices.ContainsFunc(own, func(a *autoscaler) bool { return !a.upOnly })
 	if len(own) > 1 {
 		return contested(s, own)
 	}

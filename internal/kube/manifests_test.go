@@ -127,6 +127,9 @@ func tell(f workload.Fleet) string {
 			if c.Blind != "" {
 				line("  blind: %s", c.Blind)
 			}
+			if c.UpOnly {
+				line("  never scales down")
+			}
 			if b := c.Brake; b.On != "" {
 				line("  brake: %s", b)
 			}

@@ -49,8 +49,9 @@ func readScaledObject(o *scaledObject, kinds workload.Kinds) autoscaler {
 		min:    o.Spec.MinReplicaCount,
 		max:    ptr.Deref(o.Spec.MaxReplicaCount, KEDAMax),
 		blind:  o.blind(),
+		upOnly: o.stopped(pausedScaleInAnnotation),
 	}
-	a.brake = a.brakeOf(o.Annotations, o.stopped(pausedScaleInAnnotation))
+	a.brake = a.brakeOf(o.Annotations)
 	return a
 }
 

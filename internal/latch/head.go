@@ -72,6 +72,10 @@ type Agreed struct {
 	// Evidence are the rules in the directory that protect live replica counts, so that a
 	// quiet tick reads no file.
 	Evidence checkpoint.Evidence `json:"evidence,omitzero"`
+	// Lists is true if the directory has a kustomization of gitlatch. Unlisted are the
+	// namespaces with a checkpoint file that it leaves out, sorted.
+	Lists    bool     `json:"lists,omitzero"`
+	Unlisted []string `json:"unlisted,omitzero"`
 	// Partly is true if part of Tip could not be read and judged. The next tick then
 	// reads Tip again, even if the branch did not move.
 	Partly bool `json:"partly,omitzero"`
@@ -102,11 +106,13 @@ type Proposal struct {
 }
 
 // A Repair makes a namespace's files agree with its checkpoint file: gitlatch writes the
-// Component again, and sets numbers with a marker to the levels of their workloads.
+// Component again, and sets numbers with a marker to the levels of their workloads. The
+// repair of no namespace updates the site's kustomization.
 type Repair struct {
 	Namespace string `json:"namespace"`
 	// Component is a hash of the new bytes of the Component and the new numbers of the
-	// markers. It distinguishes a new repair of a namespace from a declined one.
+	// markers, or of the namespaces that the kustomization leaves out. It distinguishes a
+	// new repair of a namespace from a declined one.
 	Component string `json:"component"`
 }
 

@@ -27,12 +27,18 @@ type Crossing struct {
 type Beside struct {
 	Components []string // namespaces with a repaired Component, sorted
 	Files      []string // files that are edited in place, sorted
+	// List is true if the commit updates the site's kustomization on its own account.
+	// Listed and Unlisted are the namespaces with a checkpoint file that it then lists
+	// again, or leaves out, sorted.
+	List             bool
+	Listed, Unlisted []string
 }
 
 // Message returns the message of a commit. The subject shows the largest of the
 // crossings. The body has a line for each crossing with its reason, for each repaired
-// Component and for each file that is edited in place. The trailers follow. At least one
-// crossing, Component or file is required. After 64 KiB the body ends with the number of
+// Component, for each file that is edited in place and for each namespace of Listed and
+// Unlisted. The trailers follow. At least one crossing, Component or file, or List, is
+// required. After 64 KiB the body ends with the number of
 // omitted lines.
 func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) string {
 	ordered := slices.Clone(crossings)
@@ -48,6 +54,9 @@ func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) stri
 	case len(beside.Components) > 0:
 		n = len(beside.Components)
 		fmt.Fprintf(&b, "latch(%s): update the Component of %s", site, beside.Components[0])
+	case len(beside.Files) == 0:
+		n = 1
+		fmt.Fprintf(&b, "latch(%s): update the list of checkpoint files", site)
 	default:
 		n = len(beside.Files)
 		fmt.Fprintf(&b, "latch(%s): update the numbers in %s", site, beside.Files[0])
@@ -83,6 +92,12 @@ func lines(crossings []Crossing, beside Beside) []string {
 			return namespace + ": Component written again from its checkpoint file\n"
 		}),
 		lists.Map(beside.Files, func(file string) string { return "edited in place: " + oneLine(file) + "\n" }),
+		lists.Map(beside.Listed, func(namespace string) string {
+			return namespace + ": added to kustomization.yaml, because the cluster has workloads of it again\n"
+		}),
+		lists.Map(beside.Unlisted, func(namespace string) string {
+			return namespace + ": removed from kustomization.yaml, because the cluster has no workload of it\n"
+		}),
 	)
 }
 

@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
@@ -25,7 +26,7 @@ func TestAMessageTellsItsReasons(t *testing.T) {
 		{ID: web, Rollout: true, From: at(200, 50), To: at(200, 0), Text: "over"},
 	}
 	message := ledger.Message(ledger.Trailers{Site: "prod", Intent: "1"}, true, crossings,
-		ledger.Beside{Components: []string{"pay"}, Files: []string{"shop/deployment/api 1 -> x: a path"}})
+		ledger.Beside{Components: []string{"pay"}, Files: []string{"shop/deployment/api 1 -> x: a path"}, Listed: []string{"back"}, Unlisted: []string{"gone"}})
 	want := []ledger.Reason{
 		{web, false, "100", "200", "it grew: 187 of 100"},
 		{api, false, "new", "5", "another"},
@@ -36,6 +37,14 @@ func TestAMessageTellsItsReasons(t *testing.T) {
 	}
 	if got := ledger.Reasons(message); !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v in\n%s", got, want, message)
+	}
+	for _, line := range []string{
+		"\nback: added to kustomization.yaml, because the cluster has workloads of it again\n",
+		"\ngone: removed from kustomization.yaml, because the cluster has no workload of it\n",
+	} {
+		if !strings.Contains(message, line) {
+			t.Errorf("no %q in\n%s", line, message)
+		}
 	}
 	if !ledger.Ours("prod", message) || ledger.Ours("pro", message) || ledger.Ours("prod", "fix Gitlatch-Site: prod") {
 		t.Error("the trailer is not what tells whose it is")

@@ -91,6 +91,12 @@ func answered(t *testing.T, b *browser.Browser) {
 	for i := range stuck.Workloads {
 		stuck.Workloads[i].With, stuck.Workloads[i].Without = &drill.Estimate{From: 1, Never: true}, &drill.Estimate{From: 1, Never: true}
 	}
+	level := site(2) // each workload starts with its need
+	level.Fleet.Surplus = 0
+	unlowered := site(212)
+	unlowered.Fleet.SurplusStuck = unlowered.Fleet.Surplus
+	lowered := site(212)
+	lowered.Fleet.SurplusStuck = 7
 	dropped := site(212)
 	dropped.Passed, dropped.MassDrop = false, true
 	blind := tried(13)
@@ -133,6 +139,9 @@ func answered(t *testing.T, b *browser.Browser) {
 		{drilled(t, unread), map[string][]string{"h1": {"not proven", "some values are unknown"}}},
 		{drilled(t, known), map[string][]string{"h1": {"not proven", "of the known needed pods"}, "#notices": {"4 workloads could not be read"}}},
 		{drilled(t, stuck), map[string][]string{"#time": {"as autoscalers add them. No autoscaler adds the missing pods, with or without checkpoints."}}},
+		{drilled(t, level), map[string][]string{"#facts": {"Surplus pods at the start 0 of 105 started"}}},
+		{drilled(t, unlowered), map[string][]string{"#facts": {"more than desired; no autoscaler lowers them"}}},
+		{drilled(t, lowered), map[string][]string{"#facts": {"more than desired; autoscalers lower 37,139 of them after 5 min"}}},
 		{drilled(t, dropped), map[string][]string{"h1": {"not proven", "there is a mass drop"}}},
 		{drilled(t, none), map[string][]string{"h1": {"The coverage of a rebuild is unknown: nothing is asked of any workload, though git declares 3."}, ".lede": {"0 workloads could be scored"}}},
 		{backtested(t, tried(24)), map[string][]string{

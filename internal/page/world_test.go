@@ -112,6 +112,7 @@ func scored(i int) drill.Workload {
 	if w.Need != nil && !w.StartUnknown {
 		starts := *w.RebuiltAt
 		coverage := math.Min(1, float64(starts)/float64(need))
+		w.Surplus = max(0, starts-*w.Live)
 		w.Coverage, w.Missing, w.Low = &coverage, max(0, need-starts), coverage < 0.95
 		w.With, w.Without = estimate(starts, need), estimate(1, need)
 		if i%53 == 7 {
@@ -163,6 +164,8 @@ func sum(d *drill.Document) {
 		}
 		f.Need += int64(*w.Need)
 		f.Ready += int64(*w.Ready)
+		f.Live += int64(*w.Live)
+		f.Surplus += int64(w.Surplus)
 		f.Covered += int64(*w.Need - w.Missing)
 		for _, one := range []struct {
 			e     *drill.Estimate

@@ -249,6 +249,8 @@ func stopsLowering(s workload.Sample, look Look) Stop {
 		return Stop{Reason: ReasonRollout, Text: "its rollout is unknown: " + cmp.Or(s.Unknown, "it could not be read")}
 	case s.Rollout.Mixed():
 		return Stop{Reason: ReasonRollout, Text: "a rollout is in flight: it has pods of more than one template"}
+	case look.Now.Before(s.Scale.Brake.Until):
+		return Stop{Reason: ReasonBraked, Text: s.Scale.Brake.String()}
 	}
 	return Stop{}
 }

@@ -53,6 +53,11 @@ func TestReasonsComeInTheirOrder(t *testing.T) {
 		{"unready before a rollout", func(s *workload.Sample) { s.Scale.Ready, s.Rollout.InFlight = 5, true }, policy.Stop{}, false, policy.ReasonUnready, "5 of 10"},
 		{"a rollout in flight", func(s *workload.Sample) { s.Rollout.InFlight = true }, policy.Stop{}, false, policy.ReasonRollout, "in flight"},
 		{"a rollout that is unknown", func(s *workload.Sample) { s.Rollout, s.Unknown = nil, "replica sets: forbidden" }, policy.Stop{}, false, policy.ReasonRollout, "replica sets: forbidden"},
+		{"a rollout before a brake", func(s *workload.Sample) { s.Rollout.InFlight, s.Scale.Brake.Until = true, noon.Add(1) }, policy.Stop{}, false, policy.ReasonRollout, "in flight"},
+		{"a brake", func(s *workload.Sample) { s.Scale.Brake = workload.Brake{On: "HPA web", Until: noon.Add(time.Hour)} }, policy.Stop{}, false, policy.ReasonBraked,
+			"HPA web does not scale down: a restore braked it until 2026-11-20T13:00:00Z"},
+		{"a brake that ends now", func(s *workload.Sample) { s.Scale.Brake = workload.Brake{On: "HPA web", Until: noon} }, policy.Stop{}, false, policy.ReasonNone, "under the threshold"},
+		{"a brake without a known end", func(s *workload.Sample) { s.Scale.Brake.On = "HPA web" }, policy.Stop{}, false, policy.ReasonNone, "under the threshold"},
 		{"nothing", func(*workload.Sample) {}, policy.Stop{}, false, policy.ReasonNone, "under the threshold"},
 	}
 	for _, tt := range tests {

@@ -190,6 +190,7 @@ const (
 	ReasonBlind    Reason = "blind"         // its autoscaler cannot judge
 	ReasonUnready  Reason = "unready"       // too many of its pods are not ready
 	ReasonRollout  Reason = "rollout"       // it has pods of more than one template
+	ReasonBraked   Reason = "braked"        // a restore braked its autoscaler
 	ReasonMassDrop Reason = "mass-drop"     // many workloads of the site halved at once
 	ReasonOther    Reason = "other-cluster" // the cluster was not adopted
 	ReasonPartial  Reason = "partial"       // a part of the cluster could not be listed

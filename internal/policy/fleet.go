@@ -137,12 +137,19 @@ func missed(g Guards, l latch.Latch, d Decision, look Look) (latch.Latch, Decisi
 // absent workload may always retire. Workloads that retire within one RetireAfter are all
 // absent when the first of them retires, so no more than RetireShare of them retire.
 func LimitRetirement(g Guards, entries int, absent []Decision) []Decision {
-	gone := lists.Count(absent, func(d Decision) bool { return d.Reason != ReasonUnread && !d.From.IsZero() })
-	if gone <= 1 || float64(gone) <= shareOf(g.RetireShare, entries) {
+	gone, many := manyAbsent(g, entries, absent)
+	if !many {
 		return absent
 	}
 	return withhold(absent, ReasonMany, fmt.Sprintf("%d of %d entries belong to absent workloads, more than %.3g %%", gone, entries, g.RetireShare*100),
 		Decision.Retires)
+}
+
+// manyAbsent returns the number of entries that belong to absent workloads, and reports
+// whether this is more than one and more than RetireShare of the entries.
+func manyAbsent(g Guards, entries int, absent []Decision) (gone int, many bool) {
+	gone = lists.Count(absent, func(d Decision) bool { return d.Reason != ReasonUnread && !d.From.IsZero() })
+	return gone, gone > 1 && float64(gone) > shareOf(g.RetireShare, entries)
 }
 
 // removedLeast is the minimum number of removed entries for ManyRemoved, except if a commit

@@ -146,7 +146,7 @@ func (h *history) drawBounds() {
 func (h *history) next() (policy.Stop, time.Duration) {
 	h.nextNeed()
 	v := &h.view
-	v.unread, v.terminating, v.blind, v.rollout = false, false, false, settledDown
+	v.unread, v.terminating, v.blind, v.braked, v.rollout = false, false, false, false, settledDown
 	v.ready = v.desired
 	var stop policy.Stop
 	if !h.calm {
@@ -176,6 +176,8 @@ func (h *history) next() (policy.Stop, time.Duration) {
 		case 19:
 			v.target = pick[int64](h.rand, 0, 50, 75)
 			v.tolerance = pick[int64](h.rand, 0, 100)
+		case 20, 21:
+			v.braked = true
 		}
 	}
 	interval := h.period

@@ -34,6 +34,7 @@ type rule struct {
 // A view is a sample in integers.
 type view struct {
 	unread, terminating, blind bool
+	braked                     bool
 	desired, ready             int32
 	min, max                   int32
 	target                     int64 // hundredths; 0 without a target
@@ -113,7 +114,7 @@ func (o *oracle) look(v view, stop policy.Stop, at time.Time, period time.Durati
 	if !m.stopped {
 		counted := v.counted()
 		m.counted = counted
-		m.frozen = v.unready() || v.blind || v.rollout != settledDown || stop.Reason != ""
+		m.frozen = v.unready() || v.blind || v.braked || v.rollout != settledDown || stop.Reason != ""
 		if counted > 0 {
 			m.raised = o.rule.raised(counted, bounds, v)
 			m.enough = o.rule.need(counted, v) <= 100*int64(m.declared) && floor(bounds) <= m.declared
@@ -248,6 +249,9 @@ func (v view) sample(id workload.ID) workload.Sample {
 	}
 	if v.blind {
 		s.Scale.Blind = "ScalingActive is False: FailedGetResourceMetric"
+	}
+	if v.braked {
+		s.Scale.Brake = workload.Brake{On: "HPA " + id.Name, Until: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)}
 	}
 	return s
 }

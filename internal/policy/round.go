@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -36,6 +37,22 @@ type Decided struct {
 	// Decisions are the decisions about each sampled workload and each absent workload with a
 	// latch, in the order of workload.Compare.
 	Decisions []Decision
+	// Listed decides about the namespaces in the site's kustomization: true if it lists a
+	// namespace, and false if it leaves the namespace out. It stays unchanged for the others.
+	Listed map[string]bool
+}
+
+// Unlisted returns the namespaces that the site's kustomization leaves out by the
+// decisions, sorted. unlisted are those that it leaves out now.
+func (d Decided) Unlisted(unlisted []string) []string {
+	names := slices.DeleteFunc(slices.Clone(unlisted), func(namespace string) bool { return d.Listed[namespace] })
+	for namespace, list := range d.Listed {
+		if !list {
+			names = append(names, namespace)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Round makes every decision about a site: first the guards of the site, then the decision
@@ -74,9 +91,10 @@ func Round(s Site) Decided {
 		}
 	}
 	s.Latches = s.Latches.With(changed)
+	listed := listed(s, stop, absent)
 	decisions = append(decisions, LimitRetirement(guards, s.Latches.Entries(), absent)...)
 	slices.SortStableFunc(decisions, func(a, b Decision) int { return workload.Compare(a.ID, b.ID) })
-	return Decided{s.State, stop, limit(s, decisions)}
+	return Decided{s.State, stop, limit(s, decisions), listed}
 }
 
 // limit blocks the level changes that the site's mode, rules or budget do not allow. A limit
@@ -91,6 +109,32 @@ func limit(s Site, decisions []Decision) []Decision {
 		decisions = Afford(s.Set.Guards, s.Head.Budget, s.Fleet.At, decisions)
 	}
 	return decisions
+}
+
+// listed decides about the namespaces in the site's kustomization. It lists a namespace
+// with a workload in the sample. It leaves out a namespace with entries and without
+// workloads, unless a guard stops retirement. It decides nothing about a namespace if its
+// entries cannot be read or sampled.
+func listed(s Site, stop Stop, absent []Decision) map[string]bool {
+	listed := map[string]bool{}
+	for _, sample := range s.Fleet.Samples {
+		listed[sample.ID.Namespace] = true
+	}
+	_, many := manyAbsent(s.Set.Guards, s.Latches.Entries(), absent)
+	if stop.Reason != ReasonNone || many {
+		return listed
+	}
+	unknown := map[string]bool{}
+	for _, d := range absent {
+		namespace := d.ID.Namespace
+		if d.From.IsZero() || listed[namespace] {
+			continue
+		}
+		listed[namespace] = false
+		unknown[namespace] = unknown[namespace] || d.Reason == ReasonUnread || d.Reason == ReasonBroken
+	}
+	maps.DeleteFunc(listed, func(namespace string, _ bool) bool { return unknown[namespace] })
+	return listed
 }
 
 // Settled returns the state after a commit of the decisions at an instant: the latches have

@@ -1,14 +1,18 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -20,22 +24,31 @@ const patience = 5
 type carrying struct {
 	*Restore
 	report *Report
+	make   func(live map[workload.ID]plan.Workload) plan.Plan
 	course *plan.Course
-	tries  map[workload.ID]int // consecutive raises without effect
+	tries  map[workload.ID]int // consecutive writes without effect
 	braked map[string]bool     // autoscalers that got their brake; it is not set again if someone removes it
+	set    time.Time           // when the run set its last brake; zero if it set none, or if it read its brakes again since
+	until  time.Time           // the end of --wait
+	waits  string              // the workloads that the run last said it waits for
 }
 
-// carry carries out the plan wave by wave, at the pace of the run.
+// carry carries out the plan at the pace of the run: first all brakes, then the raises,
+// wave by wave. It makes the plan again from each sample, so that it also brakes and
+// raises workloads that appear later.
 func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload) error {
 	for failed := 0; ; {
+		p := c.make(live)
+		braked := c.brakeAll(ctx, p, live)
+		c.report.add(p, c.course.Add(p))
 		step := c.course.Next(live, c.Clock())
 		c.say(step.Say...)
 		c.raise(ctx, live, step.Ask)
-		if step.Done {
+		if step.Done && braked && !c.waiting(p, live) {
 			return nil
 		}
 		if !c.over(ctx) {
-			c.Wait(ctx, c.pause())
+			c.Wait(ctx, c.pause(c.Every))
 		}
 		if c.over(ctx) {
 			c.report.Stopped = true
@@ -45,6 +58,7 @@ func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload
 		switch {
 		case err == nil:
 			live, failed = next, 0
+			c.warn(ctx, live)
 		case failed >= patience || !retryable(err):
 			return err
 		default:
@@ -54,12 +68,134 @@ func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload
 	}
 }
 
-// pause returns the time until the next sample, which is at most the time until the end.
-func (c *carrying) pause() time.Duration {
-	if c.Until.IsZero() {
-		return c.Every
+// unchecked returns the time until the brakes can be read again.
+func (c *carrying) unchecked() time.Duration { return c.set.Add(c.Recheck).Sub(c.Clock()) }
+
+// rest waits until the brakes can be read again, if the run set one.
+func (c *carrying) rest(ctx context.Context) {
+	if c.report.Stopped || c.set.IsZero() || c.unchecked() <= 0 {
+		return
 	}
-	return min(c.Every, c.Until.Sub(c.Clock()))
+	c.say(fmt.Sprintf("wait %s to check whether something removes the brakes", c.unchecked().Round(time.Second)))
+	c.Wait(ctx, c.pause(c.unchecked()))
+	c.report.Stopped = c.over(ctx)
+}
+
+// warn prints lost brakes when they can be read again. A run with --wait may continue for
+// long after that.
+func (c *carrying) warn(ctx context.Context, live map[workload.ID]plan.Workload) {
+	if c.set.IsZero() || c.unchecked() > 0 {
+		return
+	}
+	if found, err := c.Cluster.Brakes(ctx); err == nil { // the end of the run reports an error
+		c.set = time.Time{}
+		c.say(lists.Map(c.lost(found, live), error.Error)...)
+	}
+}
+
+// lost returns an error for each brake of the run that is gone or has no effect. An autoscaler that is
+// gone needs no brake.
+func (c *carrying) lost(found []brake.Found, live map[workload.ID]plan.Workload) (all []error) {
+	brakes := lists.Index(found, func(f brake.Found) string { return f.Scaler.String() })
+	now := map[string]plan.Scaler{}
+	for _, w := range live {
+		for _, s := range w.Scalers {
+			now[s.String()] = s
+		}
+	}
+	for _, b := range c.report.Brakes {
+		s, lives := now[b.Scaler.String()]
+		is := brakes[s.String()]
+		switch {
+		case b.Outcome == brake.Foreign || !lives || is.Holds && is.Ignored == "":
+			continue
+		case is.Holds:
+			all = append(all, fmt.Errorf("%s: KEDA does not apply the brake to its HPA %s, so it may scale down. "+
+				"Use KEDA 2.18.0 or later, and check that its operator runs", s, is.Ignored))
+			continue
+		}
+		all = append(all, fmt.Errorf("%s: %s removed the brake, so it may scale down. "+
+			"Suspend %s, or remove %s from its manifest, and run \"gitlatch restore\" again",
+			s, cmp.Or(s.Owner, "something"), cmp.Or(s.Owner, "the tool that applies it"), brake.Field(s.Kind)))
+	}
+	return all
+}
+
+// waiting reports whether the run waits for a workload. It does not wait for workloads
+// that it dropped, and for those that only a user can change.
+func (c *carrying) waiting(p plan.Plan, live map[workload.ID]plan.Workload) bool {
+	var names []string
+	for _, u := range unfinished(p, live) {
+		if !c.course.Dropped(u.ID) {
+			names = append(names, u.ID.Short())
+		}
+	}
+	for _, left := range p.Left {
+		if left.Reason.Passes() {
+			names = append(names, left.ID.Short())
+		}
+	}
+	if c.WaitFor == 0 || len(names) == 0 {
+		return false
+	}
+	if !c.Clock().Before(c.until) {
+		c.report.TimedOut = true
+		return false
+	}
+	if text := "wait for " + term.Among(names); text != c.waits {
+		c.waits = text
+		c.say(text)
+	}
+	return true
+}
+
+// brakeAll sets the brakes of a plan that are not set yet. Many brakes take minutes, so it
+// samples the cluster again on the way: a workload that a user opted out gets no brake. It
+// reports whether it is finished; if not, it tries again after the next sample.
+func (c *carrying) brakeAll(ctx context.Context, p plan.Plan, live map[workload.ID]plan.Workload) (finished bool) {
+	finished = true
+	sampled := c.Clock()
+	for _, r := range p.All() {
+		if c.course.Dropped(r.ID) || !slices.ContainsFunc(live[r.ID].Scalers, c.unbraked) {
+			continue
+		}
+		if c.over(ctx) {
+			return false
+		}
+		if c.Clock().Sub(sampled) >= c.Every {
+			if next, err := c.Cluster.Look(ctx); err == nil { // the next sample of the run reports an error
+				live = next
+			}
+			sampled = c.Clock()
+		}
+		now, _ := p.Judge(r, live) // without autoscalers, if the workload is skipped now
+		_, err := c.brake(ctx, now)
+		if err == nil {
+			continue
+		}
+		if r.To > r.From {
+			err = fmt.Errorf("%w; %s is not raised", err, r.ID)
+		} else {
+			err = fmt.Errorf("%w; its autoscaler may lower %s", err, r.ID)
+		}
+		finished = c.failed(r.ID, err) && finished
+	}
+	return finished
+}
+
+// failed counts a write that failed or had no effect. After several of them, or an error
+// that another try does not fix, it drops the workload, and reports the error if there is
+// one.
+func (c *carrying) failed(id workload.ID, err error) (dropped bool) {
+	c.tries[id]++
+	if c.tries[id] < patience && retryable(err) {
+		return false
+	}
+	c.course.Drop(id)
+	if err != nil {
+		c.report.Problems = append(c.report.Problems, err)
+	}
+	return true
 }
 
 // raise carries out the raises that are due. A raise that failed, or that a change since
@@ -81,14 +217,7 @@ func (c *carrying) raise(ctx context.Context, live map[workload.ID]plan.Workload
 			c.say(fmt.Sprintf("%s: %d -> %d", a.ID, done.From, done.To))
 			continue
 		}
-		c.tries[a.ID]++
-		if c.tries[a.ID] < patience && retryable(err) {
-			continue
-		}
-		c.course.Drop(a.ID)
-		if err != nil {
-			c.report.Problems = append(c.report.Problems, err)
-		}
+		c.failed(a.ID, err)
 	}
 }
 
@@ -106,9 +235,11 @@ func (c *carrying) write(ctx context.Context, looked plan.Workload, a plan.Raise
 		if now.To <= now.From {
 			return plan.Raise{}, nil
 		}
-		if set, ok := c.brake(ctx, now); !ok {
-			return plan.Raise{}, nil
-		} else if set { // a brake takes a while, and the maximum of the autoscaler may have changed
+		set, unbraked := c.brake(ctx, now)
+		if unbraked != nil {
+			return plan.Raise{}, fmt.Errorf("%w; %s is not raised", unbraked, a.ID)
+		}
+		if set { // a brake takes a while, and the maximum of the autoscaler may have changed
 			continue
 		}
 		err = c.Cluster.Raise(ctx, seen[a.ID], now.To)
@@ -124,55 +255,58 @@ func (c *carrying) write(ctx context.Context, looked plan.Workload, a plan.Raise
 
 // brake sets the brakes of a workload that are not set yet. If a brake fails, the
 // workload is not raised, because its autoscaler would undo the raise within seconds.
-func (c *carrying) brake(ctx context.Context, r plan.Raise) (set, ok bool) {
-	for _, s := range r.Scalers {
-		if c.braked[s.String()] {
-			continue
-		}
+func (c *carrying) brake(ctx context.Context, r plan.Raise) (set bool, err error) {
+	for _, s := range lists.Filter(r.Scalers, c.unbraked) {
 		outcome, err := c.Cluster.Brake(ctx, s, c.Clock(), c.Hold)
 		if err != nil {
-			c.report.Problems = append(c.report.Problems, fmt.Errorf("%w; %s is not raised", err, r.ID))
-			c.course.Drop(r.ID)
-			return set, false
+			return set, err
 		}
-		c.braked[s.String()], set = true, true
-		c.report.Braked = append(c.report.Braked, Braked{s, outcome})
+		c.braked[s.String()] = true
+		set = true
+		if outcome == brake.Set || outcome == brake.Extended {
+			c.set = c.Clock()
+		}
+		c.report.Brakes = append(c.report.Brakes, Braked{s, outcome})
 	}
-	return set, true
+	return set, nil
+}
+
+func (c *carrying) unbraked(s plan.Scaler) bool { return !c.braked[s.String()] }
+
+// late returns an error for each autoscaler that appeared after the last brake. A stopped
+// run reports that it stopped instead.
+func (c *carrying) late(end plan.Plan) (all []error) {
+	for _, r := range end.All() {
+		if c.report.Stopped || c.course.Dropped(r.ID) {
+			continue
+		}
+		for _, s := range lists.Filter(r.Scalers, c.unbraked) {
+			all = append(all, fmt.Errorf("%s appeared after the restore set its brakes, so it may scale down. Run \"gitlatch restore\" again", s))
+		}
+	}
+	return all
 }
 
 // settle adds the final state to the report: unfinished workloads, workloads that were
-// skipped after the plan, and brakes that someone already removed.
+// skipped after the plan, autoscalers without a brake, and lost brakes.
 func (c *carrying) settle(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+	limit := lastLook
+	if c.report.Stopped {
+		limit = lastLookStopped
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	live, err := c.Cluster.Look(ctx)
 	if err != nil {
 		return err
 	}
-	for _, wave := range c.report.Plan.Waves {
-		for _, r := range wave.Raises {
-			now, left := c.report.Plan.Judge(r, live)
-			if left.Reason != "" && now.To < r.To { // at the maximum that the plan took into account, it is as planned
-				c.report.Since = append(c.report.Since, left)
-			}
-			if w := live[r.ID]; w.Replicas < now.To || w.Ready < now.To {
-				c.report.Unfinished = append(c.report.Unfinished, Unfinished{r.ID, w.Replicas, w.Ready, now.To})
-			}
-		}
-	}
+	end := c.make(live)
+	c.report.compare(end, live)
+	c.report.Problems = append(c.report.Problems, c.late(end)...)
 	found, err := c.Cluster.Brakes(ctx)
 	if err != nil {
 		return err
 	}
-	holds := map[string]bool{}
-	for _, f := range found {
-		holds[f.Scaler.String()] = f.Holds
-	}
-	for _, b := range c.report.Braked {
-		if b.Outcome != brake.Foreign && !holds[b.Scaler.String()] {
-			c.report.Notices = append(c.report.Notices, fmt.Sprintf("%s: a user removed its brake, so it may scale down", b.Scaler))
-		}
-	}
+	c.report.Problems = append(c.report.Problems, c.lost(found, live)...)
 	return nil
 }

@@ -1,6 +1,6 @@
 // Package restore raises the workloads of a cluster that came up small to their levels in
-// git. It only raises, in waves, and stops the autoscalers from lowering the workloads
-// for a while.
+// git. It only raises, in waves. First it stops the autoscalers of all workloads with a
+// level from lowering them for a while.
 package restore
 
 import (
@@ -16,6 +16,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -40,16 +41,23 @@ type Cluster interface {
 	Brakes(ctx context.Context) ([]brake.Found, error)
 	Brake(ctx context.Context, s plan.Scaler, now time.Time, span time.Duration) (brake.Outcome, error)
 	Release(ctx context.Context, s plan.Scaler) (brake.Outcome, error)
+	// Stale returns the HPAs of KEDA that do not scale down although their ScaledObject
+	// allows it: the name of each one, by the String of its ScaledObject.
+	Stale(ctx context.Context) (map[string]string, error)
 }
 
-// A Restore is one run over one site. All fields are required except Policy, Until and
-// Say.
+// A Restore is one run over one site. All fields are required except Policy, WaitFor,
+// Until and Say.
 type Restore struct {
 	Site    string
 	Cluster Cluster
 	Clock   func() time.Time
 	Wait    func(context.Context, time.Duration) // or until the context ends
 	Say     func(string)                         // prints a line of progress; may be nil
+	// WaitFor is the maximum time to wait until every workload with a level is braked and
+	// at its level, and its pods are ready, even if it does not exist yet. If it is zero,
+	// the run does not wait.
+	WaitFor time.Duration
 	// Until is the time at which the run stops and reports the rest. If it is zero, the
 	// run has no time limit.
 	Until time.Time
@@ -59,9 +67,12 @@ type Restore struct {
 	Options plan.Options
 	Pace    plan.Pace
 	// Hold is the time until a brake expires; see CheckHold.
-	Hold   time.Duration
-	Every  time.Duration // time from one sample of the cluster to the next
-	DryRun bool          // write nothing
+	Hold  time.Duration
+	Every time.Duration // time from one sample of the cluster to the next
+	// Recheck is the time after the last brake at which the run reads all brakes again: a
+	// GitOps tool takes a while to undo one.
+	Recheck time.Duration
+	DryRun  bool // write nothing
 }
 
 // Defaults of a run. It requests 10,000 pods within five minutes, if the nodes come as
@@ -71,7 +82,9 @@ const (
 	Unready   = 2000
 	Patience  = 10 * time.Minute
 	Hold      = 4 * time.Hour
+	WaitFor   = 30 * time.Minute // if a user asks to wait and gives no time
 	Every     = 5 * time.Second
+	Recheck   = time.Minute
 )
 
 // The limits of Hold. While a brake is active, its autoscaler only scales up. A brake
@@ -89,9 +102,9 @@ func CheckHold(hold time.Duration) error {
 	return nil
 }
 
-// Run raises the workloads of a site to their levels in tree. If it returns an error, the
-// run ended early; the report lists the writes until then. A later run continues from
-// there.
+// Run brakes the workloads of a site that have a level in tree, and raises them to it. If
+// it returns an error, the run ended early; the report lists the writes until then. A
+// later run continues from there.
 func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error) {
 	report := Report{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Declared: tree.Site.Cluster}
 	if err := CheckHold(r.Hold); err != nil {
@@ -105,29 +118,34 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 	if report.Cluster, err = r.Cluster.UID(ctx); err != nil {
 		return report, err
 	}
-	// An expired brake is undone first: the sample must see the setting that it replaced.
-	if err := r.release(ctx, &report, true); err != nil {
-		return report, err
-	}
 	live, err := r.Cluster.Look(ctx)
 	if err != nil {
 		return report, err
 	}
 	o := r.Options
 	o.Kinds = r.Kinds
-	report.Plan = plan.Make(tree.Entries(), live, o)
+	entries := tree.Entries()
+	of := func(live map[workload.ID]plan.Workload) plan.Plan { return plan.Make(entries, live, o) }
+	report.Plan = of(live)
 	report.owned()
-	if r.DryRun || len(report.Plan.Waves) == 0 {
+	if err := r.release(ctx, &report, true); err != nil {
+		return report, err
+	}
+	if r.DryRun {
 		return report, nil
 	}
 	c := &carrying{
 		Restore: r,
 		report:  &report,
+		make:    of,
+		until:   r.Clock().Add(r.WaitFor),
 		course:  plan.NewCourse(report.Plan, r.Pace, r.Clock()),
 		tries:   map[workload.ID]int{},
 		braked:  map[string]bool{},
 	}
-	err = c.carry(ctx, live)
+	if err = c.carry(ctx, live); err == nil {
+		c.rest(ctx)
+	}
 	return report, errors.Join(err, c.settle(ctx))
 }
 
@@ -165,20 +183,30 @@ func (r *Restore) Release(ctx context.Context, expired bool) (Report, error) {
 	if report.Cluster, err = r.Cluster.UID(ctx); err != nil {
 		return report, err
 	}
-	return report, r.release(ctx, &report, expired)
+	err = r.release(ctx, &report, expired)
+	return report, errors.Join(err, r.undone(ctx, &report))
 }
 
-// release undoes brakes. If one fails, it continues with the others. An unreadable
-// annotation is a notice and not a failure, because anyone with write access to an
+// release undoes brakes, except expired ones of the plan: the restore sets them again, and
+// an autoscaler needs only seconds without a brake to scale down. If one brake fails,
+// release continues with the others. An unreadable annotation is a notice and not a failure, because anyone with write access to an
 // autoscaler can write it.
 func (r *Restore) release(ctx context.Context, report *Report, expired bool) error {
 	found, err := r.Cluster.Brakes(ctx)
 	if err != nil {
 		return err
 	}
+	planned := map[string]bool{}
+	for _, raise := range report.All() {
+		for _, s := range raise.Scalers {
+			planned[s.String()] = true
+		}
+	}
 	for _, f := range found {
 		due := !expired || !f.Until.After(r.Clock())
 		switch {
+		case planned[f.Scaler.String()] && f.Err == nil && due:
+			continue
 		case f.Err != nil:
 			report.Notices = append(report.Notices, fmt.Sprintf("%s: %s", f.Scaler, f.Err))
 			continue
@@ -202,6 +230,44 @@ func (r *Restore) release(ctx context.Context, report *Report, expired bool) err
 		report.Released = append(report.Released, Braked{f.Scaler, outcome})
 	}
 	return nil
+}
+
+// kedaTime is the time in which KEDA changes the HPA of a ScaledObject.
+const kedaTime = 30 * time.Second
+
+// undone waits until KEDA undoes the released brakes in its HPAs. KEDA before 2.18.2 never
+// does, if the ScaledObject states no selectPolicy (kedacore/keda#7291).
+func (r *Restore) undone(ctx context.Context, report *Report) error {
+	released := lists.Filter(report.Released, func(b Braked) bool {
+		return b.Scaler.Kind == plan.ScaledObject && b.Outcome == brake.Released && !r.DryRun
+	})
+	for end := r.Clock().Add(kedaTime); len(released) > 0; {
+		stale, err := r.Cluster.Stale(ctx)
+		if err != nil {
+			return err
+		}
+		released = lists.Filter(released, func(b Braked) bool { return stale[b.Scaler.String()] != "" })
+		if len(released) > 0 && !r.over(ctx) && r.Clock().Before(end) {
+			r.Wait(ctx, r.pause(r.Every))
+			continue
+		}
+		for _, b := range released {
+			report.Notices = append(report.Notices, fmt.Sprintf("%s: its HPA %s still does not scale down, "+
+				"because KEDA before 2.18.2 leaves selectPolicy at Disabled. Upgrade KEDA, or run\n"+
+				`kubectl patch hpa %[2]s -n %[3]s --type=merge -p '{"spec":{"behavior":{"scaleDown":{"selectPolicy":"Max"}}}}'`,
+				b.Scaler, stale[b.Scaler.String()], b.Scaler.Namespace))
+		}
+		return nil
+	}
+	return nil
+}
+
+// pause limits a time to wait to the time until the end.
+func (r *Restore) pause(d time.Duration) time.Duration {
+	if r.Until.IsZero() {
+		return d
+	}
+	return min(d, r.Until.Sub(r.Clock()))
 }
 
 // over reports whether the run must stop now.

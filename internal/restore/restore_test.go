@@ -13,21 +13,28 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/gitlatch/gitlatch/internal/lists"
+	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// holds fails the test unless every workload is at its level, braked, and stays there.
+// holds fails the test unless every workload is at its target and stays there after the
+// scale-down window.
 func (w *world) holds(t *testing.T, when string) {
 	t.Helper()
+	if w.now.Before(w.window) {
+		w.now = w.window
+	}
 	for range 3 {
 		live, err := w.Look(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for id, one := range live {
-			if one.Replicas != 100 {
+			if one.Replicas != target(id) {
 				t.Errorf("%s: %s is at %d", when, id, one.Replicas)
 			}
 		}
@@ -42,45 +49,99 @@ func TestARestoreHoldsAgainstIdleAutoscalers(t *testing.T) {
 		t.Fatal(err, report.Err())
 	}
 	w.holds(t, "after")
-	// The highest priority comes first, and each brake comes before its raise.
-	const want = "brake scaledobject shop/mail, raise shop/mail, brake horizontalpodautoscaler shop/web, raise shop/web, brake horizontalpodautoscaler shop/api, raise shop/api"
+	// The highest priority comes first, and all brakes come before the first raise.
+	const want = "brake scaledobject shop/mail, brake horizontalpodautoscaler shop/web, brake horizontalpodautoscaler shop/api, raise shop/mail, raise shop/web, raise shop/api"
 	if got := strings.Join(slices.Compact(w.writes), ", "); got != want { // a raise may take more than one step
 		t.Errorf("wrote %s\nwant  %s", got, want)
 	}
 	w.writes = nil
 	again, err := w.restore().Run(t.Context(), w.tree())
-	if err != nil || again.Err() != nil || len(w.writes) > 0 || again.Plan.Reached != 3 || again.Holding != 3 {
+	if err != nil || again.Err() != nil || len(w.writes) > 0 || len(again.Plan.Braked) != 3 || again.Holding != 3 {
 		t.Errorf("again: wrote %q, %+v %v", w.writes, again, err)
 	}
+	// A restore after the time limit extends the brakes. If it released them first, the
+	// autoscalers would lower idle workloads within seconds.
 	w.now = w.now.Add(4 * time.Hour)
+	late, err := w.restore().Run(t.Context(), w.tree())
+	if err != nil || late.Err() != nil || len(w.writes) != 3 || len(late.Released) > 0 {
+		t.Errorf("late: wrote %q, %+v %v", w.writes, late, err)
+	}
+	w.now = w.now.Add(5 * time.Hour)
 	expired, err := w.restore().Release(t.Context(), true)
 	if err != nil || len(expired.Released) != 3 || !same(w.scalers, newWorld().scalers) {
-		t.Errorf("after 4 h: %+v %v", expired, err)
+		t.Errorf("after the last one: %+v %v", expired, err)
 	}
 }
 
 // Autoscalers lower the idle workloads of a rebuilt cluster after their scale-down
 // window, even if they were created at their levels. A restore within the window has
-// nothing to raise and sets no brake. A restore after it raises, and its brakes stay.
-func TestARestoreAfterTheScaleDownWindow(t *testing.T) {
+// nothing to raise, and its brakes keep the levels. A restore after it raises.
+func TestARestoreAndTheScaleDownWindow(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
-	w.window = w.now.Add(5 * time.Minute)
-	for id, one := range w.live {
-		one.Replicas = 100
-		one.Ready = 100
-		w.live[id] = one
+	for _, late := range []bool{false, true} {
+		w := newWorld()
+		w.window = w.now.Add(5 * time.Minute)
+		for id, one := range w.live {
+			one.Replicas = 100
+			one.Ready = 100
+			w.live[id] = one
+		}
+		raised := 0
+		if late {
+			w.now = w.window
+			raised = 3
+		}
+		report, err := w.restore().Run(t.Context(), w.tree())
+		if err != nil || report.Err() != nil || len(report.Raised) != raised || len(report.Brakes) != 3 {
+			t.Errorf("late %t: wrote %q, %+v, %v", late, w.writes, report, err)
+		}
+		w.holds(t, fmt.Sprintf("late %t", late))
 	}
-	early, err := w.restore().Run(t.Context(), w.tree())
-	if err != nil || early.Err() != nil || early.Plan.Reached != 3 || len(w.writes) > 0 {
-		t.Errorf("within the window: wrote %q, %+v, %v", w.writes, early, err)
+}
+
+// A restore brakes a workload at its level, above it or at its maximum, and no workload
+// that it skips.
+func TestARestoreBrakesEveryWorkloadWithALevel(t *testing.T) {
+	t.Parallel()
+	w := fullWorld()
+	report, err := w.restore().Run(t.Context(), w.tree())
+	if err != nil || report.Err() != nil {
+		t.Fatal(err, report.Err())
 	}
-	w.now = w.window
-	late, err := w.restore().Run(t.Context(), w.tree())
-	if err != nil || late.Err() != nil || len(late.Raised) != 3 || len(late.Braked) != 3 {
-		t.Errorf("after the window: %+v, %v", late, err)
+	if len(report.Plan.Braked) != 3 || len(report.Brakes) != 6 || len(report.Raised) != 4 || len(report.Left) != 1 || report.Left[0].Reason != plan.AtMax {
+		t.Errorf("%+v", report)
 	}
-	w.holds(t, "after the window")
+	w.holds(t, "after")
+	w.writes = nil
+	again, err := w.restore().Run(t.Context(), w.tree())
+	if err != nil || again.Err() != nil || len(w.writes) > 0 || len(again.Plan.Braked) != 7 || again.Holding != 6 {
+		t.Errorf("a second restore wrote %q, %+v %v", w.writes, again, err)
+	}
+	w.now = w.now.Add(90 * time.Minute)
+	again, err = w.restore().Run(t.Context(), w.tree())
+	if err != nil || again.Err() != nil || len(w.writes) != 6 || again.Brakes[0].Outcome != brake.Extended {
+		t.Errorf("a late restore wrote %q, %+v %v", w.writes, again, err)
+	}
+
+	for reason, change := range map[plan.Reason]func(*plan.Workload){
+		plan.Suspended:   func(w *plan.Workload) { w.Replicas = 0 },
+		plan.Terminating: func(w *plan.Workload) { w.Terminating = true },
+		plan.OptedOut:    func(w *plan.Workload) { w.OptOut = true },
+		plan.Unknown:     func(w *plan.Workload) { w.Unknown = "has no number" },
+		plan.Fixed:       func(w *plan.Workload) { w.Scalers[0].Fixed = "paused" },
+		plan.Absent:      nil,
+	} {
+		w := fullWorld()
+		tree := w.tree()
+		w.change(reachedID, change)
+		report, err := w.restore().Run(t.Context(), tree)
+		if err != nil || report.Err() != nil || len(report.Left) != 2 || report.Left[1].Reason != reason {
+			t.Errorf("%s: %+v %v", reason, report.Left, err)
+		}
+		if slices.Contains(w.writes, "brake horizontalpodautoscaler shop/reached") || len(report.Brakes) != 5 {
+			t.Errorf("%s: wrote %q", reason, w.writes)
+		}
+	}
 }
 
 // A runbook may name a namespace that has gone since.
@@ -150,7 +211,7 @@ func TestARunThatDiesAnywhereIsFinishedByTheNext(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		for at := 1; ; at++ {
 			when := fmt.Sprintf("killed at write %d, after it: %t", at, after)
-			w := newWorld()
+			w := fullWorld()
 			w.killAt, w.after = at, after
 			_, _ = w.restore().Run(t.Context(), w.tree())
 			if !w.dead {
@@ -161,7 +222,7 @@ func TestARunThatDiesAnywhereIsFinishedByTheNext(t *testing.T) {
 			}
 			w.killAt = 0
 			for name, o := range w.scalers {
-				if _, noted := brake.Find(plan.Scaler{}, *o); !noted && !same(map[string]*brake.Object{name: o}, map[string]*brake.Object{name: newWorld().scalers[name]}) {
+				if _, noted := brake.Find(plan.Scaler{}, *o); !noted && !same(map[string]*brake.Object{name: o}, map[string]*brake.Object{name: fullWorld().scalers[name]}) {
 					t.Errorf("%s: %s changed without a note", when, name)
 				}
 			}
@@ -171,7 +232,7 @@ func TestARunThatDiesAnywhereIsFinishedByTheNext(t *testing.T) {
 				t.Errorf("%s: %v %v", when, err, report.Err())
 			}
 			w.holds(t, when)
-			if _, err := w.restore().Release(t.Context(), false); err != nil || !same(w.scalers, newWorld().scalers) {
+			if _, err := w.restore().Release(t.Context(), false); err != nil || !same(w.scalers, fullWorld().scalers) {
 				t.Errorf("%s: released to %+v, %v", when, w.scalers, err)
 			}
 		}
@@ -210,6 +271,48 @@ func TestWhatCannotBeBrakedIsNotRaised(t *testing.T) {
 	}
 	if wrote := strings.Join(w.writes, ", "); strings.Contains(wrote, "raise shop/web") || !strings.Contains(wrote, "raise shop/api") {
 		t.Error(wrote)
+	}
+}
+
+// A brake is tried again like a raise, also in a run without raises.
+func TestABrakeThatFailsIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	const brakes = "brake horizontalpodautoscaler shop/reached"
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "horizontalpodautoscalers"}, "reached", errors.New("no"))
+	for name, c := range map[string]struct {
+		err      error
+		passes   bool
+		problems int
+	}{"a short outage": {errors.New("etcd timed out"), true, 0}, "a long outage": {errors.New("etcd timed out"), false, 1}, "no rights": {forbidden, false, 1}} {
+		w := fullWorld()
+		w.live = map[workload.ID]plan.Workload{reachedID: w.live[reachedID]}
+		w.refuse = map[string]error{brakes: c.err}
+		r := w.restore()
+		wait := r.Wait
+		r.Wait = func(ctx context.Context, d time.Duration) {
+			if wait(ctx, d); c.passes {
+				w.refuse = nil
+			}
+		}
+		report, err := r.Run(t.Context(), w.tree())
+		if err != nil || len(report.Problems) != c.problems || len(report.Brakes) != 1-c.problems {
+			t.Errorf("%s: %v, %+v", name, err, report)
+		}
+		if c.problems > 0 && !strings.HasSuffix(report.Problems[0].Error(), "; its autoscaler may lower shop/deployment/reached") {
+			t.Errorf("%s: %v", name, report.Problems)
+		}
+	}
+}
+
+func TestADeadlineStopsTheBrakes(t *testing.T) {
+	t.Parallel()
+	w := fullWorld()
+	w.braked = func(plan.Scaler) { w.now = w.now.Add(10 * time.Second) }
+	r := w.restore()
+	r.Until = w.now.Add(15 * time.Second)
+	report, err := r.Run(t.Context(), w.tree())
+	if err != nil || len(report.Brakes) != 2 || len(report.Raised) > 0 || !report.Stopped || len(report.Problems) > 0 {
+		t.Errorf("%v, %+v", err, report)
 	}
 }
 
@@ -265,29 +368,154 @@ func TestARefusedRaiseDoesNotStopTheOthers(t *testing.T) {
 	}
 }
 
-func TestAPersonWhoUndoesABrakeIsSeen(t *testing.T) {
+// KEDA before 2.18.0 does not know the annotation of a brake.
+func TestABrakeThatKEDAIgnoresIsReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
-	r := w.restore()
-	wait := r.Wait
-	r.Wait = func(ctx context.Context, d time.Duration) {
-		wait(ctx, d)
-		o := w.scalers["horizontalpodautoscaler shop/web"]
-		if f, _ := brake.Find(plan.Scaler{}, *o); f.Holds {
-			o.Behavior = json.RawMessage(`{"scaleDown":{"selectPolicy":"Max"}}`)
+	w.ignores = true
+	report, err := w.restore().Run(t.Context(), w.tree())
+	const want = "scaledobject shop/mail: KEDA does not apply the brake to its HPA keda-hpa-mail, so it may scale down. Use KEDA 2.18.0 or later, and check that its operator runs"
+	if err != nil || report.Err() == nil || report.Err().Error() != want {
+		t.Errorf("got %v, %v", err, report.Err())
+	}
+}
+
+// Argo CD heals an HPA to the selectPolicy in git, and keeps the annotation. Another tool
+// replaces the entire object.
+func TestALostBrakeIsReportedWithItsManager(t *testing.T) {
+	t.Parallel()
+	const name, after = "horizontalpodautoscaler shop/web", 40 * time.Second
+	for _, c := range []struct {
+		owner string
+		lose  func(*brake.Object)
+		want  string
+	}{
+		{"argocd-controller", func(o *brake.Object) { o.Behavior = json.RawMessage(`{"scaleDown":{"selectPolicy":"Max"}}`) },
+			name + `: argocd-controller removed the brake, so it may scale down. Suspend argocd-controller, or remove spec.behavior.scaleDown.selectPolicy from its manifest, and run "gitlatch restore" again`},
+		{"", func(o *brake.Object) { *o = brake.Object{Kind: plan.HPA, Annotations: map[string]string{}} },
+			name + `: something removed the brake, so it may scale down. Suspend the tool that applies it, or remove spec.behavior.scaleDown.selectPolicy from its manifest, and run "gitlatch restore" again`},
+	} {
+		for _, wait := range []time.Duration{0, restore.WaitFor} {
+			w := fullWorld()
+			start := w.now
+			tree := w.later(start.Add(4 * time.Minute))
+			lost := false
+			r := w.restore()
+			r.WaitFor = wait
+			pass := r.Wait
+			r.Wait = func(ctx context.Context, d time.Duration) {
+				pass(ctx, d)
+				if lost || w.now.Sub(start) < after {
+					return
+				}
+				lost = true
+				c.lose(w.scalers[name])
+				w.change(webID, func(one *plan.Workload) { one.Scalers[0].Owner = c.owner })
+			}
+			var said []string
+			r.Say = func(line string) { said = append(said, w.now.Sub(start).String()+" "+line) }
+			report, err := r.Run(t.Context(), tree)
+			if err != nil || len(report.Problems) != 1 || report.Problems[0].Error() != c.want {
+				t.Errorf("%v, got %v\nwant %s", err, report.Problems, c.want)
+			}
+			if puts := lists.Count(w.writes, func(what string) bool { return what == "brake "+name }); puts != 1 {
+				t.Errorf("it was set %d times", puts)
+			}
+			early := slices.ContainsFunc(said, func(line string) bool { return strings.HasPrefix(line, "1m") && strings.HasSuffix(line, c.want) })
+			if took := w.now.Sub(start); wait == 0 && (took < time.Minute || took > 2*time.Minute) || early != (wait > 0) {
+				t.Errorf("it took %s, said %q", took, said)
+			}
+			released, err := w.restore().Release(t.Context(), false)
+			outcomes := map[string]brake.Outcome{}
+			for _, b := range released.Released {
+				outcomes[b.Scaler.Name] = b.Outcome
+			}
+			if err != nil || outcomes["api"] != brake.Released || c.owner != "" && outcomes["web"] != brake.Changed {
+				t.Errorf("%v %v", outcomes, err)
+			}
 		}
 	}
-	report, err := r.Run(t.Context(), w.tree())
-	if err != nil || len(report.Notices) != 1 || !strings.Contains(report.Notices[0], "shop/web: a user removed its brake") {
-		t.Errorf("%v %q", err, report.Notices)
+}
+
+// The run does not wait to read its brakes again if it set none, and not beyond its
+// deadline.
+func TestTheRecheckOfBrakes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		until   time.Duration
+		stopped bool
+		took    time.Duration
+	}{
+		"a first run":         {0, false, time.Minute},
+		"another run":         {0, false, 0},
+		"an early deadline":   {30 * time.Second, true, 30 * time.Second},
+		"a deadline after it": {2 * time.Minute, false, time.Minute},
+	} {
+		w := fullWorld()
+		w.live = map[workload.ID]plan.Workload{reachedID: w.live[reachedID]}
+		r := w.restore()
+		if name == "another run" {
+			if _, err := r.Run(t.Context(), w.tree()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		start := w.now
+		if c.until > 0 {
+			r.Until = start.Add(c.until)
+		}
+		report, err := r.Run(t.Context(), w.tree())
+		if took := w.now.Sub(start); err != nil || report.Stopped != c.stopped || len(report.Problems) > 0 || took != c.took {
+			t.Errorf("%s: %v after %s, %+v", name, err, took, report)
+		}
 	}
-	released, err := w.restore().Release(t.Context(), false)
-	outcomes := map[string]brake.Outcome{}
-	for _, b := range released.Released {
-		outcomes[b.Scaler.Name] = b.Outcome
+	// An autoscaler that is gone needs no brake.
+	w := newWorld()
+	r := w.restore()
+	r.Wait = func(_ context.Context, d time.Duration) {
+		w.now = w.now.Add(d)
+		w.change(webID, func(one *plan.Workload) { one.Scalers = nil })
+		delete(w.scalers, "horizontalpodautoscaler shop/web")
 	}
-	if err != nil || outcomes["web"] != brake.Changed || outcomes["api"] != brake.Released {
-		t.Errorf("%v %v", outcomes, err)
+	if report, err := r.Run(t.Context(), w.tree()); err != nil || report.Err() != nil {
+		t.Errorf("%v, %v", err, report.Err())
+	}
+}
+
+func TestAReleaseChecksTheHPAOfKEDA(t *testing.T) {
+	t.Parallel()
+	const notice = "scaledobject shop/mail: its HPA keda-hpa-mail still does not scale down, because KEDA before 2.18.2 leaves selectPolicy at Disabled. Upgrade KEDA, or run\n" +
+		`kubectl patch hpa keda-hpa-mail -n shop --type=merge -p '{"spec":{"behavior":{"scaleDown":{"selectPolicy":"Max"}}}}'`
+	for name, c := range map[string]struct {
+		stale, until time.Duration
+		change       func(*world, *restore.Restore)
+		want         string
+		took         time.Duration
+	}{
+		"KEDA 2.18.2":        {stale: 10 * time.Second, took: 10 * time.Second},
+		"KEDA before 2.18.2": {stale: time.Hour, want: notice, took: 30 * time.Second},
+		"until the deadline": {stale: time.Hour, until: 12 * time.Second, want: notice, took: 12 * time.Second},
+		"a dry run":          {stale: time.Hour, change: func(_ *world, r *restore.Restore) { r.DryRun = true }},
+		"a brake that a user released": {stale: time.Hour, change: func(w *world, _ *restore.Restore) {
+			w.scalers["scaledobject shop/mail"].Annotations[brake.PausedScaleIn] = "false"
+		}},
+	} {
+		w := newWorld()
+		r := w.restore()
+		if _, err := r.Run(t.Context(), w.tree()); err != nil {
+			t.Fatal(err)
+		}
+		start := w.now
+		w.stale = start.Add(c.stale)
+		if c.until > 0 {
+			r.Until = start.Add(c.until)
+		}
+		if c.change != nil {
+			c.change(w, r)
+		}
+		report, err := r.Release(t.Context(), false)
+		if err != nil || report.Err() != nil || len(report.Released) != 3 || strings.Join(report.Notices, ", ") != c.want || w.now.Sub(start) != c.took {
+			t.Errorf("%s: %v after %s, %+v", name, err, w.now.Sub(start), report)
+		}
 	}
 }
 
@@ -326,4 +554,59 @@ func TestAPrimaryIsRaisedForItsTarget(t *testing.T) {
 	}
 }
 
+var reachedID = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "reached"}
+
 var webID = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+
+var plain = term.Style{}
+
+func TestTheTableListsBrakesAndRaises(t *testing.T) {
+	t.Parallel()
+	w := fullWorld()
+	r := w.restore()
+	r.DryRun = true
+	report, err := r.Run(t.Context(), w.tree())
+	var table strings.Builder
+	if err := errors.Join(err, report.Table(&table, plain)); err != nil {
+		t.Fatal(err)
+	}
+	const want = `WAVE           WORKLOAD      REPLICAS  TO            BRAKES
+-              shop/above    120       120           hpa/above
+-              shop/capped   50        50 (maximum)  hpa/capped
+-              shop/reached  100       100           hpa/reached
+1 priority 20  shop/mail     1         100           scaledobject/mail
+2 priority 10  shop/web      1         100           hpa/web
+3 priority 0   shop/api      1         100           hpa/api
+3 priority 0   shop/manual   1         100           no autoscaler
+not raised: shop/capped has 50 replicas. Its maximum is 50 and its level 100
+would raise 4 workloads by 396 pods in 3 waves, and set 6 brakes; 2 at their level or above
+Nothing was written. To make these changes, run the command again with --yes
+`
+	if table.String() != want {
+		t.Errorf("got\n%s", &table)
+	}
+}
+
+// An autoscaler that appears after the restore set its brakes has no brake, so it may lower
+// its workload at once.
+func TestAnAutoscalerThatAppearsAtTheEndIsReported(t *testing.T) {
+	t.Parallel()
+	w := fullWorld()
+	r := w.restore()
+	added := plan.Scaler{Kind: plan.HPA, Namespace: "shop", Name: "manual"}
+	say := r.Say
+	r.Say = func(line string) {
+		if say != nil {
+			say(line)
+		}
+		if strings.Contains(line, "to check whether something removes the brakes") {
+			w.scalers[added.String()] = &brake.Object{Kind: plan.HPA, Annotations: map[string]string{}}
+			w.change(workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "manual"}, func(one *plan.Workload) { one.Scalers = []plan.Scaler{added} })
+		}
+	}
+	report, err := r.Run(t.Context(), w.tree())
+	const want = `horizontalpodautoscaler shop/manual appeared after the restore set its brakes, so it may scale down. Run "gitlatch restore" again`
+	if err != nil || report.Err() == nil || !strings.Contains(report.Err().Error(), want) {
+		t.Errorf("got %v, %v", err, report.Err())
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // Table prints the report for the terminal: the plan, the skipped workloads with their
@@ -37,6 +38,10 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 
 func (r Report) planned(p *term.Page) {
 	rows := [][]string{{"WAVE", "WORKLOAD", "REPLICAS", "TO", "BRAKES"}}
+	for _, one := range r.Braked {
+		one.To = max(one.From, one.To) // its brake lowers nothing
+		rows = append(rows, []string{"-", term.Name(one.ID), fmt.Sprint(one.From), to(one), scalers(one.Scalers)})
+	}
 	for i, wave := range r.Waves {
 		for _, one := range wave.Raises {
 			rows = append(rows, []string{fmt.Sprintf("%d %s", i+1, wave.Name), term.Name(one.ID), fmt.Sprint(one.From), to(one), scalers(one.Scalers)})
@@ -44,7 +49,11 @@ func (r Report) planned(p *term.Page) {
 	}
 	p.Rows(rows)
 	for _, left := range r.Left {
-		p.Line("skipped: %s %s", term.Name(left.ID), left.Text)
+		if left.Skips() {
+			p.Line("skipped: %s %s", term.Name(left.ID), left.Text)
+		} else {
+			p.Line("not raised: %s %s", term.Name(left.ID), left.Text)
+		}
 	}
 }
 
@@ -55,11 +64,12 @@ func to(r plan.Raise) string {
 	return fmt.Sprint(r.To)
 }
 
-// scalers names the autoscalers that get a brake. Their namespace is the workload's.
+// scalers names the autoscalers that get a brake. Their namespace is the workload's. A
+// workload without an autoscaler needs no brake.
 func scalers(all []plan.Scaler) string {
 	short := map[plan.Kind]string{plan.HPA: "hpa", plan.ScaledObject: "scaledobject"}
 	names := lists.Map(all, func(s plan.Scaler) string { return short[s.Kind] + "/" + s.Name })
-	return cmp.Or(strings.Join(names, ", "), "-")
+	return cmp.Or(strings.Join(names, ", "), "no autoscaler")
 }
 
 func (r Report) outcome(o brake.Outcome) string {
@@ -78,28 +88,40 @@ func (r Report) outcome(o brake.Outcome) string {
 }
 
 func (r Report) summary() string {
-	pods, workloads := int64(0), 0
-	for _, wave := range r.Waves {
-		for _, one := range wave.Raises {
-			workloads++
+	pods, brakes := int64(0), 0
+	raises := map[workload.ID]bool{}
+	for _, one := range r.All() {
+		brakes += len(one.Scalers)
+		if one.To > one.From {
+			raises[one.ID] = true
 			pods += int64(one.To - one.From)
 		}
 	}
+	workloads := len(raises)
 	var text string
 	switch {
 	case r.Releasing && len(r.Released) == 0:
 		text = "no brake to release"
 	case r.Releasing:
 		text = term.Count(len(r.Released), "brake")
+	case workloads == 0 && r.DryRun:
+		text = "would raise no workload"
 	case workloads == 0:
-		text = "nothing to raise"
+		text = "raised no workload"
 	case r.DryRun:
-		text = fmt.Sprintf("would raise %s by %d pods, in %s", term.Count(workloads, "workload"), pods, term.Count(len(r.Waves), "wave"))
+		text = fmt.Sprintf("would raise %s by %d pods in %s", term.Count(workloads, "workload"), pods, term.Count(len(r.Waves), "wave"))
 	default:
-		text = fmt.Sprintf("raised %d of %s, set %s", len(r.Raised), term.Count(workloads, "workload"), term.Count(r.set(), "brake"))
+		text = fmt.Sprintf("raised %d of %s", len(r.Raised), term.Count(workloads, "workload"))
 	}
-	if r.Reached > 0 {
-		text += fmt.Sprintf("; %d at their level or above", r.Reached)
+	switch {
+	case r.Releasing:
+	case r.DryRun:
+		text += ", and set " + term.Count(brakes, "brake")
+	default:
+		text += ", and set " + term.Count(r.set(), "brake")
+	}
+	if reached := lists.Count(r.Braked, func(one plan.Raise) bool { return !one.Capped }); reached > 0 {
+		text += fmt.Sprintf("; %d at their level or above", reached)
 	}
 	if r.Holding > 0 {
 		text += "; active: " + term.Count(r.Holding, "brake")
@@ -111,5 +133,5 @@ func (r Report) summary() string {
 }
 
 func (r Report) set() int {
-	return lists.Count(r.Braked, func(b Braked) bool { return b.Outcome == brake.Set || b.Outcome == brake.Extended })
+	return lists.Count(r.Brakes, func(b Braked) bool { return b.Outcome == brake.Set || b.Outcome == brake.Extended })
 }

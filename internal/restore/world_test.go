@@ -32,6 +32,10 @@ type world struct {
 	scalers map[string]*brake.Object
 	writes  []string
 	refuse  map[string]error  // by write
+	look    func()            // called before each sample; may be nil
+	ready   time.Time         // until then, the pods of reached are not ready
+	stale   time.Time         // until then, KEDA leaves the HPA of mail at Disabled
+	ignores bool              // KEDA does not apply the brakes of ScaledObjects
 	braked  func(plan.Scaler) // called for each brake; may be nil
 	seen    func(workload.ID) // called with each workload that was read for a raise; may be nil
 
@@ -60,6 +64,31 @@ func newWorld() *world {
 	return w
 }
 
+// fullWorld is a world within its scale-down window. It also has workloads that a restore
+// only brakes, and one without an autoscaler.
+func fullWorld() *world {
+	w := newWorld()
+	w.window = w.now.Add(time.Hour)
+	for name, c := range map[string]struct{ replicas, most int32 }{"reached": {100, 500}, "above": {120, 500}, "capped": {50, 50}, "manual": {1, 0}} {
+		id := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: name}
+		one := plan.Workload{ID: id, Replicas: c.replicas, Ready: c.replicas}
+		if c.most > 0 {
+			one.Scalers = []plan.Scaler{{Kind: plan.HPA, Namespace: "shop", Name: name, Max: c.most}}
+			w.scalers[one.Scalers[0].String()] = &brake.Object{Kind: plan.HPA, Annotations: map[string]string{}}
+		}
+		w.live[id] = one
+	}
+	return w
+}
+
+// target returns the replicas of a workload at the end of a restore.
+func target(id workload.ID) int32 {
+	if n, other := map[string]int32{"above": 120, "capped": 50}[id.Name]; other {
+		return n
+	}
+	return 100
+}
+
 func (w *world) tree() checkpoint.Tree {
 	r := checkpoint.Record{Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{}}
 	for id := range w.live {
@@ -75,7 +104,7 @@ func (w *world) restore() *restore.Restore {
 		Clock: func() time.Time { return w.now },
 		Wait:  func(_ context.Context, d time.Duration) { w.now = w.now.Add(d) },
 		Pace:  plan.Pace{PerMinute: 600, Unready: 1000, Patience: time.Minute},
-		Hold:  restore.Hold, Every: restore.Every,
+		Hold:  restore.Hold, Every: restore.Every, Recheck: restore.Recheck,
 	}
 }
 
@@ -89,6 +118,9 @@ func (w *world) alive() error {
 }
 
 func (w *world) Look(context.Context) (map[workload.ID]plan.Workload, error) {
+	if w.look != nil {
+		w.look()
+	}
 	for id, one := range w.live {
 		for _, s := range one.Scalers {
 			braked, _ := brake.Find(s, *w.scalers[s.String()])
@@ -97,6 +129,9 @@ func (w *world) Look(context.Context) (map[workload.ID]plan.Workload, error) {
 			}
 		}
 		one.Ready = one.Replicas
+		if id == reachedID && w.now.Before(w.ready) {
+			one.Ready = 7
+		}
 		w.live[id] = one
 	}
 	return maps.Clone(w.live), w.alive()
@@ -155,6 +190,9 @@ func (w *world) Brakes(context.Context) (found []brake.Found, err error) {
 		kind, short, _ := strings.Cut(name, " ")
 		namespace, own, _ := strings.Cut(short, "/")
 		if f, ok := brake.Find(plan.Scaler{Kind: plan.Kind(kind), Namespace: namespace, Name: own}, o); ok {
+			if w.ignores && f.Scaler.Kind == plan.ScaledObject {
+				f.Ignored = "keda-hpa-" + f.Scaler.Name
+			}
 			found = append(found, f)
 		}
 	}
@@ -178,6 +216,13 @@ func (w *world) Release(_ context.Context, s plan.Scaler) (brake.Outcome, error)
 		err = w.write("release "+s.String(), func() { w.patch(s, p) })
 	}
 	return outcome, err
+}
+
+func (w *world) Stale(context.Context) (map[string]string, error) {
+	if w.now.Before(w.stale) {
+		return map[string]string{"scaledobject shop/mail": "keda-hpa-mail"}, w.alive()
+	}
+	return nil, w.alive()
 }
 
 // patch applies a merge patch to an autoscaler, as an API server does.

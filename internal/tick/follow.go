@@ -39,7 +39,8 @@ func (t *Tick) follow(s latch.State, f Found) (latch.State, Notes) {
 		n = n.and(more)
 		more = t.staleNotes(s, f)
 		n = n.and(more)
-		clean = clean && len(more.Notices) == 0 && !waitsStale(s, f)
+		clean = clean && len(more.Notices) == 0 && !waitsStale(s, f) && !f.Tree.Dangling()
+		n = n.and(t.listNotes(*f.Tree))
 	}
 	if f.Judged {
 		// If a part of the tip could not be read, the latches follow the other parts, and the
@@ -178,6 +179,18 @@ func (t *Tick) staleNotes(s latch.State, f Found) (n Notes) {
 			text = "its Component differs from the checkpoint file, and the next commit updates it"
 		}
 		n.notice(NoticeStale, m.Namespace, "%s", text)
+	}
+	return n
+}
+
+// listNotes reports a site's kustomization that does not build, or that a user wrote.
+func (t *Tick) listNotes(tree checkpoint.Tree) (n Notes) {
+	at := checkpoint.ListPath(t.Site)
+	if tree.ForeignList() {
+		n.notice(NoticeForeign, at, "gitlatch does not update it, because gitlatch did not write it. To get a list of the checkpoint files, remove the file")
+	}
+	if tree.Dangling() {
+		n.notice(NoticeStale, at, "it lists a checkpoint file that does not exist, and the next commit updates it")
 	}
 	return n
 }

@@ -95,7 +95,7 @@ func TestOnlyTheDigitsMoveInARealRepository(t *testing.T) {
 
 			report := run(2)
 			declared("100")
-			if got := touched(); got != "apps/shop/overlay.yaml\napps/shop/values.yaml\napps/shop/windows.yaml\ncheckpoints/prod/shop/checkpoint.yaml\ncheckpoints/prod/shop/kustomization.yaml\ncheckpoints/prod/site.yaml" {
+			if got := touched(); got != "apps/shop/overlay.yaml\napps/shop/values.yaml\napps/shop/windows.yaml\ncheckpoints/prod/kustomization.yaml\ncheckpoints/prod/shop/checkpoint.yaml\ncheckpoints/prod/shop/kustomization.yaml\ncheckpoints/prod/site.yaml" {
 				t.Errorf("the commit touched\n%s", got)
 			}
 			if modes := origin.Git(t, "ls-tree", "main", "apps/linked.yaml", "apps/shop/overlay.yaml"); !strings.Contains(modes, "120000 ") || !strings.Contains(modes, "100755 ") {

@@ -185,7 +185,12 @@ func (p *publisher) openProposal(ctx context.Context) error {
 		return err
 	}
 	crossings := proposal.Crossings(proposal.Changes(s.Latches), p.Published.Decisions)
-	beside := ledger.Beside{Components: components(p.tip.tree, namespaces(ours.Repairs)), Files: files}
+	stale := slices.DeleteFunc(slices.Clone(ours.Repairs), ofList)
+	beside := ledger.Beside{
+		Components: components(p.tip.tree, namespaces(stale)),
+		Files:      files,
+		List:       slices.ContainsFunc(ours.Repairs, ofList),
+	}
 	message := ledger.Message(ledger.Trailers{Site: p.Site}, false, lists.Map(crossings, proposal.Line), beside)
 	title, _, _ := strings.Cut(message, "\n")
 	on, err := p.Proposals.Ensure(ctx, repo.Draft{Branch: ours.Branch, Title: title, Body: proposal.Body(p.Site, crossings, beside)})

@@ -42,6 +42,8 @@ type Published struct {
 	// Dropped is true if an entry changed before the push: git has a level that the latch
 	// does not have.
 	Dropped bool
+	// Listing is the site's kustomization in the commit on the base.
+	Listing checkpoint.Listing
 	// Markers are the markers as last judged.
 	Markers markers
 
@@ -144,17 +146,48 @@ func (p *publisher) commit(ctx context.Context) error {
 // repair of markers never waits: only the tick that reads the change can find that the
 // markers follow it.
 func (p *publisher) repairs(s latch.State, rides bool, before []latch.Repair) []latch.Repair {
-	if p.tip.tree == nil || p.tip.raced {
+	if p.tip.raced {
 		return before
 	}
 	marks := p.Published.Markers.marks
-	stale := stale(p.tip.tree, marks, s, p.Fleet.At)
-	if rides || policy.Affords(p.Set.Guards, s.Head.Budget, p.Fleet.At) {
-		return stale
+	due := p.listRepairs(s.Head.Declined)
+	if p.tip.tree == nil {
+		due = append(due, slices.DeleteFunc(slices.Clone(before), ofList)...)
+	} else {
+		due = append(due, stale(p.tip.tree, marks, s, p.Fleet.At)...)
 	}
-	return slices.DeleteFunc(stale, func(m latch.Repair) bool {
+	if rides || policy.Affords(p.Set.Guards, s.Head.Budget, p.Fleet.At) {
+		return due
+	}
+	return slices.DeleteFunc(due, func(m latch.Repair) bool {
 		return !slices.Contains(before, m) && !behindIn(marks, m.Namespace)
 	})
+}
+
+// listRepairs returns the repair of the site's kustomization, if it lists other namespaces
+// than the decisions, or a checkpoint file that does not exist.
+func (p *publisher) listRepairs(declined []latch.Declined) []latch.Repair {
+	agreed := p.Found.Agreed
+	if !agreed.Lists || p.Agrees {
+		return nil
+	}
+	unlisted := p.Decided.Unlisted(agreed.Unlisted)
+	m := listRepair(unlisted)
+	dangles := p.tip.tree != nil && p.tip.tree.Dangling()
+	refused := slices.ContainsFunc(declined, func(d latch.Declined) bool { return d.Repair == m })
+	if refused || !dangles && slices.Equal(unlisted, agreed.Unlisted) {
+		return nil
+	}
+	return []latch.Repair{m}
+}
+
+// listed returns the decisions about the site's kustomization. After a lost race, it keeps
+// the namespaces that it has in git, and the next tick decides again.
+func (p *publisher) listed() map[string]bool {
+	if p.tip.raced {
+		return nil
+	}
+	return p.Decided.Listed
 }
 
 // A writing is the content of a commit.
@@ -165,6 +198,8 @@ type writing struct {
 	changes  []checkpoint.Change // the changes to make, in the order of workload.Compare
 	renamed  []policy.Decision   // the removals of entries under the old name of a kind, also in changes
 	skipped  []workload.ID       // the workloads whose change was not applied
+	list     bool                // it updates the site's kustomization, whether or not it changes an entry
+	listing  checkpoint.Listing
 }
 
 // merge applies the level changes to the files of the tip, without those whose entry no longer
@@ -229,7 +264,8 @@ func (p *publisher) write(ctx context.Context, changes []checkpoint.Change, repa
 		p.tip.tree = &tree
 	}
 	tree := *p.tip.tree
-	w.repaired = repaired
+	w.list = slices.Contains(repaired, "")
+	w.repaired = slices.DeleteFunc(slices.Clone(repaired), func(namespace string) bool { return namespace == "" })
 	changes, removals := tree.Rename(p.Fleet.Kinds, changes)
 	w.changes = changes
 	w.renamed = lists.Map(removals, func(c checkpoint.Change) policy.Decision { return renaming(c, tree, p.Fleet.Kinds) })
@@ -237,10 +273,13 @@ func (p *publisher) write(ctx context.Context, changes []checkpoint.Change, repa
 	site := checkpoint.Site{Name: p.Site, Cluster: p.Decided.Head.Cluster.UID, Kinds: p.Fleet.Kinds}
 	w.files, w.skipped = checkpoint.Merge(tree, site, changes)
 	changes = slices.DeleteFunc(slices.Clone(changes), func(c checkpoint.Change) bool { return slices.Contains(w.skipped, c.ID) })
-	checkpoint.Repair(tree, w.files, slices.DeleteFunc(slices.Clone(repaired), func(namespace string) bool {
+	checkpoint.Repair(tree, w.files, slices.DeleteFunc(slices.Clone(w.repaired), func(namespace string) bool {
 		return slices.ContainsFunc(changes, func(c checkpoint.Change) bool { return c.ID.Namespace == namespace }) // Merge wrote it
 	}))
 	w.edited, err = p.writeMarkers(ctx, tree, changes, w)
+	if w.list || len(w.files) > 0 {
+		w.listing = checkpoint.List(tree, w.files, p.listed())
+	}
 	return w, err
 }
 
@@ -306,6 +345,7 @@ func (p *publisher) pushBase(ctx context.Context, w writing) error {
 		return err
 	}
 	p.Commit = made
+	p.Listing = w.listing
 	p.Agrees = !p.tip.raced
 	if p.Agrees {
 		changes := policy.Changes(p.changes)
@@ -365,7 +405,10 @@ func (w writing) beside(site string) ledger.Beside {
 		_, written := w.files[checkpoint.ComponentPath(site, namespace)]
 		return !written
 	}
-	return ledger.Beside{Files: w.edited, Components: slices.DeleteFunc(slices.Clone(w.repaired), unwritten)}
+	return ledger.Beside{
+		Files: w.edited, Components: slices.DeleteFunc(slices.Clone(w.repaired), unwritten),
+		List: w.list, Listed: w.listing.Added, Unlisted: w.listing.Removed,
+	}
 }
 
 // components returns the namespaces whose Component is stale. If the tree was not read, it

@@ -177,6 +177,8 @@ func (r *reconciler) readBase(ctx context.Context) error {
 // readDirectory judges the site's directory at the tip.
 func (r *reconciler) readDirectory(ctx context.Context, tree checkpoint.Tree, objects map[string]repo.Object) error {
 	r.Tree = &tree
+	r.Found.Agreed.Lists = tree.HasList()
+	r.Found.Agreed.Unlisted = tree.Unlisted()
 	if tree.Unproven == nil {
 		r.Found.Agreed.Evidence = tree.Evidence
 	} else {

@@ -49,12 +49,25 @@ func repairOf(tree checkpoint.Tree, marks []inplace.Mark, namespace string) latc
 	return latch.Repair{Namespace: namespace, Component: hex.EncodeToString(sum.Sum(nil)[:8])}
 }
 
+// listRepair returns the repair after which the site's kustomization leaves out the given
+// namespaces.
+func listRepair(unlisted []string) latch.Repair {
+	sum := sha256.Sum256([]byte(strings.Join(unlisted, "\n")))
+	return latch.Repair{Component: hex.EncodeToString(sum[:8])}
+}
+
+// ofList reports whether a repair is one of the site's kustomization.
+func ofList(m latch.Repair) bool { return m.Namespace == "" }
+
 // repaired returns the repairs that the tree contains: their namespaces are not stale, and
 // have the content that the hash of the repair names. If merged is true, users also merged
 // other changes of the proposal, which change the hash, so only staleness counts.
 func repaired(tree checkpoint.Tree, marks []inplace.Mark, repairs []latch.Repair, merged bool) []latch.Repair {
 	stale := namespaces(staleIn(tree, marks))
 	return lists.Filter(repairs, func(m latch.Repair) bool {
+		if ofList(m) {
+			return !tree.Dangling() && m == listRepair(tree.Unlisted())
+		}
 		return !slices.Contains(stale, m.Namespace) && (merged || repairOf(tree, marks, m.Namespace) == m)
 	})
 }

@@ -65,7 +65,8 @@ const (
 	NoticeMerged    NoticeKind = "merged"          // users merged proposed changes
 	NoticeDeclined  NoticeKind = "declined"        // users closed the proposal, or took over its branch
 	NoticeWithdrawn NoticeKind = "withdrawn"       // gitlatch closed the proposal
-	NoticeStale     NoticeKind = "stale"           // a Component or a marker differs from the checkpoint file
+	NoticeStale     NoticeKind = "stale"           // a Component, a marker or the site's kustomization differs from the checkpoint files
+	NoticeForeign   NoticeKind = "foreign"         // a user wrote a file at the path of gitlatch's file
 )
 
 // A Commit is one that a tick made.

@@ -72,6 +72,9 @@ type Scale struct {
 	// present: "ScalingActive is False: FailedGetResourceMetric". It is "" if the
 	// autoscaler can, or if the workload does not have one.
 	Blind string
+	// UpOnly is true if no autoscaler of the workload scales down, because of a brake or
+	// the settings of the autoscaler.
+	UpOnly bool
 	// Brake is set if a restore prevents the autoscaler from scaling down.
 	Brake Brake
 }

@@ -37,7 +37,7 @@ func Open(ctx context.Context, o *wiring.Opener, parts wiring.Parts) (*run.Run, 
 		return nil, err
 	}
 	return &run.Run{
-		Tick: wiring.Tick(o.Config, parts), Objects: from, Here: here,
+		Tick: wiring.Tick(o.Config, parts), Objects: from, Here: here, Paths: o.Config.Build.Paths,
 		MinCoverage: MinCoverage, Archive: reports, Alerts: parts.Alerts, Page: page.Drill,
 	}, nil
 }

@@ -91,6 +91,11 @@ func sum(all []drill.Workload) drill.Fleet {
 		f.Declared += int64(ptr.Deref(w.Declared, 0))
 		f.Rebuilt += int64(ptr.Deref(w.RebuiltAt, 0))
 		f.Ready += int64(ptr.Deref(w.Ready, 0))
+		f.Live += int64(ptr.Deref(w.Live, 0))
+		f.Surplus += int64(w.Surplus)
+		if w.SurplusStuck {
+			f.SurplusStuck += int64(w.Surplus)
+		}
 		if w.Missing == 0 {
 			f.Full++
 		}

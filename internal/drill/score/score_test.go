@@ -131,6 +131,52 @@ func TestCausesOfWhatLacks(t *testing.T) {
 	}
 }
 
+// The surplus of a workload is relative to its desired pods, and does not offset the
+// missing pods of another workload.
+func TestTheSurplusOfARebuild(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name          string
+		make          func(l *score.Look)
+		of            int32 // surplus of web
+		all, stuck    int64
+		live, rebuilt int64
+	}{
+		{"rounded up", func(*score.Look) {}, 13, 13, 0, 187, 200},
+		{"nothing drives it", func(l *score.Look) { l.Tick.Samples[0].Scale.Driver = workload.DrivenByNothing }, 13, 13, 13, 187, 200},
+		{"another workload lacks pods", func(l *score.Look) {
+			*l = beside(*l, "other", 20) // git has 10 pods for it
+		}, 13, 13, 0, 207, 210},
+		{"it lacks pods, and another has a surplus", func(l *score.Look) {
+			*l = beside(*l, "other", 4)
+			l.Doctor.Workloads[0].Start = 100
+		}, 0, 6, 6, 191, 110},
+		{"with headroom it needs less than the desired pods", func(l *score.Look) {
+			l.Tick.Set.Default = policy.Presets()["tight"]
+			l.Tick.Samples[0].Scale.Target = 0.75
+			l.Doctor.Workloads[0].Start = 160
+		}, 0, 0, 0, 187, 160},
+		{"a quota", func(l *score.Look) { l.Doctor.Room["shop"] = 190 }, 3, 3, 0, 187, 190},
+		{"it needs no pods", func(l *score.Look) { l.Tick.Samples[0].Scale.Desired = 0 }, 0, 0, 0, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l := looked()
+			c.make(&l)
+			d := score.Document(l)
+			f := d.Fleet
+			if f.Surplus != c.all || f.SurplusStuck != c.stuck || f.Live != c.live || f.Rebuilt != c.rebuilt {
+				t.Errorf("fleet %+v", f)
+			}
+			for _, w := range d.Workloads {
+				if w.Name == "web" && (w.Surplus != c.of || w.SurplusStuck != (c.of > 0 && c.stuck > 0)) {
+					t.Errorf("surplus %d, stuck %v", w.Surplus, w.SurplusStuck)
+				}
+			}
+		})
+	}
+}
+
 func TestWhatHasNoCoverage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

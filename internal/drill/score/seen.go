@@ -84,6 +84,8 @@ func (s seen) workload(of doctor.Workload) drill.Workload {
 	}
 	if one.need > 0 && !one.leftOut() {
 		w.Missing = max(0, one.need-one.start)
+		w.Surplus = max(0, one.start-one.sample.Scale.Desired)
+		w.SurplusStuck = w.Surplus > 0 && !one.autoscaled()
 		covered := float64(one.need-w.Missing) / float64(one.need)
 		w.Coverage, w.Low = &covered, covered < s.MinCoverage
 		w.With, w.Without = one.estimate(one.start), one.estimate(0)
@@ -113,12 +115,18 @@ func (one subject) estimate(start int32) *drill.Estimate {
 		return &drill.Estimate{Never: true}
 	}
 	scale := one.sample.Scale
-	driven := scale.Driver == workload.DrivenByHPA || scale.Driver == workload.DrivenByKEDA
+	driven := one.autoscaled()
 	if !driven && scale.Driver != workload.DrivenByNothing && start < one.need {
 		return nil
 	}
 	e := drill.Takes(start, one.need, driven, scale.Min, scale.Max)
 	return &e
+}
+
+// autoscaled reports whether an autoscaler drives the workload.
+func (one subject) autoscaled() bool {
+	driver := one.sample.Scale.Driver
+	return driver == workload.DrivenByHPA || driver == workload.DrivenByKEDA
 }
 
 func (s seen) frozen(one subject) *drill.Frozen {

@@ -103,6 +103,9 @@ func TestWithoutItsRuleArgoCDScalesALiveCluster(t *testing.T) {
 	if events := by(scaleEvents(writes(t, l.ControlPlane, "shop"))); events[argocd.User] < 3 {
 		t.Errorf("Argo CD wrote %d counts in 3 commits, want one each at least: the log does not show what it should (%v)", events[argocd.User], events)
 	}
+	l.brakes(t, "-n argocd applications.argoproj.io/"+example.Name, `[{"op": "add", "path": "/spec/ignoreDifferences", "value": [
+		{"group": "autoscaling", "kind": "HorizontalPodAutoscaler", "jsonPointers": ["/spec/behavior/scaleDown/selectPolicy"]},
+		{"group": "keda.sh", "kind": "ScaledObject", "jsonPointers": ["/metadata/annotations/autoscaling.keda.sh~1paused-scale-in"]}]}]`)
 }
 
 // besides is the number of other objects in each of the syncs below.

@@ -45,6 +45,7 @@ func latched(t *testing.T, files map[string][]byte, levels map[workload.ID]int32
 	if len(skipped) > 0 {
 		t.Fatalf("skipped %v", skipped)
 	}
+	checkpoint.List(tree, written, nil)
 	texts := map[string]string{}
 	for name, data := range written {
 		texts[name] = string(data)
@@ -157,8 +158,26 @@ func TestTheExamplesBuild(t *testing.T) {
 		if !maps.Equal(built, want) {
 			t.Errorf("%s: the build has %v, want %v", way, built, want)
 		}
+		records, err := gitops.Build(repository(t, way), checkpoint.Directory(example.Site), gitops.Edits{}, nil)
+		if err != nil || !slices.Equal(records.Records, []string{"shop"}) {
+			t.Errorf("%s: the list builds the checkpoint files of %q: %v", way, records.Records, err)
+		}
 		if _, err := gitops.Build(repository(t, way), path.Join(example.Path, "before"), gitops.Edits{}, nil); way == "admission" && err != nil {
 			t.Errorf("%s: %v", way, err)
 		}
+	}
+}
+
+// The list of a site without checkpoint files builds.
+func TestTheFirstListBuilds(t *testing.T) {
+	t.Parallel()
+	tree, err := checkpoint.ParseTree(example.Site, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := checkpoint.Begin(tree, checkpoint.Site{Name: example.Site}, []string{"shop"})
+	built, err := gitops.Build(files, checkpoint.Directory(example.Site), gitops.Edits{}, nil)
+	if err != nil || len(built.Records) > 0 {
+		t.Errorf("built %q, %v", built.Records, err)
 	}
 }

@@ -45,6 +45,9 @@ func TestFluxAppliesTheCheckpointOnCreationOnly(t *testing.T) {
 	l.want(t, "a rebuild", "50 10")
 
 	l.goes(t)
+	l.brakes(t, "-n flux-system kustomizations/"+example.Name, `[
+		{"op": "add", "path": "/spec/ignore/-", "value": {"paths": ["/spec/behavior/scaleDown/selectPolicy"], "target": {"kind": "HorizontalPodAutoscaler"}}},
+		{"op": "add", "path": "/spec/ignore/-", "value": {"paths": ["/metadata/annotations/autoscaling.keda.sh~1paused-scale-in"], "target": {"kind": "ScaledObject"}}}]`)
 }
 
 // goes removes the Components again. Flux owns the replicas until an autoscaler has

@@ -244,6 +244,7 @@ func testNotShared(t *testing.T, s store) {
 		h.Proposal.Repairs[0].Namespace = "other"
 		h.Agreed.PolicySource[0]++
 		clear(h.Agreed.Evidence)
+		h.Agreed.Unlisted[0] = "other"
 	}
 	spoil(head)
 	first, _ := s.load(t, "prod")

@@ -33,6 +33,14 @@ const points = (now, then) => {
   return by === 0 ? 'same as in the last drill' : `${by > 0 ? 'up' : 'down'} ${Math.abs(by)} points since the last drill`
 }
 
+const surplus = () => {
+  if (fleet.surplus === 0) return `of ${number(fleet.rebuilt)} started`
+  const window = span(constant(data.model, 'scaleDownWindow', 300))
+  const lowered = fleet.surplus - fleet.surplusStuck
+  const end = lowered === 0 ? 'no autoscaler lowers them' : `autoscalers lower ${lowered < fleet.surplus ? number(lowered) + ' of ' : ''}them after ${window}`
+  return `of ${number(fleet.rebuilt)} started, ${percent(fleet.surplus / fleet.live)} more than desired; ${end}`
+}
+
 const notice = (text, items = [], wrong) => node('div', { class: wrong ? 'notice wrong' : 'notice' }, text,
   items.length > 0 && node('ul', {}, items.slice(0, 8).map(item => node('li', {}, item)), items.length > 8 && node('li', {}, `and ${items.length - 8} more`)))
 
@@ -44,6 +52,7 @@ const opening = () => {
   if (scored) facts('facts', [
     { label: 'Coverage at the start', value: percent(fleet.coverage), bad: fleet.coverage < data.minCoverage || fleet.unknown > 0, note: data.last ? points(fleet.coverage, data.last.coverage) : `minimum ${percent(data.minCoverage)}` },
     { label: 'Pods missing at the start', value: number(fleet.need - fleet.covered), note: `of ${number(fleet.need)} needed` },
+    { label: 'Surplus pods at the start', value: number(fleet.surplus), note: surplus() },
     { label: `Time to ${percent(data.minCoverage)} of the pods`, value: soon(growth.with), note: `${soon(growth.without)} without checkpoints` },
     { label: `Workloads below ${percent(data.minCoverage)}`, value: number(fleet.low), bad: fleet.low > 0, note: `of ${number(fleet.workloads)}; ${number(fleet.full)} start with all pods` },
     { label: 'Frozen workloads', value: number(fleet.frozen), note: count(fleet.rollouts, 'rollout') + ' in flight or in git' },

@@ -1,12 +1,13 @@
 // How the pods of a fleet come back: estimates of workloads, added up over time.
 
+const constant = (model, name, otherwise) => { const found = model.constants.find(c => c.name === name); return found ? found.value : otherwise }
+
 // grown returns steps [seconds, share of the need], by the model of the document:
 // what a workload starts with is ready after podStart, and from round to round of
 // its autoscaler there is growth times as much, until its need is there. One that
 // gets nowhere by itself stays where it starts.
 const grown = (workloads, estimate, model) => {
-  const constant = (name, otherwise) => { const found = model.constants.find(c => c.name === name); return found ? found.value : otherwise }
-  const growth = constant('growth', 2)
+  const growth = constant(model, 'growth', 2)
   const changes = new Map([[0, 0]])
   const add = (at, pods) => changes.set(at, (changes.get(at) || 0) + pods)
   let need = 0
@@ -14,7 +15,7 @@ const grown = (workloads, estimate, model) => {
     if (!known(w.coverage) || !(w.need > 0)) continue
     need += w.need
     const e = estimate(w) || { from: w.rebuiltAt || 0, rounds: 0, seconds: 0 }
-    const ready = e.never || e.rounds > 0 ? constant('podStart', 0) : e.seconds
+    const ready = e.never || e.rounds > 0 ? constant(model, 'podStart', 0) : e.seconds
     let last = Math.min(w.need, e.from)
     add(ready, last)
     for (let round = 1; round <= e.rounds && !e.never; round++) {

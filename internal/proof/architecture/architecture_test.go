@@ -22,7 +22,7 @@ const module = "github.com/gitlatch/gitlatch/"
 // Pure packages decide: values and an instant go in, values come out. Their tests can run
 // hundreds of thousands of cases, because no package uses a network or a clock.
 var pure = []string{"internal/workload", "internal/policy", "internal/checkpoint", "internal/yamldoc", "internal/repo", "internal/ledger", "internal/ledger/history", "internal/latch", "internal/alert", "internal/sanitize",
-	"internal/restore/plan", "internal/restore/brake", "internal/diff", "internal/backtest", "internal/term", "internal/drill", "internal/page", "internal/splice", "internal/anomaly", "internal/lists", "internal/units", "internal/docs"}
+	"internal/restore/plan", "internal/restore/brake", "internal/restore/recovery", "internal/diff", "internal/backtest", "internal/term", "internal/drill", "internal/page", "internal/splice", "internal/anomaly", "internal/lists", "internal/units", "internal/docs"}
 
 // The packages that pure packages may use, in addition to the standard library and each
 // other. An errgroup only starts goroutines, and duration only formats.
@@ -119,7 +119,7 @@ var notInTheLambda = []string{"github.com/spf13/cobra", "sigs.k8s.io/kustomize/"
 
 func TestTheLambdaHoldsNothingThatOnlyTheCommandNeeds(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"functions/latch", "functions/restore"} {
+	for _, name := range []string{"functions/latch", "functions/restore", "functions/regionswitch"} {
 		for _, dep := range find(t, name).Deps {
 			for _, prefix := range notInTheLambda {
 				if strings.HasPrefix(dep, prefix) {

@@ -1,20 +1,15 @@
 package handbook
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
-	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
 // A step is a command of the README, with the output that the README shows.
@@ -86,38 +81,23 @@ func TestTheQuickStartOfTheReadmeRuns(t *testing.T) {
 
 	home := t.TempDir()
 	origin := gitserver.NewOrigin(t, filepath.Join(home, "origin.git"), map[string]string{"apps/shop/web.yaml": web})
-	bin := filepath.Join(home, "bin")
-	built := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "gitlatch"), "./functions/gitlatch")
-	built.Dir = root
-	if out, err := built.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	kubectl := program.Folder(t, "a real control plane", filepath.Join("scripts", "controlplane", "build.sh"))
-	work := t.TempDir()
+	sh := newShell(t, home, origin, cp.Kubeconfig())
 	ran := 0
 	for _, s := range stepsOf(text) {
 		if s.command == "" {
 			continue
 		}
 		ran++
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-		cmd := exec.CommandContext(ctx, "bash", "-c", s.command)
-		cmd.Dir = work
-		cmd.Env = []string{"PATH=" + bin + ":" + kubectl + ":" + os.Getenv("PATH"), "HOME=" + home, "KUBECONFIG=" + cp.Kubeconfig(),
-			"GIT_AUTHOR_NAME=p", "GIT_AUTHOR_EMAIL=p@example.com", "GIT_COMMITTER_NAME=p", "GIT_COMMITTER_EMAIL=p@example.com",
-			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_VALUE_0=https://git.example.com/platform/fleet.git", "GIT_CONFIG_KEY_0=" + fmt.Sprintf("url.%s.insteadOf", origin.Dir)}
-		out, err := cmd.CombinedOutput()
-		cancel()
-		var exit *exec.ExitError
-		if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1 && strings.Contains(s.command, "doctor")) {
-			t.Fatalf("$ %s%v\n%s", s.command, err, out)
+		out, status := sh.run(t, s.command)
+		if status != 0 && !(status == 1 && strings.Contains(s.command, "doctor")) {
+			t.Fatalf("$ %sexit status %d\n%s", s.command, status, out)
 		}
 		t.Logf("$ %s%s", s.command, out)
 		want := steady(s.output)
 		switch {
-		case want == "" || steady(string(out)) == want:
+		case want == "" || steady(out) == want:
 		case *update:
-			text := strings.Replace(string(readme), indented(s.output), indented(string(out)), 1)
+			text := strings.Replace(string(readme), indented(s.output), indented(out), 1)
 			if readme = []byte(text); os.WriteFile(file, readme, 0o644) != nil {
 				t.Fatalf("%s cannot be written", file)
 			}
@@ -128,7 +108,7 @@ func TestTheQuickStartOfTheReadmeRuns(t *testing.T) {
 	if ran != 6 {
 		t.Errorf("the README has %d commands", ran)
 	}
-	record := exec.CommandContext(t.Context(), "git", "-C", filepath.Join(work, "fleet.git"), "show", "main:checkpoints/local/shop/checkpoint.yaml")
+	record := exec.CommandContext(t.Context(), "git", "-C", filepath.Join(sh.dir, "fleet.git"), "show", "main:checkpoints/local/shop/checkpoint.yaml")
 	if out, err := record.CombinedOutput(); err != nil || !strings.Contains(string(out), `deployment.web: "50"`) {
 		t.Errorf("%v: the record is\n%s", err, out)
 	}

@@ -28,14 +28,15 @@ type container struct {
 	now   time.Time
 }
 
-// start lets a Job of the CronJob create its pod, and returns the pod's container. The
-// API server admits only pods that meet the restricted standard.
-func start(t *testing.T, cp *controlplane.ControlPlane) *container {
+// start lets a Job of a CronJob create its pod, and returns the pod's container. The API
+// server admits only pods that meet the restricted standard.
+func start(t *testing.T, cp *controlplane.ControlPlane, cronjob string) *container {
 	t.Helper()
-	cp.Kubectl(t, "", "create", "job", "-n", "gitlatch", "--from=cronjob/gitlatch", "first")
+	job := cronjob + "-first"
+	cp.Kubectl(t, "", "create", "job", "-n", "gitlatch", "--from=cronjob/"+cronjob, job)
 	var pods corev1.PodList
 	if err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
-		err := cp.Read(ctx, "/api/v1/namespaces/gitlatch/pods?labelSelector=job-name%3Dfirst", &pods)
+		err := cp.Read(ctx, "/api/v1/namespaces/gitlatch/pods?labelSelector=job-name%3D"+job, &pods)
 		if err == nil && len(pods.Items) != 1 {
 			err = errors.New("the Job has no pod: " + cp.Kubectl(t, "", "get", "events", "-n", "gitlatch"))
 		}

@@ -49,7 +49,7 @@ func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
 	example := recipe(t, map[string][2]string{"config.yaml": {"https://git.example.com/platform/fleet.git", server.URL("fleet")}})
 	cp.Kubectl(t, "", "apply", "-k", example)
 	cp.Kubectl(t, "", "create", "secret", "generic", "gitlatch", "-n", "gitlatch", "--from-literal=token=s3cret")
-	pod := start(t, cp)
+	pod := start(t, cp, "gitlatch")
 
 	for _, want := range []string{"sample 1 of 2", "\ncommit ", "1 quiet"} { // these depend on the state on the volume
 		if status, log := pod.run(); status != 0 || !strings.Contains(log, want) {
@@ -61,7 +61,7 @@ func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
 	}
 
 	// A missing role shows in the output, and the same command restores it.
-	cp.Kubectl(t, "", "delete", "clusterrolebinding", "gitlatch-samplers")
+	cp.Kubectl(t, "", "delete", "clusterrolebinding", "gitlatch")
 	if status, log := pod.run(); status == 0 || !strings.Contains(log, `"system:serviceaccount:gitlatch:gitlatch"`) || !strings.Contains(log, "forbidden") {
 		t.Errorf("without its rights a tick ended with %d:\n%s", status, log)
 	}
@@ -69,6 +69,8 @@ func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
 	if status, log := pod.run(); status != 0 {
 		t.Errorf("with its rights again a tick ended with %d:\n%s", status, log)
 	}
+
+	releases(t, cp, server.URL("fleet"))
 
 	// With the state on AWS the volume is gone, and the API server accepts the
 	// manifests.
@@ -78,5 +80,34 @@ func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
 	})
 	if all := cp.Kubectl(t, "", "apply", "-k", aws, "--dry-run=server", "-o", "yaml"); strings.Contains(all, "PersistentVolumeClaim") || strings.Contains(all, "/var/lib/gitlatch") {
 		t.Errorf("with the state in DynamoDB there is a volume:\n%s", all)
+	}
+}
+
+// releases tests the component that removes expired brakes, with the rights of its
+// ServiceAccount.
+func releases(t *testing.T, cp *controlplane.ControlPlane, url string) {
+	t.Helper()
+	cp.Kubectl(t, "", "apply", "-k", recipe(t, map[string][2]string{
+		"kustomization.yaml": {"# components:\n#   - ../dynamodb\n#   - ../release\n", "components:\n  - ../release\n"},
+		"config.yaml":        {"https://git.example.com/platform/fleet.git", url},
+	}))
+	cp.Kubectl(t, "", "apply", "-k", "../../../infra/rbac/restore") // as a user does before a restore
+	pod := start(t, cp, "gitlatch-release")
+	for _, c := range []struct{ until, said, left string }{
+		{"2026-03-02T12:00:00Z", "no brake to release; active: 1 brake", "Disabled"},
+		{"2026-03-02T07:00:00Z", "horizontalpodautoscaler shop/web: may scale down again", ""},
+		{"", "no brake to release", ""},
+	} {
+		if c.until != "" {
+			cp.Kubectl(t, "", "patch", "-n", "shop", "hpa", "web", "--type=merge", "-p",
+				`{"metadata": {"annotations": {"gitlatch.dev/brake": "{\"until\":\"`+c.until+`\",\"replaced\":\"\"}"}}, "spec": {"behavior": {"scaleDown": {"selectPolicy": "Disabled"}}}}`)
+		}
+		status, log := pod.run()
+		if status != 0 || !strings.Contains(log, c.said) {
+			t.Errorf("until %q: a release ended with %d, want %q:\n%s", c.until, status, c.said, log)
+		}
+		if got := cp.Kubectl(t, "", "get", "-n", "shop", "hpa", "web", "-o", "jsonpath={.spec.behavior.scaleDown.selectPolicy}"); !strings.Contains(got, c.left) || c.left == "" && strings.Contains(got, "Disabled") {
+			t.Errorf("until %q: selectPolicy %q, want %q", c.until, got, c.left)
+		}
 	}
 }

@@ -26,6 +26,7 @@ var Laws = []Law{
 	{"no checkpoint is committed twice", twice},
 	{"after a calm tick, git and latches agree", disagree},
 	{"a calm tick comes to its end", fails},
+	{"while a restore's brake is valid, git does not lower the workload", brakes},
 	{"nothing is lowered while it is frozen, nor below what it needed for its hold", lowers},
 	{"what runs is not retired, nor much at once", retires},
 	{"a record of a rollout does not say the wrong template for longer than its rule", misleads},
@@ -39,6 +40,7 @@ var Laws = []Law{
 	{"nothing is declared to be 0", zero},
 	{"a number that a user wrote beside a marker stays", overwrites},
 	{"one commit does not opt many workloads out, unless it is the second", atOnce},
+	{"the list of checkpoint files builds, and leaves out only namespaces without workloads", lists},
 	{"a site observes only if its last policy does, or nothing knows that policy", observes},
 }
 

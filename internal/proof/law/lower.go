@@ -14,16 +14,34 @@ import (
 )
 
 func lowers(s *Seen) string {
-	for _, change := range slices.Concat(s.changes(), s.Asked) {
-		from, to := change.From.Replicas, change.To.Replicas
-		if to == 0 || to >= from {
-			continue
-		}
+	for _, change := range s.lowerings() {
 		if why := s.early(change); why != "" {
-			return fmt.Sprintf("%s went from %d to %d although %s", change.ID, from, to, why)
+			return fmt.Sprintf("%s went from %d to %d although %s", change.ID, change.From.Replicas, change.To.Replicas, why)
 		}
 	}
 	return ""
+}
+
+func brakes(s *Seen) string {
+	for _, change := range s.lowerings() {
+		of := s.lives[change.ID]
+		if of == nil || len(of.looks) == 0 {
+			continue
+		}
+		if until := of.looks[len(of.looks)-1].braked; s.Told.At.Before(until) {
+			return fmt.Sprintf("%s went from %d to %d, and is braked until %s",
+				change.ID, change.From.Replicas, change.To.Replicas, until.Format(time.TimeOnly))
+		}
+	}
+	return ""
+}
+
+// lowerings returns the changes in this tick's commits and in its proposal that lower a
+// level.
+func (s *Seen) lowerings() []checkpoint.Change {
+	return slices.DeleteFunc(slices.Concat(s.changes(), s.Asked), func(c checkpoint.Change) bool {
+		return c.To.Replicas == 0 || c.To.Replicas >= c.From.Replicas
+	})
 }
 
 // changes returns the changes in this tick's commits to the base.

@@ -31,10 +31,11 @@ type look struct {
 	at     time.Time
 	runs   bool
 	need   int32
-	frozen string // why the level may not be lowered; "" if it may
-	seen   bool   // its scale was read
-	unseen bool   // the tick read no part of the site
-	part   bool   // the tick read only a part of the site, so the sample is not compared
+	braked time.Time // the end of a restore's brake; zero without one
+	frozen string    // why the level may not be lowered; "" if it may
+	seen   bool      // its scale was read
+	unseen bool      // the tick read no part of the site
+	part   bool      // the tick read only a part of the site, so the sample is not compared
 }
 
 // before returns the observed time from one sample to the next.
@@ -67,6 +68,7 @@ func (w *Witness) begin(held Held) (looks map[workload.ID]*look) {
 		}
 		if sample.Scale != nil {
 			l.need = sample.Scale.Desired
+			l.braked = sample.Scale.Brake.Until
 		}
 		if w.lives[id] == nil {
 			w.lives[id] = &life{}
@@ -108,6 +110,8 @@ func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 			l.frozen = s.Told.Stop.Text
 		case l.frozen == "" && s.Told.Head.Drop != nil:
 			l.frozen = "much of the fleet dropped"
+		case l.frozen == "" && s.Told.At.Before(l.braked):
+			l.frozen = "a restore braked it"
 		}
 		l.unseen = s.Told.Stop.All
 		l.seen = s.read(id)

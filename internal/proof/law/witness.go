@@ -61,6 +61,7 @@ type Witness struct {
 	lost     []string                       // user edits that the site's commits changed, until no tick is open
 	retired  map[workload.ID]time.Time      // the instants at which entries were removed
 	removed  map[workload.ID]time.Time      // the instants at which a tick counted a user's removal of an entry as an edit
+	unlisted int                            // calm ticks in a row in which the list of checkpoint files was wrong
 	ruled    bool                           // the last policy that the branch had for a tick has mode latch
 	ruledBy  string                         // the path of that policy
 	truth

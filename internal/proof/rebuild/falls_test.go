@@ -59,7 +59,7 @@ func idleCluster(t *testing.T, f form) *controlplane.ControlPlane {
 	cp.Nodes(t, 1)
 	cp.Metrics(t, func(string) string { return "1m" })
 	c := &cluster{form: f, cp: cp, git: checkOut(t, bytesOf(f.files()))}
-	c.applyApps(t)
+	c.applyApps(t, everything)
 	return cp
 }
 
@@ -120,7 +120,7 @@ func (s *story) alone(t *testing.T) {
 // ticks read only a part.
 func (s *story) rebuilt(t *testing.T) {
 	c := newCluster(t, s.form, s.keeper)
-	c.applyApps(t)
+	c.applyApps(t, everything)
 	faults := &faults{}
 	sampler := s.sampler(t, c.cp, faults.wrap)
 	first := s.runs

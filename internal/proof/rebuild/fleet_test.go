@@ -2,7 +2,6 @@ package rebuild
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
@@ -18,6 +17,9 @@ const (
 type member struct {
 	namespace, name string
 	need            int // pods that its load keeps at the target
+	// stated is true if git gives its autoscaler a selectPolicy, which a GitOps tool
+	// would put in place of a brake.
+	stated bool
 }
 
 func (m member) String() string { return m.namespace + "/" + m.name }
@@ -30,10 +32,10 @@ func (m member) id() workload.ID {
 func (f form) fleet() []member {
 	share := f.pods / 40
 	return []member{
-		{"shop", "web", 18 * share},
-		{"shop", "api", 12 * share},
-		{"pay", "queue", 7 * share},
-		{"pay", "auth", 3 * share},
+		{"shop", "web", 18 * share, false},
+		{"shop", "api", 12 * share, true},
+		{"pay", "queue", 7 * share, true},
+		{"pay", "auth", 3 * share, false},
 	}
 }
 
@@ -63,33 +65,37 @@ func (f form) room() int { return 1 + f.pods*3/1000 }
 var namespaces = []string{"pay", "shop"}
 
 // The folders on the branch that can be built: the manifests alone, and the site's
-// overlay, which includes the checkpoint files.
+// overlay, which includes the checkpoint files. Each has a part for each namespace, in a
+// folder with its name. The part everything is the folder itself.
 const (
-	plain   = "apps"
-	overlay = "clusters/" + site
+	plain      = "apps"
+	overlay    = "clusters/" + site
+	everything = ""
 )
 
 // files returns the team's files in git. No manifest states replicas.
 func (f form) files() map[string]string {
 	files := map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"}
 	evidence := checkpoint.Evidence{}
-	resources, components := slices.Clone(namespaces), []string{}
-	for i, namespace := range namespaces {
-		evidence[checkpoint.CoverAll(namespace, workload.Deployment)] = "the way that the cluster is filled by"
-		resources[i] += ".yaml"
-		files[plain+"/"+namespace+".yaml"] = namespaceManifest(namespace)
-		components = append(components, "../../"+checkpoint.Directory(site)+"/"+namespace)
-	}
-	for _, m := range f.fleet() {
-		resources = append(resources, m.name+".yaml")
-		files[plain+"/"+m.name+".yaml"] = f.manifest(m, "")
-	}
-	kustomization := func(resources, components []string) string {
-		return fmt.Sprintf("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [%s]\ncomponents: [%s]\n",
+	kustomization := func(folder string, resources, components []string) {
+		files[folder+"/kustomization.yaml"] = fmt.Sprintf("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [%s]\ncomponents: [%s]\n",
 			strings.Join(resources, ", "), strings.Join(components, ", "))
 	}
-	files[plain+"/kustomization.yaml"] = kustomization(resources, nil)
-	files[overlay+"/kustomization.yaml"] = kustomization([]string{"../../" + plain}, components)
+	for _, namespace := range namespaces {
+		evidence[checkpoint.CoverAll(namespace, workload.Deployment)] = "the way that the cluster is filled by"
+		folder, resources := plain+"/"+namespace, []string{"namespace.yaml"}
+		files[folder+"/namespace.yaml"] = namespaceManifest(namespace)
+		for _, m := range f.fleet() {
+			if m.namespace == namespace {
+				resources = append(resources, m.name+".yaml")
+				files[folder+"/"+m.name+".yaml"] = f.manifest(m, "")
+			}
+		}
+		kustomization(folder, resources, nil)
+		kustomization(overlay+"/"+namespace, []string{"../../../" + folder}, []string{"../../../" + checkpoint.Directory(site) + "/" + namespace})
+	}
+	kustomization(plain, namespaces, nil)
+	kustomization(overlay, namespaces, nil)
 	files[checkpoint.EvidencePath(site)] = string(evidence.Format())
 	return files
 }
@@ -137,5 +143,5 @@ spec:
   minReplicas: 1
   maxReplicas: %[5]d
   metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: %[6]d}}}]%[7]s
-`, m.namespace, m.name, count, int(capacity*1000), 4*m.need, int(target*100), f.behaviour())
+`, m.namespace, m.name, count, int(capacity*1000), 4*m.need, int(target*100), f.behaviour(m))
 }

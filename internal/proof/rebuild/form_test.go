@@ -8,11 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/load"
 )
 
-var atSizes = flag.String("pods", "", "measure rebuilds of so many pods each, 40,400, at Kubernetes' own pace, and print figures; takes minutes each")
+var (
+	atSizes = flag.String("pods", "", "measure rebuilds of so many pods each, 40,400, at Kubernetes' own pace, and print figures; takes minutes each")
+	late    = flag.Duration("late", 0, "with -pods: measure traffic that comes so long after the rebuild, braked and unbraked, instead")
+)
 
 // A form is the size of the fleet, with the durations of its parts. README.md has the
 // reason for each value.
@@ -28,6 +32,12 @@ type form struct {
 	deadline        time.Duration // for all workloads to serve their full load
 	every           time.Duration // the interval of the test's samples
 	quick           bool          // not Kubernetes' own pace
+
+	// late is the time from the first apply to the late traffic, and after is the time
+	// until the second namespace appears. If they are zero, no time passes on purpose.
+	late, after time.Duration
+	within      time.Duration // time from the traffic until its coverage is measured
+	recheck     time.Duration // time after which a restore reads its brakes again
 }
 
 // realForm is the form at Kubernetes' defaults. From 1 to thousands of pods takes
@@ -41,6 +51,7 @@ func realForm(pods int) form {
 		pods: pods, sync: 15 * time.Second, start: 30 * time.Second, window: 15 * time.Second,
 		fails: 30 * time.Second, recovers: 10 * time.Second, calm: 5 * time.Minute,
 		deadline: deadline, every: 500 * time.Millisecond,
+		late: *late, after: 4 * time.Minute, within: time.Minute, recheck: restore.Recheck,
 	}
 }
 
@@ -51,7 +62,7 @@ func quickForm() form {
 	return form{
 		pods: 40, sync: 2 * time.Second, start: 4 * time.Second, window: 2 * time.Second,
 		fails: 8 * time.Second, recovers: 1300 * time.Millisecond, calm: 12 * time.Second,
-		deadline: 3 * time.Minute, every: 100 * time.Millisecond, quick: true,
+		deadline: 3 * time.Minute, every: 100 * time.Millisecond, recheck: time.Second, quick: true,
 	}
 }
 
@@ -87,17 +98,24 @@ func (f form) options() controlplane.Options {
 	return o
 }
 
-// behaviour returns the behavior of an autoscaler: none at Kubernetes' own pace.
-func (f form) behaviour() string {
-	if !f.quick {
-		return ""
+// behaviour returns the behavior of an autoscaler. At Kubernetes' own pace, it has the
+// defaults.
+func (f form) behaviour(m member) string {
+	seconds, states := int(f.sync.Seconds()), ""
+	if m.stated {
+		states = ", selectPolicy: Max"
 	}
-	seconds := int(f.sync.Seconds())
-	return fmt.Sprintf(`
+	switch {
+	case f.quick:
+		return fmt.Sprintf(`
   behavior:
     scaleUp: {policies: [{type: Percent, value: 100, periodSeconds: %d}, {type: Pods, value: 4, periodSeconds: %d}]}
-    scaleDown: {stabilizationWindowSeconds: %d, policies: [{type: Percent, value: 100, periodSeconds: %d}]}`,
-		seconds, seconds, int(f.calm.Seconds()), seconds)
+    scaleDown: {stabilizationWindowSeconds: %d, policies: [{type: Percent, value: 100, periodSeconds: %d}]%s}`,
+			seconds, seconds, int(f.calm.Seconds()), seconds, states)
+	case m.stated:
+		return "\n  behavior: {scaleDown: {selectPolicy: Max}}"
+	}
+	return ""
 }
 
 // constants returns the constants of the form's load.

@@ -109,3 +109,40 @@ figure rebuild_speedup_if_no_pod_fails_argocd_40 1.0
 		t.Errorf("covered at least %.3f, want %.3f", lowest, 17./18)
 	}
 }
+
+func TestLateFiguresCountTheNeedAMinuteAfterTheTraffic(t *testing.T) {
+	t.Parallel()
+	f := realForm(40)
+	f.late = 15 * time.Minute
+	runs := map[string]run{}
+	for i, w := range ways {
+		braked := made(slices.Repeat([][2]int{{20, 20}}, 62)...)
+		unbraked := made(append(slices.Repeat([][2]int{{1, 1}}, 61+60*i), [2]int{20, 20})...)
+		braked.form, unbraked.form = f, f
+		runs[arm(w, true)], runs[arm(w, false)] = braked, unbraked
+	}
+	never := runs[arm(ways[3], false)]
+	never.looks = never.looks[:61]
+	runs[arm(ways[3], false)] = never
+	// web has 18 of the 40 pods. Each method without brakes serves a minute later.
+	const want = `figure late_coverage_braked_flux_40 1.00
+figure late_coverage_unbraked_flux_40 0.57
+figure late_speedup_flux_40 4.1
+figure late_coverage_braked_overlay_40 1.00
+figure late_coverage_unbraked_overlay_40 0.57
+figure late_speedup_overlay_40 8.1
+figure late_coverage_braked_admission_40 1.00
+figure late_coverage_unbraked_admission_40 0.57
+figure late_speedup_admission_40 12.1
+argocd unbraked did not serve its load in the 10m0s that it was given, which count as its time:
+figure late_coverage_braked_argocd_40 1.00
+figure late_coverage_unbraked_argocd_40 0.57
+figure late_speedup_argocd_40 40.0
+`
+	if got := f.lateFigures(runs); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if first := runs[arm(ways[0], false)].serving(0); first != 23./40 {
+		t.Errorf("%.3f serve when the traffic comes, want %.3f", first, 23./40)
+	}
+}

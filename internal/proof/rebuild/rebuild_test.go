@@ -40,17 +40,26 @@ func TestRebuild(t *testing.T) {
 
 			runs := &runs{of: map[string]run{}}
 			t.Run("rebuilt", func(t *testing.T) {
-				for _, w := range append([]way{absent, patient, limit}, ways...) {
-					if f.quick && (w.name == patient.name || w.name == limit.name) {
-						continue // nothing is measured
-					}
+				for _, w := range f.ways() {
 					t.Run(w.name, func(t *testing.T) {
 						t.Parallel()
 						runs.add(f.rebuild(t, w, k, &runs.creating))
 					})
 				}
+				for _, w := range f.lateWays() {
+					for _, braked := range []bool{true, false} {
+						t.Run(arm(w, braked), func(t *testing.T) {
+							t.Parallel()
+							runs.add(f.rebuildLate(t, w, k, braked, &runs.creating))
+						})
+					}
+				}
 			})
 			if t.Failed() {
+				return
+			}
+			f.compareLate(t, runs.of)
+			if f.late > 0 {
 				return
 			}
 			f.compare(t, runs.of)
@@ -130,7 +139,7 @@ func (f form) rebuild(t *testing.T, w way, k *keeper, creating *sync.Mutex) run 
 func (c *cluster) rebuild(t *testing.T, w way) error {
 	t.Helper()
 	c.from = time.Now()
-	w.create(c, t)
+	w.create(c, t, everything)
 	return c.wait(t, c.form.deadline-time.Since(c.from), c.served)
 }
 
@@ -163,7 +172,7 @@ func (c *cluster) autoscaled(t *testing.T) {
 func (c *cluster) reconciled(t *testing.T, w way) {
 	t.Helper()
 	before := c.load.Last()
-	w.reconcile(c, t)
+	w.reconcile(c, t, everything)
 	time.Sleep(2 * c.form.sync)
 	after := c.load.Last()
 	for _, m := range c.form.fleet() {

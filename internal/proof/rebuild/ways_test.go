@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	gitways "github.com/gitlatch/gitlatch/internal/gitops/ways"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/testenv/argocd"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/flux"
@@ -25,9 +27,10 @@ type way struct {
 	without bool // rebuilds without checkpoints
 	// prepare sets up the cluster before anything is applied; nil skips it.
 	prepare func(*cluster, *testing.T)
-	// create applies everything in git to an empty cluster. reconcile applies it again
-	// to a live one; nil ends the check after create.
-	create, reconcile func(*cluster, *testing.T)
+	// create applies a part of git to a cluster that does not have it. reconcile applies
+	// it again to a live one; nil ends the check after create.
+	create, reconcile func(c *cluster, t *testing.T, part string)
+	tool              bool // a GitOps tool also reconciles on a schedule
 }
 
 // absent is the method without checkpoints: no manifest states replicas. In patient no
@@ -43,29 +46,59 @@ var limit = way{name: "limit", create: (*cluster).applyNeed}
 
 // ways are the methods with checkpoints that run here.
 var ways = []way{
-	{name: "flux", prepare: (*cluster).startFlux, create: (*cluster).applyFlux, reconcile: (*cluster).reconcileFlux},
+	{name: "flux", prepare: (*cluster).startFlux, create: (*cluster).applyFlux, reconcile: (*cluster).reconcileFlux, tool: true},
 	{name: "overlay", create: (*cluster).applyOverlay, reconcile: (*cluster).reapplyOverlay},
 	{name: "admission", create: (*cluster).applyAdmission, reconcile: (*cluster).applyApps},
-	{name: "argocd", prepare: (*cluster).startArgoCD, create: (*cluster).applyArgoCD, reconcile: (*cluster).reconcileArgoCD},
+	{name: "argocd", prepare: (*cluster).startArgoCD, create: (*cluster).applyArgoCD, reconcile: (*cluster).reconcileArgoCD, tool: true},
 }
 
-// place is the environment that the manifests of the methods are made for.
-var place = gitways.Place{Site: site, Repository: "https://git.example.com/platform/fleet.git", Branch: "main", Name: site, Path: overlay}
+// placeOf is the environment that the manifests of the methods are made for.
+func placeOf(part string) gitways.Place {
+	p := gitways.Place{Site: site, Repository: "https://git.example.com/platform/fleet.git", Branch: "main", Name: site, Path: overlay}
+	if part != everything {
+		p.Name += "-" + part
+		p.Path += "/" + part
+	}
+	return p
+}
+
+// The ignore rules for the brakes of a restore. Without them, Flux and Argo CD apply the
+// selectPolicy that git states, and so remove the brake.
+const (
+	fluxBrakes = `  ignore:
+  - paths: [/spec/behavior/scaleDown/selectPolicy]
+    target: {group: autoscaling, kind: HorizontalPodAutoscaler}
+`
+	argoBrakes = `  ignoreDifferences:
+  - {group: autoscaling, kind: HorizontalPodAutoscaler, jsonPointers: [/spec/behavior/scaleDown/selectPolicy]}
+`
+)
+
+// withRule adds a rule to the first list of rules in a manifest.
+func withRule(t *testing.T, manifest []byte, rule string) string {
+	t.Helper()
+	list, _, _ := strings.Cut(rule, "\n")
+	if strings.Count(string(manifest), list+"\n") != 1 {
+		t.Fatalf("want one list %q in\n%s", list, manifest)
+	}
+	return strings.Replace(string(manifest), list+"\n", rule, 1)
+}
 
 func (c *cluster) startFlux(t *testing.T) {
 	t.Helper()
-	c.flux = flux.Start(t, c.cp, map[string]*gitserver.Origin{place.Repository: c.origin})
+	c.flux = flux.Start(t, c.cp, map[string]*gitserver.Origin{placeOf(everything).Repository: c.origin})
 }
 
-func (c *cluster) applyFlux(t *testing.T) {
+func (c *cluster) applyFlux(t *testing.T, part string) {
 	t.Helper()
-	c.cp.Apply(t, string(gitways.Flux(place)))
-	c.flux.Applied(t, place.Name, c.origin.Tip("main"))
+	p := placeOf(part)
+	c.cp.Apply(t, withRule(t, gitways.Flux(p), fluxBrakes))
+	c.flux.Applied(t, p.Name, c.origin.Tip("main"))
 }
 
-func (c *cluster) reconcileFlux(t *testing.T) {
+func (c *cluster) reconcileFlux(t *testing.T, part string) {
 	t.Helper()
-	c.flux.Reconcile(t, place.Name)
+	c.flux.Reconcile(t, placeOf(part).Name)
 }
 
 func (c *cluster) startArgoCD(t *testing.T) {
@@ -73,43 +106,44 @@ func (c *cluster) startArgoCD(t *testing.T) {
 	c.argo = argocd.Start(t, c.cp)
 }
 
-func (c *cluster) applyArgoCD(t *testing.T) {
+func (c *cluster) applyArgoCD(t *testing.T, part string) {
 	t.Helper()
-	c.cp.Apply(t, strings.ReplaceAll(string(gitways.ArgoCD(place)), place.Repository, argocd.URL(c.origin)))
-	c.argo.Applied(t, place.Name, c.origin.Tip("main"))
+	p := placeOf(part)
+	c.cp.Apply(t, strings.ReplaceAll(withRule(t, gitways.ArgoCD(p), argoBrakes), p.Repository, argocd.URL(c.origin)))
+	c.argo.Applied(t, p.Name, c.origin.Tip("main"))
 }
 
-func (c *cluster) reconcileArgoCD(t *testing.T) {
+func (c *cluster) reconcileArgoCD(t *testing.T, part string) {
 	t.Helper()
-	c.argo.Reconcile(t, place.Name)
+	c.argo.Reconcile(t, placeOf(part).Name)
 }
 
-func (c *cluster) applyApps(t *testing.T) {
+func (c *cluster) applyApps(t *testing.T, part string) {
 	t.Helper()
-	c.cp.Apply(t, c.build(t, plain))
+	c.cp.Apply(t, c.build(t, path.Join(plain, part)))
 }
 
 // applyOverlay creates the objects of the site's overlay, including Components.
-func (c *cluster) applyOverlay(t *testing.T) {
+func (c *cluster) applyOverlay(t *testing.T, part string) {
 	t.Helper()
-	c.cp.Apply(t, c.build(t, overlay))
+	c.cp.Apply(t, c.build(t, path.Join(overlay, part)))
 }
 
 // reapplyOverlay applies the overlay with the live replicas instead of the built ones.
-func (c *cluster) reapplyOverlay(t *testing.T) {
+func (c *cluster) reapplyOverlay(t *testing.T, part string) {
 	t.Helper()
-	c.applyAt(t, overlay, c.replicas)
+	c.applyAt(t, path.Join(overlay, part), c.replicas)
 }
 
 // applyNeed applies git without checkpoints, with the desired replicas of each
 // workload.
-func (c *cluster) applyNeed(t *testing.T) {
+func (c *cluster) applyNeed(t *testing.T, part string) {
 	t.Helper()
 	need := map[string]int{}
 	for _, m := range c.form.fleet() {
 		need[m.namespace+"/"+m.name] = m.need
 	}
-	c.applyAt(t, plain, func(_ *testing.T, namespace, name string) int { return need[namespace+"/"+name] })
+	c.applyAt(t, path.Join(plain, part), func(_ *testing.T, namespace, name string) int { return need[namespace+"/"+name] })
 }
 
 // applyAt applies the objects of a folder, with other replicas for each workload.
@@ -141,21 +175,24 @@ func (c *cluster) replicas(t *testing.T, namespace, name string) (n int) {
 
 // applyAdmission applies the checkpoint files, and the policy that takes them as its
 // parameter. Once the policy works, it applies the manifests, which set no replicas.
-func (c *cluster) applyAdmission(t *testing.T) {
+func (c *cluster) applyAdmission(t *testing.T, part string) {
 	t.Helper()
 	for _, namespace := range namespaces {
-		c.cp.Apply(t, namespaceManifest(namespace), read(t, filepath.Join(c.git, checkpoint.RecordPath(site, namespace))))
+		if part == everything || part == namespace {
+			c.cp.Apply(t, namespaceManifest(namespace), read(t, filepath.Join(c.git, checkpoint.RecordPath(site, namespace))))
+		}
 	}
-	c.cp.Apply(t, string(gitways.Admission(place)))
-	c.admits(t)
-	c.applyApps(t)
+	c.cp.Apply(t, string(gitways.Admission(placeOf(everything))))
+	c.admits(t, part)
+	c.applyApps(t, part)
 }
 
 // admits waits until the API server applies the policy, some moments after its
 // creation: an object created earlier is not changed by it.
-func (c *cluster) admits(t *testing.T) {
+func (c *cluster) admits(t *testing.T, part string) {
 	t.Helper()
-	probe := controlplane.Workload("Deployment", namespaces[0], "auth")
+	first, _ := lists.First(c.form.fleet(), func(m member) bool { return part == everything || part == m.namespace })
+	probe := controlplane.Workload("Deployment", first.namespace, first.name)
 	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(context.Context) error {
 		got := c.cp.Kubectl(t, probe, "create", "--dry-run=server", "-o", "jsonpath={.spec.replicas}", "-f", "-")
 		if got == "1" {
@@ -166,4 +203,17 @@ func (c *cluster) admits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// ways returns the methods whose rebuilds the form measures under a load that is there
+// from the start. The quick form measures nothing, so it needs no comparison with patient
+// and limit.
+func (f form) ways() []way {
+	switch {
+	case f.late > 0:
+		return nil
+	case f.quick:
+		return append([]way{absent}, ways...)
+	}
+	return append([]way{absent, patient, limit}, ways...)
 }

@@ -135,6 +135,15 @@ func outage(d *draw) (lines []string) {
 	return append(lines, fmt.Sprintf("try %d", 1+d.IntN(10)))
 }
 
+// restored is a restore of the site's cluster or of a rebuilt one, to the levels or to a
+// part of them. Its brakes end at their time limit or by a release.
+func restored(d *draw) []string {
+	lines := []string{pick(d, "try", "cluster uid-green"), fmt.Sprintf("restore %s %s", pick(d, "30m", "2h", "4h"), pick(d, "100%", "100%", "50%", "10%"))}
+	lines = append(lines, pick(d, "try", "adopt"), pick(d, d.scale(), d.scale(), "gone "+d.who(), fmt.Sprintf("unread %q", d.part())))
+	lines = append(lines, fmt.Sprintf("try %d", 1+d.IntN(40)), "unread", pick(d, "restore release", "restore 1h", d.scale()))
+	return append(lines, d.then("adopt")...)
+}
+
 // begin returns the start of a site.
 func (d *draw) begin() (lines []string) {
 	for _, who := range names {

@@ -28,11 +28,17 @@ var events = []event{
 	{"many retired", 2, func(d *draw) []string {
 		return []string{"gone " + d.who(), "try", "gone " + d.who(), fmt.Sprintf("try %d", 25+d.IntN(10))}
 	}},
+	{"namespace gone", 5, func(d *draw) []string {
+		lines := []string{fmt.Sprintf("workload stage/web %d", d.pods()), "try 3", "gone stage/web"}
+		lines = append(lines, pick(d, "try", d.scale(), fmt.Sprintf("dies at %d", d.effect()), "push waits", "before 5 person commits app.yaml"), fmt.Sprintf("try %d", 1+d.IntN(4)))
+		return append(lines, pick(d, fmt.Sprintf("workload stage/web %d", d.pods()), "gone "+d.who(), "push lands", fmt.Sprintf("unread %q", d.part()), d.scale()), fmt.Sprintf("try %d", 1+d.IntN(30)), "unread")
+	}},
 	{"outage", 3, outage},
 	{"acknowledged", 2, func(d *draw) []string { return d.then("adopt") }},
 	{"rebuilt", 2, func(d *draw) []string {
 		return append([]string{"cluster uid-green", fmt.Sprintf("at +%dm", 5*d.IntN(10))}, append(d.then(d.scale()), pick(d, "cluster uid-blue", "adopt"))...)
 	}},
+	{"restore", 8, restored},
 	{"second live cluster", 2, func(d *draw) []string {
 		return []string{"cluster uid-clone", d.scale(), "try", "cluster uid-blue", "try", "cluster uid-clone", "try 2", "cluster uid-blue"}
 	}},
@@ -50,6 +56,12 @@ var events = []event{
 	{"file removed, and again", 3, func(d *draw) []string {
 		line := "person removes checkpoints/prod/" + pick(d, "shop", "pay") + "/checkpoint.yaml"
 		return []string{line, fmt.Sprintf("try %d", 10+d.IntN(10)), line, "try 3"}
+	}},
+	{"list edited", 4, func(d *draw) []string {
+		const at = "checkpoints/prod/kustomization.yaml"
+		theirs := []string{fmt.Sprintf("person writes %s \"resources: [theirs.yaml]\"", at), "try 3", "person removes " + at}
+		return append(pick(d, theirs, []string{"person removes " + at}, []string{fmt.Sprintf("person writes %s \"# gitlatch writes this file\\nresources:\\n- pay/checkpoint.yaml\\n- gone/checkpoint.yaml\\n\"", at)}),
+			d.then(d.scale())...)
 	}},
 	{"site removed", 2, func(d *draw) []string { return append(d.then("person wipes"), "try 14") }},
 	{"asked back in", 2, func(d *draw) []string { return d.then("adopt %s", d.who()) }},

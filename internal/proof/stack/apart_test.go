@@ -269,3 +269,16 @@ func TestARestoreTakesTheLineOfACoreInAnotherRegion(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyAStepThatRestoresHasNamespaces(t *testing.T) {
+	t.Parallel()
+	for action, want := range map[string]string{"restore": "[]", "release": "[RegionSwitchNamespaces needs RegionSwitchAction=restore]"} {
+		d := besideCore(t, read(t, restoreSource), deployed(t, repository(t), samples[0])[0], map[string]string{"RegionSwitchAction": action, "RegionSwitchNamespaces": "shop"})
+		if got := fmt.Sprint(d.violated()); got != want {
+			t.Errorf("%s: %s, want %s", action, got, want)
+		}
+		if got := at(d.resources(), "RegionSwitchFunction", "Properties", "Environment", "Variables", "GITLATCH_ACTION"); got != action {
+			t.Errorf("%s: the function has the action %v", action, got)
+		}
+	}
+}

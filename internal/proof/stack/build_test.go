@@ -35,7 +35,7 @@ func TestSAMFindsTheTemplateValid(t *testing.T) {
 
 // zipLimits are the limits for packed functions, in MB, because a cold start downloads
 // them. The drill renders overlays, and users call it only sometimes.
-var zipLimits = map[string]float64{"LatchFunction": 10, "RestoreFunction": 10, "DrillFunction": 12,
+var zipLimits = map[string]float64{"LatchFunction": 10, "RestoreFunction": 10, "RegionSwitchFunction": 10, "DrillFunction": 12,
 	"FleetWorker": 10, "FleetDispatcher": 10}
 
 func TestSAMBuildsWhatLambdaCanRun(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // configurations are the configurations of the samples, in the form of the handbook.
@@ -109,6 +110,9 @@ func drilling(c map[string]any, s sample) map[string]any {
 	if hub := own["HubClusterName"]; hub != "" {
 		c["gitops"] = map[string]any{"eks": map[string]any{"name": hub, "region": region}, "destination": own["HubDestination"]}
 	}
+	if folders := own["BuildPaths"]; folders != "" {
+		c["build"] = map[string]any{"paths": lists.Map(strings.Split(folders, ","), func(folder string) any { return folder })}
+	}
 	if bucket := own["DrillBucket"]; bucket != "" {
 		c["drills"] = map[string]any{"s3": map[string]any{"bucket": bucket, "prefix": "gitlatch/drills/"}}
 	}
@@ -134,7 +138,7 @@ func configurationIsAsDocumented(t *testing.T, of templates) (broken []string) {
 				t.Fatal(err)
 			}
 			switch id {
-			case "RestoreFunction":
+			case "RestoreFunction", "RegionSwitchFunction":
 				want = restoring(want.(map[string]any))
 			case "DrillFunction":
 				want = drilling(want.(map[string]any), s)

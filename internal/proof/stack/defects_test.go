@@ -24,6 +24,10 @@ const rings = "      AlarmActions: [!If [OwnsState, !Ref AlertTopic, !ImportValu
 // ringsBeside is the same text in a template next to the core.
 const ringsBeside = "      AlarmActions: [!Ref TopicArn]\n"
 
+// restoresConfig is the text of the restore function's configuration before its state.
+const restoresConfig = "GoLimit]\n          GITLATCH_CONFIG: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n" +
+	"              site: \"${Site}\"\n              cluster: {eks: {name: \"${ClusterName}\", region: \"${AWS::Region}\"}}\n              "
+
 var defects = []defect{
 	// Templates that CloudFormation and SAM would refuse.
 	{"a property is misspelt", "", "      Timeout: !FindInMap", "      Timeut: !FindInMap", "cfn-lint", "E3002"},
@@ -152,13 +156,15 @@ var defects = []defect{
 	{"releases are started as ticks", restoreSource, "                Resource: !GetAtt RestoreFunction.Arn", "                Resource: !Sub \"arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:latch\"", "iam", "start a release"},
 	{"another account may schedule releases", restoreSource, "            Condition:\n              StringEquals: {aws:SourceAccount: !Ref AWS::AccountId}\n", "", "cfn-guard", "schedules_are_of_this_account"},
 	{"undelivered releases are lost", restoreSource, "            DeadLetterConfig:\n              Arn: !GetAtt UndeliveredReleases.Arn\n", "", "cfn-guard", "undelivered_events_are_kept"},
-	{"failed restores are tried again", restoreSource, "        MaximumRetryAttempts: 0\n        MaximumEventAgeInSeconds: 900", "        MaximumRetryAttempts: 1\n        MaximumEventAgeInSeconds: 900", "cfn-guard", "failed_events_are_kept"},
+	{"failed restores are tried again", restoreSource, "sees what this one left.\n      EventInvokeConfig:\n        MaximumRetryAttempts: 0", "sees what this one left.\n      EventInvokeConfig:\n        MaximumRetryAttempts: 1", "cfn-guard", "failed_events_are_kept"},
 	{"an alarm of the restore never says that it is over", restoreSource, ringsBeside + "      OKActions: [!Ref TopicArn]\n      Namespace: AWS/Lambda\n      MetricName: Duration\n", ringsBeside + "      Namespace: AWS/Lambda\n      MetricName: Duration\n", "cfn-guard", "alarms_ring_and_say_when_it_is_over"},
 	{"those that restore have no rights", restoreSource, "KubernetesGroups: [\"gitlatch:restorers\"]", "KubernetesGroups: [\"gitlatch:samplers\"]", "contract", "access"},
-	{"the schedule restores as itself", restoreSource, "      Role: !GetAtt RestoreRole.Arn", "      Role: !GetAtt RestoreScheduleRole.Arn", "contract", "access"},
+	{"the schedule restores as itself", restoreSource, "says what is left.\n      Timeout: 900\n      Role: !GetAtt RestoreRole.Arn", "says what is left.\n      Timeout: 900\n      Role: !GetAtt RestoreScheduleRole.Arn", "contract", "access"},
 	{"nothing builds the restore", restoreSource, "  RestoreFunction:\n    Type", "  RaiseFunction:\n    Type", "contract", "build targets"},
-	{"the restore's configuration is misspelt", restoreSource, "state: {memory: {}}", "state: {memo: {}}", "contract", "configuration"},
-	{"the restore reads no variable", restoreSource, "          GITLATCH_CONFIG: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Site}\"\n              cluster", "          GITLATCH: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Site}\"\n              cluster", "contract", "environment"},
+	{"the restore's configuration is misspelt", restoreSource, restoresConfig + "state: {memory: {}}", restoresConfig + "state: {memo: {}}", "contract", "configuration"},
+	{"a step of a plan does not know its action", restoreSource, "          GITLATCH_ACTION: !Ref RegionSwitchAction\n", "", "contract", "environment"},
+	{"a step of a plan has the schedule's rights", restoreSource, "      Architectures: [arm64]\n      MemorySize: !Ref MemorySize\n      Timeout: 900\n      Role: !GetAtt RestoreRole.Arn", "      Architectures: [arm64]\n      MemorySize: !Ref MemorySize\n      Timeout: 900\n      Role: !GetAtt RestoreScheduleRole.Arn", "contract", "access"},
+	{"the restore reads no variable", restoreSource, "GoLimit]\n          GITLATCH_CONFIG: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Site}\"\n              cluster", "GoLimit]\n          GITLATCH: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Site}\"\n              cluster", "contract", "environment"},
 	{"the schedule restores", restoreSource, "\"action\": \"release\", \"expired\": true", "\"action\": \"restore\", \"expired\": true", "contract", "releases"},
 	{"the schedule releases every brake", restoreSource, "\"expired\": true", "\"expired\": false", "contract", "releases"},
 	{"a restore that stops at its deadline is not noticed", restoreSource, "      Threshold: 720000\n      TreatMissingData: notBreaching\n\n  ReleasesUndelivered", "      Threshold: 900000\n      TreatMissingData: notBreaching\n\n  ReleasesUndelivered", "contract", "releases"},
@@ -173,7 +179,8 @@ var defects = []defect{
 	{"those that drill have no rights", drillSource, "KubernetesGroups: [\"gitlatch:drillers\"]\n  HubAccess", "KubernetesGroups: [\"gitlatch:drill\"]\n  HubAccess", "contract", "access"},
 	{"the schedule logs in to the hub", drillSource, "      ClusterName: !Ref HubClusterName\n      PrincipalArn: !GetAtt DrillRole.Arn", "      ClusterName: !Ref HubClusterName\n      PrincipalArn: !GetAtt DrillScheduleRole.Arn", "contract", "access"},
 	{"the entry for the hub is in the site's cluster", drillSource, "ClusterName: !Ref HubClusterName", "ClusterName: !Ref ClusterName", "contract", "access"},
-	{"a drill does not know the hub", drillSource, "${Hub}\n              ${Drills}", "${Drills}", "contract", "configuration"},
+	{"a drill does not know the hub", drillSource, "${Hub}\n              ${Build}", "${Build}", "contract", "configuration"},
+	{"a drill does not know the folders", drillSource, "${Build}\n              ${Drills}", "${Drills}", "contract", "configuration"},
 	{"a drill may find any cluster", drillSource, "cluster/${HubClusterName}", "cluster/*", "iam", "find another cluster than the hub"},
 	{"nothing builds the drill", drillSource, "  DrillFunction:\n    Type", "  ProofFunction:\n    Type", "contract", "build targets"},
 	{"a drill keeps its reports elsewhere", drillSource, "prefix: gitlatch/drills/}}", "prefix: drills/}}", "contract", "configuration"},

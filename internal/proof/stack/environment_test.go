@@ -45,7 +45,7 @@ func environmentSetIsRead(t *testing.T, of templates) (broken []string) {
 }
 
 // programs are the main packages of the functions.
-var programs = map[string]string{"LatchFunction": "./functions/latch", "RestoreFunction": "./functions/restore", "DrillFunction": "./functions/drill",
+var programs = map[string]string{"LatchFunction": "./functions/latch", "RestoreFunction": "./functions/restore", "RegionSwitchFunction": "./functions/regionswitch", "DrillFunction": "./functions/drill",
 	"FleetWorker": "./functions/latch", "FleetDispatcher": "./functions/dispatch"}
 
 // variablesRead returns the environment variables that a program reads by a name in our

@@ -220,6 +220,10 @@ func accessEntryNamesTheGroupWithRights(t *testing.T, of templates) (broken []st
 		if who, runs := at(r, "Properties", "PrincipalArn"), at(resources, own, "Properties", "Role"); who != runs {
 			broken = append(broken, fmt.Sprintf("%s: is for %v, and %s runs as %v", id, who, own, runs))
 		}
+		step := at(resources, "RegionSwitchFunction", "Properties", "Role")
+		if id == "RestoreAccess" && at(r, "Properties", "PrincipalArn") != step {
+			broken = append(broken, fmt.Sprintf("%s: is not for %v, which runs RegionSwitchFunction", id, step))
+		}
 		events, _ := at(resources, own, "Properties", "Events").(map[string]any)
 		for name, event := range events {
 			if !strings.Contains(fmt.Sprint(event), d.physical(id)) {

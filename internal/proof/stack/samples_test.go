@@ -42,7 +42,7 @@ var samples = []sample{
 		"AlertEmail":       "platform@example.com",
 	}, map[string]map[string]string{
 		monitoringSource: nil,
-		drillSource:      {"DrillBucket": "fleet-reports"},
+		drillSource:      {"DrillBucket": "fleet-reports", "BuildPaths": "checkpoints/prod-eu,apps/shop"},
 		restoreSource:    nil,
 	}},
 	{"codecommit", "codecommit", map[string]string{
@@ -65,7 +65,7 @@ var samples = []sample{
 			"HubDestination": "https://0A1B.gr7.eu-west-1.eks.amazonaws.com",
 			"ScheduleState":  "DISABLED",
 		},
-		restoreSource: nil,
+		restoreSource: {"RegionSwitchAction": "restore", "RegionSwitchNamespaces": "shop,pay"},
 	}},
 	{"spoke", "spoke", map[string]string{
 		"Site":                   "123", // a name that YAML would parse as a number
@@ -302,6 +302,7 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"AlarmState":             {"OFF"},
 		"DrillSchedule":          {"daily", "rate(1 day", `rate("1 day")`, ""},
 		"DrillBucket":            {"arn:aws:s3:::reports", "a", `ab"`, "Reports"},
+		"BuildPaths":             {"/apps", "a b", "a]", `a"`, "{a}", "a: b", "-a"},
 		"HubClusterName":         {`a"`, "-a"},
 		"HubDestination":         {`a"`, "a b", "{a}"},
 		"GitProvider":            {"gitlab"},
@@ -330,6 +331,8 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"AccessEntry":            {"false"},
 		"StateStack":             {"1a", "a_b"},
 		"PermissionsBoundaryArn": {"boundary", "*"},
+		"RegionSwitchAction":     {"adopt"},
+		"RegionSwitchNamespaces": {"shop/web", "shop, pay", "Shop", "*"},
 		"LogRetentionDays":       {"8"},
 		"MemorySize":             {"128"},
 	}

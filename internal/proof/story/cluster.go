@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -119,6 +120,62 @@ func (s *Story) rolls(w []string) error {
 	sample.Rollout = &r
 	s.Fleet[who] = sample
 	return nil
+}
+
+func (s *Story) restore(w []string) error {
+	if w[0] == "release" {
+		for id := range s.Fleet {
+			s.rescale(id, func(scale *workload.Scale) { scale.Brake = workload.Brake{} })
+		}
+		return nil
+	}
+	read, o := &numbers{}, plan.Options{}
+	if len(w) > 1 {
+		o.Factor = read.share(w[1])
+	}
+	hold, err := time.ParseDuration(w[0])
+	tree, broken := s.Tree()
+	if err := errors.Join(err, broken, read.err); err != nil {
+		return err
+	}
+	for _, r := range plan.Make(tree.Entries(), s.plannable(), o).All() {
+		s.rescale(r.ID, func(scale *workload.Scale) {
+			scale.Desired = max(scale.Desired, r.To)
+			scale.Ready = scale.Desired
+			if until := s.Now.Add(hold); len(r.Scalers) > 0 && until.After(scale.Brake.Until) {
+				scale.Brake = workload.Brake{On: "HPA " + r.ID.Name, Until: until}
+			}
+		})
+	}
+	return nil
+}
+
+// plannable returns the workloads as a restore sees them.
+func (s *Story) plannable() map[workload.ID]plan.Workload {
+	live := map[workload.ID]plan.Workload{}
+	for id, sample := range s.Fleet {
+		one := plan.Workload{ID: id, Terminating: sample.Terminating, OptOut: sample.OptOut, Unknown: sample.Unknown}
+		if scale := sample.Scale; scale != nil {
+			one.Replicas, one.Ready = scale.Desired, scale.Ready
+			if scale.Driver == workload.DrivenByHPA {
+				one.Scalers = []plan.Scaler{{Kind: plan.HPA, Namespace: id.Namespace, Name: id.Name, Max: scale.Max}}
+			}
+		}
+		live[id] = one
+	}
+	return live
+}
+
+// rescale changes the scale of a workload, unless it is unknown.
+func (s *Story) rescale(id workload.ID, change func(*workload.Scale)) {
+	sample := s.Fleet[id]
+	if sample.Scale == nil {
+		return
+	}
+	scale := *sample.Scale
+	change(&scale)
+	sample.Scale = &scale
+	s.Fleet[id] = sample
 }
 
 // numbers parses numbers, and remembers the first error.

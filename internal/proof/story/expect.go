@@ -142,12 +142,15 @@ func (s *Story) expect(w []string) error {
 			return equal(p.State, strings.Join(w[1:], " "))
 		}
 		return equal(fmt.Sprintf("open %d", len(proposal.Changes(latch.LatchesOf(now.latches)))), strings.Join(w[1:], " "))
-	case "mends": // shop pay | none: the namespaces whose Component the proposal rewrites
+	case "list": // shop pay | none: the namespaces in the site's kustomization
+		listed := Listed(s.Repository.Files()[checkpoint.ListPath(s.Site)])
+		return equal(cmp.Or(strings.Join(listed, " "), "none"), strings.Join(w[1:], " "))
+	case "mends": // shop list | none: the namespaces whose Component the proposal rewrites, and list for the site's kustomization
 		names := "none"
 		if ours := now.head.Proposal; ours != nil && len(ours.Repairs) > 0 {
 			var all []string
 			for _, m := range ours.Repairs {
-				all = append(all, m.Namespace)
+				all = append(all, cmp.Or(m.Namespace, "list"))
 			}
 			names = strings.Join(all, " ")
 		}
@@ -214,6 +217,18 @@ func (s *Story) expect(w []string) error {
 		return contains(s.Last.NotRun, "lease is held")
 	}
 	return fmt.Errorf("nobody knows how to expect %q", w[0])
+}
+
+// Listed returns the namespaces in a site's kustomization as gitlatch writes it.
+func Listed(text string) (namespaces []string) {
+	for line := range strings.Lines(text) {
+		file, is := strings.CutPrefix(strings.TrimSpace(line), "- ")
+		namespace, one := strings.CutSuffix(file, "/checkpoint.yaml")
+		if is && one {
+			namespaces = append(namespaces, namespace)
+		}
+	}
+	return namespaces
 }
 
 // levelOf returns the level of an entry, or "none" if the entry has only a rollout.

@@ -6,7 +6,6 @@ package story
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,15 +16,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// tellings are the names of the files that contain a story.
-var tellings = []string{"story", "raises", "nearly", "resolves"}
-
 // Tellings splits an archive into its stories, by name, and the files of the repository
-// at the start of each.
+// at the start of each. The name of a story has no dot.
 func Tellings(archive *txtar.Archive) (start, stories map[string]string) {
 	start, stories = map[string]string{}, map[string]string{}
 	for _, f := range archive.Files {
-		if slices.Contains(tellings, f.Name) {
+		if !strings.Contains(f.Name, ".") {
 			stories[f.Name] = string(f.Data)
 		} else {
 			start[f.Name] = string(f.Data)

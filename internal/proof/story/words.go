@@ -47,6 +47,9 @@ var events = map[string]func(*Story, []string) error{
 		s.Fleet[ID(w[0])] = sample
 		return nil
 	},
+	// restore 4h [50%]: a restore raises the workloads to this part of their levels, and
+	// brakes their autoscalers for a time. restore release: no autoscaler is braked.
+	"restore": (*Story).restore,
 	// gone shop/web: deleted from the cluster.
 	"gone": func(s *Story, w []string) error {
 		delete(s.Fleet, ID(w[0]))

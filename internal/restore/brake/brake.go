@@ -27,6 +27,14 @@ const PausedScaleIn = "autoscaling.keda.sh/paused-scale-in"
 // disabled is the selectPolicy of an HPA that does not scale down.
 const disabled = "Disabled"
 
+// Field is the field of an autoscaler that a brake sets.
+func Field(kind plan.Kind) string {
+	if kind == plan.ScaledObject {
+		return "the annotation " + PausedScaleIn
+	}
+	return "spec.behavior.scaleDown.selectPolicy"
+}
+
 // An Object is the part of an autoscaler that a brake reads.
 type Object struct {
 	Kind        plan.Kind
@@ -158,14 +166,17 @@ type Found struct {
 	Scaler plan.Scaler
 	Until  time.Time // when the brake expires; zero if Err is set
 	Holds  bool      // the autoscaler still does not scale down
-	Err    error     // the note cannot be read
+	// Ignored is the name of the HPA of a ScaledObject that scales down although the
+	// ScaledObject has the brake; "" if the HPA follows. KEDA before 2.18.0 does not know
+	// the annotation of the brake (kedacore/keda#6901).
+	Ignored string
+	Err     error // the note cannot be read
 }
 
 // Find returns the brake of an autoscaler. ok is false if the autoscaler has no brake.
 func Find(s plan.Scaler, o Object) (f Found, ok bool) {
 	n, ok, err := o.note()
-	stops, unread := o.stops()
-	return Found{Scaler: s, Until: n.Until, Holds: stops && err == nil && unread == nil, Err: err}, ok
+	return Found{Scaler: s, Until: n.Until, Holds: o.Stops() && err == nil, Err: err}, ok
 }
 
 func (o Object) note() (n note, noted bool, err error) {
@@ -182,6 +193,13 @@ func (o Object) note() (n note, noted bool, err error) {
 		return note{}, true, fmt.Errorf("annotation %s cannot be parsed, so the behavior before the brake is unknown. Correct spec.behavior, and remove the annotation", Annotation)
 	}
 	return n, true, nil
+}
+
+// Stops reports whether scaling down is off, with or without a brake. It is false if the
+// behavior cannot be read.
+func (o Object) Stops() bool {
+	stops, err := o.stops()
+	return stops && err == nil
 }
 
 // stops reports whether scaling down is off, with or without a brake.

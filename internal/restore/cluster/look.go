@@ -72,6 +72,11 @@ type autoscaler struct {
 		MaxReplicas     int32           `json:"maxReplicas"`
 		MaxReplicaCount *int32          `json:"maxReplicaCount"`
 		Behavior        json.RawMessage `json:"behavior"`
+		Advanced        struct {
+			HPA struct {
+				Behavior json.RawMessage `json:"behavior"`
+			} `json:"horizontalPodAutoscalerConfig"`
+		} `json:"advanced"` // KEDA copies it to the HPA of a ScaledObject
 	} `json:"spec"`
 
 	kind plan.Kind

@@ -23,7 +23,7 @@ import (
 func (r *realCluster) twice(t *testing.T) {
 	n := r.writes(t)
 	report, err := r.restore().Run(t.Context(), tree())
-	if err != nil || report.Err() != nil || len(report.Plan.Waves) != 0 || report.Holding != 4 {
+	if err != nil || report.Err() != nil || len(report.Plan.Waves) != 0 || len(report.Plan.Braked) != 5 || report.Holding != 4 {
 		t.Errorf("%+v %v", report, err)
 	}
 	if now := r.writes(t); now != n {
@@ -87,6 +87,30 @@ func (r *realCluster) expires(t *testing.T) {
 		t.Errorf("came back as %v\nwas          %v", now, r.before)
 	}
 	r.until(t, idle) // the brake was the cause
+}
+
+func (r *realCluster) lost(t *testing.T) {
+	one := r.restore()
+	one.Options.Workloads = []workload.ID{id("deployment/web")}
+	wait := one.Wait
+	heal := sync.OnceFunc(func() {
+		r.cp.Kubectl(t, `{"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "web", "namespace": "shop"},
+			"spec": {"behavior": {"scaleDown": {"selectPolicy": "Max"}}}}`,
+			"apply", "--server-side", "--force-conflicts", "--field-manager=argocd-controller", "-f", "-")
+	})
+	one.Wait = func(ctx context.Context, d time.Duration) {
+		heal()
+		wait(ctx, d)
+	}
+	report, err := one.Run(t.Context(), tree())
+	const want = "horizontalpodautoscaler shop/web: argocd-controller removed the brake"
+	if err != nil || len(report.Problems) != 1 || !strings.Contains(report.Problems[0].Error(), want) {
+		t.Errorf("%v, %v", err, report.Problems)
+	}
+	if report, err := r.restore().Release(t.Context(), false); err != nil || len(report.Released) != 1 || report.Released[0].Outcome != brake.Changed {
+		t.Errorf("%+v, %v", report, err)
+	}
+	r.until(t, idle)
 }
 
 func (r *realCluster) person(t *testing.T) {

@@ -41,7 +41,9 @@ func TestARealRestore(t *testing.T) {
 	t.Run("raises that race lower nothing", r.races)
 	t.Run("a Rollout of Argo Rollouts", r.rollout)
 	t.Run("once it expired, all is as before", r.expires)
+	t.Run("a lost brake is reported with its manager", r.lost)
 	t.Run("a person who changes the behaviour wins", r.person)
+	t.Run("killed after each write, it ends the same", r.killed)
 	t.Run("what a person says after the plan counts", r.since)
 	t.Run("rights seen are those of the role", r.rights)
 }
@@ -134,7 +136,7 @@ func (r *realCluster) restore() *restore.Restore {
 			}
 		},
 		Pace: plan.Pace{PerMinute: 6000, Unready: 1000, Patience: 5 * time.Minute},
-		Hold: restore.Hold, Every: 100 * time.Millisecond,
+		Hold: restore.Hold, Every: 100 * time.Millisecond, Recheck: time.Second,
 	}
 }
 
@@ -226,6 +228,7 @@ func (unbraked) Brakes(context.Context) ([]brake.Found, error) { return nil, nil
 func (unbraked) Brake(context.Context, plan.Scaler, time.Time, time.Duration) (brake.Outcome, error) {
 	return brake.Foreign, nil
 }
+func (unbraked) Stale(context.Context) (map[string]string, error)            { return nil, nil }
 func (unbraked) Release(context.Context, plan.Scaler) (brake.Outcome, error) { return brake.None, nil }
 
 func (r *realCluster) control(t *testing.T) {

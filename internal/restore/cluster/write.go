@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -118,10 +119,40 @@ func (c *Client) Brakes(ctx context.Context) ([]brake.Found, error) {
 		return nil, err
 	}
 	var found []brake.Found
+	ignored := unlike(all, false)
 	for _, a := range all {
 		if f, ok := brake.Find(a.scaler(), a.object()); ok {
+			f.Ignored = ignored[f.Scaler.String()]
 			found = append(found, f)
 		}
 	}
 	return found, nil
+}
+
+// Stale returns the HPAs of KEDA that do not scale down although their ScaledObject
+// allows it: the name of each one, by the String of its ScaledObject.
+func (c *Client) Stale(ctx context.Context) (map[string]string, error) {
+	all, err := c.autoscalers(ctx)
+	return unlike(all, true), err
+}
+
+// unlike returns the HPAs of KEDA that differ from their ScaledObject: their scaling down
+// is off as stops states, and the ScaledObject states the opposite. The keys are the
+// Strings of the ScaledObjects, and the values the names of the HPAs.
+func unlike(all []autoscaler, stops bool) map[string]string {
+	hpas := map[string]string{}
+	opposite := map[string]bool{}
+	for _, a := range all {
+		owner := metav1.GetControllerOf(&a.ObjectMeta)
+		switch {
+		case a.kind == plan.ScaledObject:
+			hpa := brake.Object{Kind: plan.HPA, Behavior: a.Spec.Advanced.HPA.Behavior}
+			opposite[a.scaler().String()] = (a.object().Stops() || hpa.Stops()) != stops
+		case owner != nil && owner.Kind == "ScaledObject" && a.object().Stops() == stops:
+			of := plan.Scaler{Kind: plan.ScaledObject, Namespace: a.Namespace, Name: owner.Name}
+			hpas[of.String()] = a.Name
+		}
+	}
+	maps.DeleteFunc(hpas, func(of, _ string) bool { return !opposite[of] })
+	return hpas
 }

@@ -62,7 +62,7 @@ func (s *Site) Restore() *restore.Restore {
 		Site: s.opener.Config.Site, Kinds: s.client.Kinds, Policy: s.policy, Cluster: s.client, Clock: s.opener.Clock,
 		Wait: func(ctx context.Context, d time.Duration) { _ = backoff.Sleep(ctx, d) }, // the run checks ctx itself
 		Pace: plan.Pace{PerMinute: restore.PerMinute, Unready: restore.Unready, Patience: restore.Patience},
-		Hold: restore.Hold, Every: restore.Every,
+		Hold: restore.Hold, Every: restore.Every, Recheck: restore.Recheck,
 	}
 }
 

@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -68,8 +70,39 @@ type Step struct {
 	Done bool // the plan is finished
 }
 
+// Add adds the raises of a later plan, and returns all waves of the course. It adds no
+// raise of a workload that was dropped, or that the present wave or a later one has. A
+// raise whose wave has passed joins the present wave.
+func (c *Course) Add(p Plan) []Wave {
+	ahead := map[workload.ID]bool{}
+	for _, wave := range c.plan.Waves[c.at:] {
+		for _, r := range wave.Raises {
+			ahead[r.ID] = true
+		}
+	}
+	for _, late := range p.Waves {
+		late.Raises = lists.Filter(late.Raises, func(r Raise) bool { return !ahead[r.ID] && !c.dropped[r.ID] })
+		if len(late.Raises) == 0 {
+			continue
+		}
+		i, there := slices.BinarySearchFunc(c.plan.Waves[c.at:], late, func(a, b Wave) int { return cmp.Compare(a.rank, b.rank) })
+		i += c.at
+		if !there && (i > c.at || i == len(c.plan.Waves)) {
+			c.plan.Waves = slices.Insert(c.plan.Waves, i, late)
+			continue
+		}
+		joined := &c.plan.Waves[i]
+		joined.Raises = append(joined.Raises, late.Raises...)
+		slices.SortFunc(joined.Raises, byID)
+	}
+	return c.plan.Waves
+}
+
 // Drop gives a workload up. The course requests no more pods for it.
 func (c *Course) Drop(id workload.ID) { c.dropped[id] = true }
+
+// Dropped reports whether a workload was given up.
+func (c *Course) Dropped(id workload.ID) bool { return c.dropped[id] }
 
 // Failed notes that a requested raise was not done, or only in part.
 func (c *Course) Failed(id workload.ID) { delete(c.asked, id) }
@@ -121,7 +154,7 @@ func (c *Course) still(wave Wave, live map[workload.ID]Workload, s *Step) (raise
 		c.left[r.ID] = left.Reason
 		switch {
 		case c.dropped[r.ID]:
-		case left.Reason != "" && left.Reason != AtMax:
+		case left.Skips():
 			delete(c.asked, r.ID)
 			if left.Reason != before {
 				s.Say = append(s.Say, r.ID.String()+": "+left.Text)

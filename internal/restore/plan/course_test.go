@@ -304,3 +304,41 @@ func TestLawsOfACourse(t *testing.T) {
 		}
 	}
 }
+
+// Workloads that appear later join the waves that are still ahead. If their wave has
+// passed, they join the present one.
+func TestALaterPlanJoinsTheWavesAhead(t *testing.T) {
+	t.Parallel()
+	priority := map[string]int32{"a/first": 1000, "a/second": 10}
+	p := newPlay(map[string]int32{"a/first": 9, "a/second": 9}, priority, plan.Pace{})
+	ranks := map[string]int32{"a/first": 1000, "a/second": 10, "b/passed": 1000, "b/present": 10, "b/last": -5, "b/next": 5, "b/dropped": 10}
+	record := map[workload.ID]checkpoint.Entry{deployment("c/late"): {Replicas: 9}}
+	for short := range ranks {
+		record[deployment(short)] = checkpoint.Entry{Replicas: 9}
+	}
+	p.course = plan.NewCourse(plan.Make(record, p.live, plan.Options{}), plan.Pace{PerMinute: 6000, Unready: 1000, Patience: time.Hour}, p.now)
+	for len(p.said) < 2 { // until the second wave
+		p.second(evenly(9))
+	}
+	for short, rank := range ranks {
+		p.live[deployment(short)] = plan.Workload{ID: deployment(short), Replicas: 1, Priority: rank}
+	}
+	p.course.Drop(deployment("b/dropped"))
+	for range 2 { // twice is once
+		got := show(plan.Plan{Waves: p.course.Add(plan.Make(record, p.live, plan.Options{}))})
+		const want = "[priority 1000] a/first 1->9 [priority 10] a/first 1->9 a/second 1->9 b/passed 1->9 b/present 1->9 [priority 5] b/next 1->9 [priority -5] b/last 1->9"
+		if got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+	p.until(t, 1000, evenly(9))
+	for id, w := range p.live {
+		if want := id.Name != "dropped"; (w.Ready == 9) != want {
+			t.Errorf("%s has %d", id, w.Ready)
+		}
+	}
+	p.live[deployment("c/late")] = plan.Workload{ID: deployment("c/late"), Replicas: 1}
+	if waves := p.course.Add(plan.Make(record, p.live, plan.Options{})); len(waves) != 5 {
+		t.Errorf("after the end: %+v", waves)
+	}
+}

@@ -105,12 +105,15 @@ func (o Options) Named() []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(o.Namespaces, o.Order))))
 }
 
-// A Plan lists the workloads that a restore raises and those that it skips.
+// A Plan lists the workloads that a restore brakes, raises or skips. A restore brakes all
+// workloads of Braked and of Waves, and then raises the workloads of Waves.
 type Plan struct {
 	Waves []Wave `json:"waves,omitempty"`
-	Left  []Left `json:"left,omitempty"` // in the order of workload.Compare
-	// Reached is the number of workloads that are at their level or above.
-	Reached int `json:"reached"`
+	// Braked are the workloads that a restore only brakes, in the order of
+	// workload.Compare. They are at their level, above it, or at a maximum below it. The
+	// latter are also in Left.
+	Braked []Raise `json:"braked,omitempty"`
+	Left   []Left  `json:"left,omitempty"` // in the order of workload.Compare
 
 	// The inputs of the plan, for Judge.
 	record  map[workload.ID]checkpoint.Entry
@@ -121,38 +124,57 @@ type Plan struct {
 type Wave struct {
 	Name   string  `json:"name"`
 	Raises []Raise `json:"raises"` // in the order of workload.Compare
+
+	rank int64 // its position; the lowest comes first
 }
 
-// A Raise raises one workload.
+// A Raise raises one workload, or only brakes it if To is not above From.
 type Raise struct {
 	ID       workload.ID `json:"workload"`
-	From     int32       `json:"from"` // in pods
-	To       int32       `json:"to"`
+	From     int32       `json:"from"`               // present replicas, in pods
+	To       int32       `json:"to"`                 // replicas that the workload needs; a restore never lowers to it
 	Declared int32       `json:"declared,omitempty"` // level in git, in pods
 	Capped   bool        `json:"capped,omitempty"`   // To is less than the level, because of the maximum of the entry or of an autoscaler
 	Scalers  []Scaler    `json:"-"`
 }
 
-// A Left is a workload with a level in git that the restore skips.
+// A Left is a workload with a level in git that the restore does not raise.
 type Left struct {
 	ID     workload.ID `json:"workload"`
 	Reason Reason      `json:"reason"`
 	Text   string      `json:"text"` // a phrase
 }
 
-// A Reason is the reason why a workload is skipped.
+// Skips reports whether the restore does not even brake the workload.
+func (l Left) Skips() bool { return l.Reason != "" && l.Reason != AtMax }
+
+// A Reason is the reason why a workload is not raised.
 type Reason string
 
 // The reasons.
 const (
 	Absent      Reason = "absent"      // it does not exist
-	Unknown     Reason = "unknown"     // gitlatch does not list its kind, or its replicas are unknown
+	Unknown     Reason = "unknown"     // its replicas are unknown
+	NotRead     Reason = "not-read"    // gitlatch does not read its kind
 	Suspended   Reason = "suspended"   // it has 0 replicas
 	Terminating Reason = "terminating" // being deleted
 	OptedOut    Reason = "opted-out"   // its annotation opts it out
 	Fixed       Reason = "fixed"       // its autoscaler undoes any raise
-	AtMax       Reason = "at-max"      // it is at a maximum that is below its level
+	AtMax       Reason = "at-max"      // it is at a maximum that is below its level; it only gets a brake
 )
+
+// Passes reports whether the reason may end without a user. While a cluster comes up, its
+// controllers create workloads and set their replicas.
+func (r Reason) Passes() bool { return r == Absent || r == Unknown }
+
+// All returns the workloads of Braked and of all waves.
+func (p Plan) All() []Raise {
+	all := slices.Clone(p.Braked)
+	for _, wave := range p.Waves {
+		all = append(all, wave.Raises...)
+	}
+	return all
+}
 
 // Make plans a restore of the entries onto the live workloads. It ignores entries without
 // a level.
@@ -164,20 +186,23 @@ func Make(record map[workload.ID]checkpoint.Entry, live map[workload.ID]Workload
 			continue
 		}
 		r, left := judge(id, e, live, o)
-		switch {
-		case left.Reason != "":
+		if left.Reason != "" {
 			p.Left = append(p.Left, left)
+		}
+		switch {
+		case left.Skips():
 		case r.To > r.From:
 			at := o.place(live[id])
 			if waves[at] == nil {
-				waves[at] = &Wave{Name: at.name}
+				waves[at] = &Wave{Name: at.name, rank: at.rank}
 			}
 			waves[at].Raises = append(waves[at].Raises, r)
 		default:
-			p.Reached++
+			p.Braked = append(p.Braked, r)
 		}
 	}
 	p.Waves = sorted(waves)
+	slices.SortFunc(p.Braked, byID)
 	slices.SortFunc(p.Left, func(a, b Left) int { return workload.Compare(a.ID, b.ID) })
 	return p
 }
@@ -210,7 +235,7 @@ func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
 	_, looked := o.Kinds.Object(id.Kind)
 	switch {
 	case !looked:
-		return Left{id, Unknown, fmt.Sprintf("has a kind that gitlatch does not read. Add %s to kinds of the policy", id.Kind)}, true
+		return Left{id, NotRead, fmt.Sprintf("has a kind that gitlatch does not read. Add %s to kinds of the policy", id.Kind)}, true
 	case !lives:
 		return Left{id, Absent, "does not exist in the cluster"}, true
 	case w.Terminating:
@@ -260,7 +285,9 @@ func (o Options) place(w Workload) place {
 func sorted(waves map[place]*Wave) []Wave {
 	places := slices.SortedFunc(maps.Keys(waves), func(a, b place) int { return cmp.Compare(a.rank, b.rank) })
 	return lists.Map(places, func(at place) Wave {
-		slices.SortFunc(waves[at].Raises, func(a, b Raise) int { return workload.Compare(a.ID, b.ID) })
+		slices.SortFunc(waves[at].Raises, byID)
 		return *waves[at]
 	})
 }
+
+func byID(a, b Raise) int { return workload.Compare(a.ID, b.ID) }

@@ -41,8 +41,8 @@ func show(p plan.Plan) string {
 	for _, l := range p.Left {
 		fmt.Fprintf(&b, "%s %s ", l.ID.Short(), l.Reason)
 	}
-	if p.Reached > 0 {
-		fmt.Fprintf(&b, "reached %d", p.Reached)
+	for _, r := range p.Braked {
+		fmt.Fprintf(&b, "brake %s %d of %d ", r.ID.Short(), r.From, r.To)
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -61,19 +61,22 @@ func TestAPlanOnlyRaises(t *testing.T) {
 		want  string
 	}{
 		{"below its level", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 1}, plan.Options{}, "[priority 0] shop/web 1->200"},
-		{"at its level", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 200}, plan.Options{}, "reached 1"},
-		{"above its level", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 300}, plan.Options{}, "reached 1"},
+		{"at its level", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 200}, plan.Options{}, "brake shop/web 200 of 200"},
+		{"above its level", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 300}, plan.Options{}, "brake shop/web 300 of 200"},
 		{"at zero", checkpoint.Entry{Replicas: 200}, plan.Workload{}, plan.Options{}, "shop/web suspended"},
 		{"at zero, asked for", checkpoint.Entry{Replicas: 200}, plan.Workload{}, plan.Options{FromZero: true}, "[priority 0] shop/web 0->200"},
 		{"the accepted max is lower", checkpoint.Entry{Replicas: 200, Max: 150}, plan.Workload{Replicas: 1, Scalers: hpa(500)}, plan.Options{}, "[priority 0] shop/web 1->150 capped of 200"},
 		{"the live max is lower", checkpoint.Entry{Replicas: 200, Max: 150}, plan.Workload{Replicas: 1, Scalers: hpa(50)}, plan.Options{}, "[priority 0] shop/web 1->50 capped of 200"},
 		{"the lowest of two live max", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 1, Scalers: append(hpa(90), hpa(60)...)}, plan.Options{}, "[priority 0] shop/web 1->60 capped of 200"},
-		{"at a max below its level", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 50, Scalers: hpa(50)}, plan.Options{}, "shop/web at-max"},
+		{"at a max below its level", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 50, Scalers: hpa(50)}, plan.Options{}, "shop/web at-max brake shop/web 50 of 50"},
+		{"above a max below its level", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 60, Scalers: hpa(50)}, plan.Options{}, "shop/web at-max brake shop/web 60 of 50"},
 		{"half", checkpoint.Entry{Replicas: 5}, plan.Workload{Replicas: 1}, plan.Options{Factor: .5}, "[priority 0] shop/web 1->3"},
 		{"seven hundredths of 100 are 7", checkpoint.Entry{Replicas: 100}, plan.Workload{Replicas: 1}, plan.Options{Factor: .07}, "[priority 0] shop/web 1->7"},
-		{"never below one", checkpoint.Entry{Replicas: 1}, plan.Workload{Replicas: 1}, plan.Options{Factor: .01}, "reached 1"},
+		{"never below one", checkpoint.Entry{Replicas: 1}, plan.Workload{Replicas: 1}, plan.Options{Factor: .01}, "brake shop/web 1 of 1"},
 		{"being deleted", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 1, Terminating: true}, plan.Options{}, "shop/web terminating"},
 		{"opted out", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 1, OptOut: true}, plan.Options{}, "shop/web opted-out"},
+		{"at its level, opted out", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 200, OptOut: true}, plan.Options{}, "shop/web opted-out"},
+		{"held at its level", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 200, Scalers: []plan.Scaler{{Fixed: "paused"}}}, plan.Options{}, "shop/web fixed"},
 		{"held at a count", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 1, Scalers: []plan.Scaler{{Fixed: "paused"}}}, plan.Options{}, "shop/web fixed"},
 		{"a rollout alone", checkpoint.Entry{Max: 9}, plan.Workload{Replicas: 1}, plan.Options{}, ""},
 		{"another namespace", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 1}, plan.Options{Namespaces: []string{"pay"}}, ""},
@@ -165,7 +168,7 @@ func TestAPlanKnowsWhichKindsWereLookedFor(t *testing.T) {
 		"named, and runs":    {fleet(plan.Workload{ID: web, Replicas: 1}), named, "[priority 0] shop/web 1->200", ""},
 		"named, and gone":    {nil, named, "shop/web absent", "does not exist in the cluster"},
 		"named, of no count": {fleet(plan.Workload{ID: web, Unknown: "has no number"}), named, "shop/web unknown", "has no number"},
-		"not named":          {nil, plan.Options{}, "shop/web unknown", "has a kind that gitlatch does not read. Add worker to kinds of the policy"},
+		"not named":          {nil, plan.Options{}, "shop/web not-read", "has a kind that gitlatch does not read. Add worker to kinds of the policy"},
 	} {
 		p := plan.Make(record, c.live, c.o)
 		if got := show(p); got != c.want || c.text != "" && p.Left[0].Text != c.text {

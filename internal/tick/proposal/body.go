@@ -47,6 +47,9 @@ func Body(site string, crossings []policy.Decision, beside ledger.Beside) string
 			fmt.Fprintf(&b, "- %s\n", escape(name))
 		}
 	}
+	if beside.List {
+		b.WriteString("\nThis proposal also updates kustomization.yaml, the list of the site's checkpoint files.\n")
+	}
 	b.WriteString("\nMerge this proposal, change it in a commit of yours, or close it to decline it. gitlatch then does not change these entries for 24 hours. While the proposal is open, gitlatch keeps it up to date.\n")
 	return b.String()
 }

@@ -1,0 +1,153 @@
+package law
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/proof/story"
+)
+
+// listMark is the start of a kustomization that gitlatch wrote.
+const listMark = "# gitlatch writes this file"
+
+// patience is the number of calm ticks that an update of the list may wait for the
+// budget, which earns one commit an hour.
+const patience = 30
+
+// lists judges the site's kustomization in each commit of gitlatch, and at the tip.
+func lists(s *Seen) string {
+	for _, c := range s.New {
+		if c.By != ours {
+			continue
+		}
+		after := s.listAt(c.ID)
+		for _, namespace := range after.names {
+			if !after.recorded[namespace] {
+				return fmt.Sprintf("%s lists %s, which has no checkpoint file", subject(c), namespace)
+			}
+		}
+	}
+	for _, c := range s.Mine {
+		before, after := s.listAt(c.Parents[0]), s.listAt(c.ID)
+		for _, namespace := range before.names {
+			dropped := after.own && after.recorded[namespace] && !slices.Contains(after.names, namespace)
+			if why := s.inUse(namespace, c.Parents[0]); dropped && why != "" {
+				return fmt.Sprintf("%s leaves %s out of the list although %s", subject(c), namespace, why)
+			}
+		}
+	}
+	return s.overdue()
+}
+
+// A list is a site's kustomization in a commit.
+type list struct {
+	own      bool // gitlatch wrote it
+	names    []string
+	recorded map[string]bool // namespaces with a checkpoint file
+}
+
+func (w *Witness) listAt(commit string) list {
+	files := w.story.Repository.Show(commit)
+	l := list{recorded: map[string]bool{}}
+	text := files[checkpoint.ListPath(w.story.Site)]
+	if l.own = strings.HasPrefix(text, listMark); l.own {
+		l.names = story.Listed(text)
+	}
+	for path := range files {
+		below, is := strings.CutPrefix(path, checkpoint.Directory(w.story.Site)+"/")
+		namespace, one := strings.CutSuffix(below, "/checkpoint.yaml")
+		l.recorded[namespace] = l.recorded[namespace] || is && one
+	}
+	return l
+}
+
+// inUse returns the reason why a tick may not leave a namespace out of the list, by its
+// sample and the entries in a commit; "" if it may.
+func (s *Seen) inUse(namespace, commit string) string {
+	absent := 0
+	entries := s.at(commit)
+	runs := map[string]bool{}
+	for _, sample := range s.Told.Samples {
+		runs[sample.ID.String()] = true
+		if sample.ID.Namespace == namespace {
+			return sample.ID.String() + " runs"
+		}
+	}
+	for id := range entries {
+		if !runs[id.String()] {
+			absent++
+		}
+	}
+	guards := s.Told.Set.Guards
+	switch {
+	case len(s.Told.Unread) > 0:
+		return "a part is unread"
+	case s.Told.Cluster != s.After.Head.Cluster.UID:
+		return "the cluster is another"
+	case s.Told.Head.Drop != nil:
+		return "much of the fleet dropped"
+	case absent > 1 && float64(absent) > guards.RetireShare*float64(len(entries)):
+		return fmt.Sprintf("%d of %d entries are absent", absent, len(entries))
+	}
+	return ""
+}
+
+// overdue counts the calm ticks in which the list at the tip differs from the namespaces
+// in use, and returns a text if there were too many in a row.
+func (s *Seen) overdue() string {
+	tip := s.listAt(s.After.Tip)
+	calm := s.Calm && tip.own && !s.World.Propose && !s.Told.Observe && !s.Told.Stop.All && s.Told.Stop.Reason != policy.ReasonSecond
+	wrong := ""
+	if calm {
+		wrong = s.wrongIn(tip)
+	}
+	if wrong == "" {
+		s.unlisted = 0
+		return ""
+	}
+	s.unlisted++
+	if s.unlisted <= patience {
+		return ""
+	}
+	return fmt.Sprintf("%s, for %d calm ticks", wrong, s.unlisted)
+}
+
+// wrongIn returns the difference between a list at the tip and the namespaces in use, or "".
+func (s *Seen) wrongIn(tip list) string {
+	for _, namespace := range s.ids() {
+		listed := slices.Contains(tip.names, namespace)
+		wrong := ""
+		switch sampled := s.sampled(namespace); {
+		case !tip.recorded[namespace]:
+		case !listed && sampled:
+			wrong = namespace + " has workloads, and the list leaves it out"
+		case listed && !sampled && s.inUse(namespace, s.After.Tip) == "":
+			wrong = namespace + " has no workloads, and the list has it"
+		}
+		if wrong != "" && s.unread(s.After.Tip)[namespace] == nil && s.unread(s.Before.Tip)[namespace] == nil {
+			return wrong
+		}
+	}
+	return ""
+}
+
+// ids returns the namespaces of the entries at the tip.
+func (s *Seen) ids() (namespaces []string) {
+	for id := range s.After.Entries {
+		namespaces = append(namespaces, id.Namespace)
+	}
+	return namespaces
+}
+
+// sampled reports whether the tick saw a workload of a namespace.
+func (s *Seen) sampled(namespace string) bool {
+	for _, sample := range s.Told.Samples {
+		if sample.ID.Namespace == namespace {
+			return true
+		}
+	}
+	return false
+}

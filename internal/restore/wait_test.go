@@ -1,0 +1,207 @@
+package restore_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/restore"
+	"github.com/gitlatch/gitlatch/internal/restore/brake"
+	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+var lateID = workload.ID{Namespace: "late", Kind: workload.Deployment, Name: "web"}
+
+// later adds a namespace to git, whose workload a GitOps tool creates at a time with 1
+// replica.
+func (w *world) later(at time.Time) checkpoint.Tree { return w.laterAt(at, 1, 500) }
+
+func (w *world) laterAt(at time.Time, replicas, most int32) checkpoint.Tree {
+	tree := w.tree()
+	tree.Records["late"] = checkpoint.Record{Namespace: "late", Entries: map[workload.ID]checkpoint.Entry{lateID: {Replicas: 100}}}
+	s := plan.Scaler{Kind: plan.HPA, Namespace: "late", Name: "web", Max: most}
+	w.look = func() {
+		if _, lives := w.live[lateID]; !lives && !w.now.Before(at) {
+			w.scalers[s.String()] = &brake.Object{Kind: plan.HPA, Annotations: map[string]string{}}
+			w.live[lateID] = plan.Workload{ID: lateID, Replicas: replicas, Scalers: []plan.Scaler{s}}
+		}
+	}
+	return tree
+}
+
+func TestANamespaceThatAppearsLaterIsBrakedAndRaised(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	start := w.now
+	tree := w.later(start.Add(4 * time.Minute))
+	r := w.restore()
+	r.WaitFor = restore.WaitFor
+	var said []string
+	r.Say = func(line string) { said = append(said, line) }
+	report, err := r.Run(t.Context(), tree)
+	if err != nil || report.Err() != nil || report.TimedOut || len(report.Left)+len(report.Since) > 0 || len(report.Raised) != 4 || len(report.Brakes) != 4 {
+		t.Errorf("%+v, %v, %v", report, err, report.Err())
+	}
+	if took := w.now.Sub(start); took < 4*time.Minute || took > 6*time.Minute {
+		t.Errorf("it took %s", took)
+	}
+	w.holds(t, "after")
+	brakes, raises := slices.Index(w.writes, "brake horizontalpodautoscaler late/web"), slices.Index(w.writes, "raise late/web")
+	if brakes < 0 || raises < brakes {
+		t.Errorf("wrote %q", w.writes)
+	}
+	if n := strings.Count(strings.Join(said, "\n"), "wait for late/web"); n != 1 {
+		t.Errorf("said it %d times: %q", n, said)
+	}
+}
+
+func TestAWorkloadAtItsLevelIsReadyWhenItsPodsAre(t *testing.T) {
+	t.Parallel()
+	for _, wait := range []time.Duration{0, restore.WaitFor} {
+		w := fullWorld()
+		start := w.now
+		w.ready = start.Add(5 * time.Minute)
+		r := w.restore()
+		r.WaitFor = wait
+		report, err := r.Run(t.Context(), w.tree())
+		unfinished := slices.Equal(report.Unfinished, []restore.Unfinished{{ID: reachedID, Replicas: 100, Ready: 7, To: 100}})
+		if err != nil || unfinished != (wait == 0) || (report.Err() == nil) != (wait > 0) || w.now.Before(w.ready) != (wait == 0) {
+			t.Errorf("wait %s: %v, %+v at %s", wait, err, report, w.now)
+		}
+	}
+}
+
+// The workload appears at its level, as an admission policy creates it, or at a maximum.
+func TestAWorkloadThatAppearsAtItsLevelIsBraked(t *testing.T) {
+	t.Parallel()
+	for replicas, since := range map[int32]plan.Reason{100: "", 50: plan.AtMax} {
+		w := newWorld()
+		w.window = w.now.Add(10 * time.Minute)
+		tree := w.laterAt(w.now.Add(4*time.Minute), replicas, replicas)
+		r := w.restore()
+		r.WaitFor = restore.WaitFor
+		report, err := r.Run(t.Context(), tree)
+		if err != nil || report.Err() != nil || len(report.Raised) != 3 || len(report.Brakes) != 4 {
+			t.Errorf("at %d: %+v, %v", replicas, report, err)
+		}
+		if braked := report.Plan.Braked; len(braked) != 1 || braked[0].ID != lateID || reasons(report) != since {
+			t.Errorf("at %d: braked %+v, since %+v", replicas, braked, report.Since)
+		}
+		w.now = w.window
+		if live, err := w.Look(t.Context()); err != nil || live[lateID].Replicas != replicas {
+			t.Errorf("at %d: it went to %d, %v", replicas, live[lateID].Replicas, err)
+		}
+	}
+}
+
+// The workload appears while the run raises the first wave.
+func TestARunWithoutWaitAlsoRaisesWorkloadsThatAppearMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	tree := w.later(w.now.Add(time.Second))
+	report, err := w.restore().Run(t.Context(), tree)
+	if err != nil || report.Err() != nil || len(report.Left) > 0 || len(report.Raised) != 4 {
+		t.Errorf("%+v, %v, %v", report, err, report.Err())
+	}
+	w.holds(t, "after")
+
+	w = newWorld()
+	tree = w.later(w.now.Add(time.Hour))
+	report, err = w.restore().Run(t.Context(), tree)
+	if err != nil || report.Err() != nil || len(report.Left) != 1 || report.Left[0].Reason != plan.Absent {
+		t.Errorf("it does not exist: %+v, %v, %v", report, err, report.Err())
+	}
+}
+
+func TestOnlyAReasonThatLastsEndsTheWait(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*plan.Workload)
+		lasts  bool
+	}{
+		"as planned":    {func(*plan.Workload) {}, true},
+		"suspended":     {func(w *plan.Workload) { w.Replicas = 0 }, true},
+		"terminating":   {func(w *plan.Workload) { w.Terminating = true }, true},
+		"opted out":     {func(w *plan.Workload) { w.OptOut = true }, true},
+		"fixed":         {func(w *plan.Workload) { w.Scalers[0].Fixed = "paused" }, true},
+		"at its max":    {func(w *plan.Workload) { w.Scalers[0].Max = 50; w.Replicas = 50 }, true},
+		"no autoscaler": {func(w *plan.Workload) { w.Scalers = nil }, true},
+		"of no count":   {func(w *plan.Workload) { w.Unknown = "has no number" }, false},
+		"absent":        {nil, false},
+	} {
+		w := fullWorld()
+		tree := w.tree()
+		tree.Records["shop"].Entries[workload.ID{Namespace: "shop", Kind: "worker", Name: "unread"}] = checkpoint.Entry{Replicas: 100}
+		w.change(reachedID, c.change)
+		start := w.now
+		r := w.restore()
+		r.WaitFor = restore.WaitFor
+		report, err := r.Run(t.Context(), tree)
+		took := w.now.Sub(start)
+		if err != nil || report.TimedOut == c.lasts || (report.Err() == nil) != c.lasts {
+			t.Errorf("%s: %v %v, %+v", name, err, report.Err(), report)
+		}
+		if c.lasts && took > 5*time.Minute || !c.lasts && (took < restore.WaitFor || took > restore.WaitFor+2*time.Minute) {
+			t.Errorf("%s: it took %s", name, took)
+		}
+	}
+}
+
+// A GitOps tool applies the replicas of a manifest again and again.
+func TestAWorkloadThatIsLoweredEachTimeIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.look = func() { w.change(webID, func(one *plan.Workload) { one.Replicas = 3 }) }
+	r := w.restore()
+	start := w.now
+	r.WaitFor = restore.WaitFor
+	report, err := r.Run(t.Context(), w.tree())
+	raises := len(slices.DeleteFunc(slices.Clone(w.writes), func(what string) bool { return what != "raise shop/web" }))
+	if err != nil || report.TimedOut || len(report.Unfinished) != 1 || report.Unfinished[0].ID != webID || raises > 5 || w.now.Sub(start) > 5*time.Minute {
+		t.Errorf("%+v %v: %d raises in %s", report, err, raises, w.now.Sub(start))
+	}
+}
+
+// Someone scales a workload down once, after its wave.
+func TestAWorkloadThatIsLoweredAfterItsWaveIsRaisedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	tree := w.later(w.now.Add(4 * time.Minute))
+	lowered := false
+	r := w.restore()
+	wait := r.Wait
+	start := w.now
+	r.Wait = func(ctx context.Context, d time.Duration) {
+		if wait(ctx, d); !lowered && w.now.Sub(start) > 2*time.Minute {
+			lowered = true
+			w.change(webID, func(one *plan.Workload) { one.Replicas = 3 })
+		}
+	}
+	r.WaitFor = restore.WaitFor
+	report, err := r.Run(t.Context(), tree)
+	if err != nil || report.Err() != nil || !lowered || report.TimedOut {
+		t.Errorf("%+v %v", report, err)
+	}
+	w.holds(t, "after")
+	var summary strings.Builder
+	if err := report.Table(&summary, plain); err != nil || !strings.Contains(summary.String(), "raised 4 of 4 workloads") {
+		t.Errorf("%v:\n%s", err, &summary)
+	}
+}
+
+func TestTheDeadlineEndsTheWait(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	tree := w.later(w.now.Add(time.Hour))
+	r := w.restore()
+	r.WaitFor = restore.WaitFor
+	r.Until = w.now.Add(10 * time.Minute)
+	report, err := r.Run(t.Context(), tree)
+	if err != nil || !report.Stopped || report.TimedOut || report.Err() == nil || w.now.After(r.Until) {
+		t.Errorf("%+v %v at %s", report, err, w.now)
+	}
+}
