@@ -44,28 +44,30 @@ func Judge(l Look) ([]alert.Condition, map[workload.ID]latch.Watch) {
 			changed[s.ID] = c.watch
 		}
 	}
-	for _, id := range l.absent() {
-		was := l.Latches.Get(id)
-		switch {
-		case !l.Whole:
+	for _, was := range l.absent() {
+		if l.Whole {
+			changed[was.ID] = latch.Watch{}
+		} else {
 			found = append(found, l.lasting(was)...)
-		case !was.Watch.Equal(latch.Watch{}):
-			changed[id] = latch.Watch{}
 		}
 	}
 	return group(found, l.Open), changed
 }
 
-// absent returns the workloads that have a latch and no sample, in order.
-func (l *Look) absent() (all []workload.ID) {
+// absent returns the latches that have a watch state and no sample, in the order of
+// workload.Compare.
+func (l *Look) absent() (all []latch.Latch) {
 	for one := range l.Latches.All() {
+		if one.Watch.Equal(latch.Watch{}) {
+			continue
+		}
 		byID := func(s workload.Sample, id workload.ID) int { return workload.Compare(s.ID, id) }
 		_, sampled := slices.BinarySearchFunc(l.Samples, one.ID, byID)
 		if !sampled {
-			all = append(all, one.ID)
+			all = append(all, one)
 		}
 	}
-	slices.SortFunc(all, workload.Compare)
+	slices.SortFunc(all, func(a, b latch.Latch) int { return workload.Compare(a.ID, b.ID) })
 	return all
 }
 
@@ -100,16 +102,17 @@ func (l *Look) again(id workload.ID, e latch.Episode, effect string) alert.Condi
 func (l *Look) gap() bool { return !l.Last.IsZero() && l.Now.Sub(l.Last) > 3*l.Period }
 
 // decision returns the decision about the scale of a workload; ok is false if the tick
-// made none.
+// made none. It drops the decisions about earlier workloads, because Judge asks in order.
 func (l *Look) decision(id workload.ID) (_ policy.Decision, ok bool) {
-	first, _ := slices.BinarySearchFunc(l.Decisions, id, func(d policy.Decision, id workload.ID) int { return workload.Compare(d.ID, id) })
-	for _, d := range l.Decisions[first:] {
-		if d.ID != id {
-			break
-		}
-		if d.Reading == policy.ReadingScale {
+	for _, d := range l.Decisions {
+		order := workload.Compare(d.ID, id)
+		switch {
+		case order > 0:
+			return policy.Decision{}, false
+		case order == 0 && d.Reading == policy.ReadingScale:
 			return d, true
 		}
+		l.Decisions = l.Decisions[1:]
 	}
 	return policy.Decision{}, false
 }
