@@ -172,8 +172,11 @@ func (n *Notes) clusters(site string, fleet workload.Fleet, c latch.Cluster, wit
 
 // unruled adds that git has entries of a site whose branch never had a policy file.
 func (n *Notes) unruled(s latch.State) {
+	if s.Head.Agreed.Policy != "" {
+		return
+	}
 	entries := s.Latches.Entries()
-	if s.Head.Agreed.Policy != "" || entries == 0 {
+	if entries == 0 {
 		return
 	}
 	file := s.Head.Agreed.PolicyFile

@@ -124,10 +124,10 @@ func removedAtOnce(commit string, gone []ledger.Change, of int, until time.Time)
 // stillRemoved returns the open conditions about removed entries, while one of their
 // workloads is in its edit grace period.
 func stillRemoved(open []alert.Open, l latch.Latches, now time.Time) []alert.Condition {
-	if len(waiting(l, now)) == 0 {
+	of := lists.Filter(open, func(o alert.Open) bool { return o.Kind == alert.EntriesRemoved })
+	if len(of) == 0 || len(waiting(l, now)) == 0 {
 		return nil
 	}
-	of := lists.Filter(open, func(o alert.Open) bool { return o.Kind == alert.EntriesRemoved })
 	return lists.Map(of, func(o alert.Open) alert.Condition { return o.Condition })
 }
 
