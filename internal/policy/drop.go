@@ -21,12 +21,11 @@ func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workloa
 	from = from.Add(-g.DropWithin)
 	down, total := 0, 0
 	var falls []latch.Fall
-	apart := unlatched(fleet, scales)
 	for one := range past.All() {
 		scale, seen := scales[one.ID]
 		unknown := !seen || scale == latch.Unknown
 		_, was := one.Recent.Range(from)
-		if apart[one.ID] || was < 2 || unknown && h.Drop == nil {
+		if scale == Unlatched || was < 2 || unknown && h.Drop == nil {
 			continue
 		}
 		total++
@@ -54,25 +53,12 @@ func worst(falls []latch.Fall) []latch.Fall {
 	return slices.Clone(falls[:min(len(falls), latch.MostFalls)])
 }
 
-// unlatched returns the sampled workloads that no policy latches. Their recent scales do not
-// count.
-func unlatched(fleet workload.Fleet, scales map[workload.ID]int32) map[workload.ID]bool {
-	all := map[workload.ID]bool{}
-	for _, s := range fleet.Samples {
-		if _, latched := scales[s.ID]; !latched {
-			all[s.ID] = true
-		}
-	}
-	return all
-}
-
 // remember returns the latches with the recent scales after this sample. With restart, they
 // start with this sample. An unknown scale changes nothing. The recent scales of an absent
-// workload stay for DropWithin.
+// workload stay for DropWithin. A workload that no policy latches has none.
 func remember(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32, past latch.Latches, restart bool) latch.Latches {
 	changed := map[workload.ID]latch.Latch{}
-	note := func(id workload.ID, pods int32) {
-		one := past.Get(id)
+	note := func(one latch.Latch, pods int32) {
 		next := one.Recent
 		if restart {
 			next = nil
@@ -83,24 +69,33 @@ func remember(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.
 		}
 		if !slices.Equal(next, one.Recent) {
 			one.Recent = next
-			changed[id] = one
+			changed[one.ID] = one
 		}
 	}
-	for id, scale := range scales {
-		if scale != latch.Unknown {
-			note(id, scale)
-		}
-	}
-	forgotten := unlatched(fleet, scales)
+	fresh := len(scales) // the sampled workloads without a latch
 	for one := range past.All() {
-		_, seen := scales[one.ID]
+		scale, seen := scales[one.ID]
+		if seen {
+			fresh--
+		}
 		switch {
+		case seen && scale >= 0:
+			note(one, scale)
 		case len(one.Recent) == 0:
-		case forgotten[one.ID]:
+		case scale == Unlatched:
 			one.Recent = nil
 			changed[one.ID] = one
 		case !seen:
-			note(one.ID, latch.Unknown)
+			note(one, latch.Unknown)
+		}
+	}
+	for id, scale := range scales {
+		if fresh == 0 {
+			break
+		}
+		_, known := past.Lookup(id)
+		if !known && scale >= 0 {
+			note(latch.Latch{ID: id}, scale)
 		}
 	}
 	return past.With(changed)

@@ -15,9 +15,13 @@ import (
 // ApplyRights is the remedy if a part of the cluster could not be read.
 const ApplyRights = "if the API server forbids it, run \"kubectl apply -k infra/rbac\". For any other error, check the API server"
 
+// Unlatched stands for the scale of a workload that no policy latches.
+const Unlatched = latch.Unknown - 1
+
 // Assess applies the guards to the site, before the decisions about its workloads. scales are
-// the desired replicas of each sampled workload that a policy latches, or latch.Unknown. Assess
-// returns the state with the changed head and the recent scales, and the stop.
+// the desired replicas of each sampled workload; latch.Unknown if they are unknown, and
+// Unlatched if no policy latches the workload. Assess returns the state with the changed head
+// and the recent scales, and the stop.
 func Assess(g Guards, s latch.State, fleet workload.Fleet, scales map[workload.ID]int32) (latch.State, Stop) {
 	head, stop := assessCluster(g, s.Head, fleet)
 	s.Head = head

@@ -59,15 +59,14 @@ func (d Decided) Unlisted(unlisted []string) []string {
 // about each workload, then the limits over all decisions.
 func Round(s Site) Decided {
 	guards := s.Set.Guards
-	state, stop := Assess(guards, s.State, s.Fleet, scales(s.Set, s.Fleet.Samples))
+	scales := scales(s.Set, s.Fleet.Samples)
+	state, stop := Assess(guards, s.State, s.Fleet, scales)
 	s.State = state
 
 	r := round{Site: s, stop: stop}
-	present := make(map[workload.ID]bool, len(s.Fleet.Samples))
 	changed := map[workload.ID]latch.Latch{}
 	decisions := make([]Decision, 0, len(s.Fleet.Samples))
 	for _, sample := range s.Fleet.Samples {
-		present[sample.ID] = true
 		was := s.Latches.Get(sample.ID)
 		l, d := r.scale(was, sample)
 		decisions = append(decisions, d)
@@ -81,7 +80,8 @@ func Round(s Site) Decided {
 	}
 	var absent []Decision
 	for was := range s.Latches.All() {
-		if present[was.ID] || was.OptedOut {
+		_, sampled := scales[was.ID]
+		if sampled || was.OptedOut {
 			continue
 		}
 		l, d := r.absent(was)
@@ -91,8 +91,12 @@ func Round(s Site) Decided {
 		}
 	}
 	s.Latches = s.Latches.With(changed)
-	listed := listed(s, stop, absent)
-	decisions = append(decisions, LimitRetirement(guards, s.Latches.Entries(), absent)...)
+	entries := 0
+	if len(absent) > 0 {
+		entries = s.Latches.Entries()
+	}
+	listed := listed(s, stop, entries, absent)
+	decisions = append(decisions, LimitRetirement(guards, entries, absent)...)
 	slices.SortStableFunc(decisions, func(a, b Decision) int { return workload.Compare(a.ID, b.ID) })
 	return Decided{s.State, stop, limit(s, decisions), listed}
 }
@@ -115,12 +119,12 @@ func limit(s Site, decisions []Decision) []Decision {
 // with a workload in the sample. It leaves out a namespace with entries and without
 // workloads, unless a guard stops retirement. It decides nothing about a namespace if its
 // entries cannot be read or sampled.
-func listed(s Site, stop Stop, absent []Decision) map[string]bool {
+func listed(s Site, stop Stop, entries int, absent []Decision) map[string]bool {
 	listed := map[string]bool{}
 	for _, sample := range s.Fleet.Samples {
 		listed[sample.ID.Namespace] = true
 	}
-	_, many := manyAbsent(s.Set.Guards, s.Latches.Entries(), absent)
+	_, many := manyAbsent(s.Set.Guards, entries, absent)
 	if stop.Reason != ReasonNone || many {
 		return listed
 	}
@@ -149,17 +153,17 @@ func Settled(g Guards, s latch.State, decisions []Decision, at time.Time) latch.
 	return s
 }
 
-// scales returns the desired replicas of each sampled workload that a policy latches, or
-// latch.Unknown.
+// scales returns the desired replicas of each sampled workload; latch.Unknown if they are
+// unknown, and Unlatched if no policy latches the workload.
 func scales(set Set, samples []workload.Sample) map[workload.ID]int32 {
 	scales := make(map[workload.ID]int32, len(samples))
 	for _, s := range samples {
-		if _, _, latched := set.Choose(s); !latched {
-			continue
-		}
 		scale := latch.Unknown
 		if s.Scale != nil {
 			scale = s.Scale.Desired
+		}
+		if _, _, latched := set.Choose(s); !latched {
+			scale = Unlatched
 		}
 		scales[s.ID] = scale
 	}
