@@ -88,8 +88,9 @@ func (s *Store) Head(ctx context.Context, name string) (head latch.Head, err err
 
 // Latches reads the latches of a site. See [latch.Store].
 func (s *Store) Latches(ctx context.Context, name string) (map[workload.ID]latch.Latch, error) {
-	latches := map[workload.ID]latch.Latch{}
+	var latches map[workload.ID]latch.Latch
 	err := s.use(ctx, name, func(at *site) error {
+		latches = make(map[workload.ID]latch.Latch, len(at.latches))
 		for id, one := range at.latches {
 			l, err := latch.Decode[latch.Latch]("memory", one.data)
 			if err != nil {
