@@ -55,7 +55,7 @@ func worst(falls []latch.Fall) []latch.Fall {
 
 // remember returns the latches with the recent scales after this sample. With restart, they
 // start with this sample. An unknown scale changes nothing. The recent scales of an absent
-// workload stay for DropWithin. A workload that no policy latches has none.
+// workload stay for DropWithin. If no policy latches a workload, its recent scales are removed.
 func remember(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32, past latch.Latches, restart bool) latch.Latches {
 	changed := map[workload.ID]latch.Latch{}
 	note := func(one latch.Latch, pods int32) {

@@ -15,7 +15,7 @@ import (
 // ApplyRights is the remedy if a part of the cluster could not be read.
 const ApplyRights = "if the API server forbids it, run \"kubectl apply -k infra/rbac\". For any other error, check the API server"
 
-// Unlatched stands for the scale of a workload that no policy latches.
+// Unlatched is the scale in Assess of a workload that no policy latches.
 const Unlatched = latch.Unknown - 1
 
 // Assess applies the guards to the site, before the decisions about its workloads. scales are
