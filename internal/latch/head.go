@@ -105,9 +105,13 @@ type Proposal struct {
 	Outdated bool `json:"outdated,omitzero"`
 }
 
+// RepairOfList is the Namespace of the Repair that updates the site's kustomization. No
+// namespace of a cluster has this name.
+const RepairOfList = ""
+
 // A Repair makes a namespace's files agree with its checkpoint file: gitlatch writes the
 // Component again, and sets numbers with a marker to the levels of their workloads. The
-// repair of no namespace updates the site's kustomization.
+// Repair with the namespace RepairOfList updates the site's kustomization instead.
 type Repair struct {
 	Namespace string `json:"namespace"`
 	// Component is a hash of the new bytes of the Component and the new numbers of the

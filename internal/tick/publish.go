@@ -194,7 +194,7 @@ func (p *publisher) listed() map[string]bool {
 type writing struct {
 	files    map[string][]byte   // new contents by path; nil removes the file
 	edited   []string            // the files that it edits in place, sorted
-	repaired []string            // the namespaces whose files must agree with their checkpoint file
+	repaired []string            // the namespaces whose files must agree with their checkpoint file, without RepairOfList
 	changes  []checkpoint.Change // the changes to make, in the order of workload.Compare
 	renamed  []policy.Decision   // the removals of entries under the old name of a kind, also in changes
 	skipped  []workload.ID       // the workloads whose change was not applied
@@ -254,7 +254,8 @@ func replaced(decisions, by []policy.Decision) []policy.Decision {
 }
 
 // write applies changes to the files of the tip, and makes the files of the repaired
-// namespaces agree with their checkpoint files.
+// namespaces agree with their checkpoint files. RepairOfList in repaired updates the site's
+// kustomization.
 func (p *publisher) write(ctx context.Context, changes []checkpoint.Change, repaired []string) (w writing, err error) {
 	if p.tip.tree == nil {
 		tree, _, err := ledger.TreeAt(ctx, p.Repository, p.tip.commit, p.Site)
@@ -264,8 +265,8 @@ func (p *publisher) write(ctx context.Context, changes []checkpoint.Change, repa
 		p.tip.tree = &tree
 	}
 	tree := *p.tip.tree
-	w.list = slices.Contains(repaired, "")
-	w.repaired = slices.DeleteFunc(slices.Clone(repaired), func(namespace string) bool { return namespace == "" })
+	w.list = slices.Contains(repaired, latch.RepairOfList)
+	w.repaired = slices.DeleteFunc(slices.Clone(repaired), func(namespace string) bool { return namespace == latch.RepairOfList })
 	changes, removals := tree.Rename(p.Fleet.Kinds, changes)
 	w.changes = changes
 	w.renamed = lists.Map(removals, func(c checkpoint.Change) policy.Decision { return renaming(c, tree, p.Fleet.Kinds) })

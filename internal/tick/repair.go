@@ -53,11 +53,11 @@ func repairOf(tree checkpoint.Tree, marks []inplace.Mark, namespace string) latc
 // namespaces.
 func listRepair(unlisted []string) latch.Repair {
 	sum := sha256.Sum256([]byte(strings.Join(unlisted, "\n")))
-	return latch.Repair{Component: hex.EncodeToString(sum[:8])}
+	return latch.Repair{Namespace: latch.RepairOfList, Component: hex.EncodeToString(sum[:8])}
 }
 
 // ofList reports whether a repair is one of the site's kustomization.
-func ofList(m latch.Repair) bool { return m.Namespace == "" }
+func ofList(m latch.Repair) bool { return m.Namespace == latch.RepairOfList }
 
 // repaired returns the repairs that the tree contains: their namespaces are not stale, and
 // have the content that the hash of the repair names. If merged is true, users also merged

@@ -150,7 +150,7 @@ func (s *Story) expect(w []string) error {
 		if ours := now.head.Proposal; ours != nil && len(ours.Repairs) > 0 {
 			var all []string
 			for _, m := range ours.Repairs {
-				all = append(all, cmp.Or(m.Namespace, "list"))
+				all = append(all, cmp.Or(m.Namespace, "list")) // latch.RepairOfList
 			}
 			names = strings.Join(all, " ")
 		}
