@@ -115,29 +115,37 @@ func limit(s Site, decisions []Decision) []Decision {
 	return decisions
 }
 
+// unlistAfter is the time that the workloads of a namespace must be absent before it leaves
+// the site's kustomization while LimitRetirement blocks all retirements. By then a user has
+// restored workloads that were deleted by mistake. A deleted namespace that stays listed
+// longer would stop the tools that apply the checkpoint files of all namespaces.
+const unlistAfter = 24 * time.Hour
+
 // listed decides about the namespaces in the site's kustomization. It lists a namespace
 // with a workload in the sample. It leaves out a namespace with entries and without
-// workloads, unless a guard stops retirement. It decides nothing about a namespace if its
-// entries cannot be read or sampled.
+// workloads, unless a guard stops lowering. While many workloads are absent, their
+// namespaces wait for unlistAfter. It decides nothing about a namespace if its entries
+// cannot be read or sampled.
 func listed(s Site, stop Stop, entries int, absent []Decision) map[string]bool {
 	listed := map[string]bool{}
 	for _, sample := range s.Fleet.Samples {
 		listed[sample.ID.Namespace] = true
 	}
-	_, many := manyAbsent(s.Set.Guards, entries, absent)
-	if stop.Reason != ReasonNone || many {
+	if stop.Reason != ReasonNone {
 		return listed
 	}
-	unknown := map[string]bool{}
+	_, many := manyAbsent(s.Set.Guards, entries, absent)
+	undecided := map[string]bool{}
 	for _, d := range absent {
 		namespace := d.ID.Namespace
 		if d.From.IsZero() || listed[namespace] {
 			continue
 		}
 		listed[namespace] = false
-		unknown[namespace] = unknown[namespace] || d.Reason == ReasonUnread || d.Reason == ReasonBroken
+		waits := many && s.Latches.Get(d.ID).Missing.Elapsed(s.Fleet.At) < unlistAfter
+		undecided[namespace] = undecided[namespace] || waits || d.Reason == ReasonUnread || d.Reason == ReasonBroken
 	}
-	maps.DeleteFunc(listed, func(namespace string, _ bool) bool { return unknown[namespace] })
+	maps.DeleteFunc(listed, func(namespace string, _ bool) bool { return undecided[namespace] })
 	return listed
 }
 

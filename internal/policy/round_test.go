@@ -130,7 +130,7 @@ func TestARoundStoresTimersAndScales(t *testing.T) {
 }
 
 // A round lists the namespaces of the sample, and leaves out a namespace whose entries all
-// belong to absent workloads, unless a guard stops retirement.
+// belong to absent workloads, unless a guard stops it.
 func TestARoundListsTheNamespacesInUse(t *testing.T) {
 	t.Parallel()
 	id := func(namespace, name string) workload.ID {
@@ -143,6 +143,17 @@ func TestARoundListsTheNamespacesInUse(t *testing.T) {
 		return all
 	}
 	gone := id("gone", "web")
+	// absentFor makes two workloads of a namespace absent for the given times.
+	absentFor := func(times ...time.Duration) func(*policy.Site) {
+		return func(s *policy.Site) {
+			s.Head.At = noon.Add(-time.Minute)
+			for i, d := range times {
+				one := id("gone", fmt.Sprint("web", i))
+				l := latch.Latch{ID: one, Declared: checkpoint.Entry{Replicas: 5}, Missing: latch.Stopwatch{Since: noon.Add(-d)}}
+				s.Latches = s.Latches.With(map[workload.ID]latch.Latch{gone: {ID: gone}, one: l})
+			}
+		}
+	}
 	for _, c := range []struct {
 		name string
 		make func(*policy.Site)
@@ -166,6 +177,8 @@ func TestARoundListsTheNamespacesInUse(t *testing.T) {
 			other := id("gone", "other")
 			s.Latches = s.Latches.With(map[workload.ID]latch.Latch{other: {ID: other, Declared: checkpoint.Entry{Replicas: 5}}})
 		}, "shop=true"},
+		{"many are absent for a day", absentFor(24*time.Hour, 24*time.Hour), "gone=false shop=true"},
+		{"many are absent, one of them for less", absentFor(24*time.Hour, 24*time.Hour-time.Second), "shop=true"},
 		{"a partial sample", func(s *policy.Site) { s.Fleet.Unread = []workload.Unread{{Part: "deployments"}} }, "shop=true"},
 		{"another cluster", func(s *policy.Site) { s.Fleet.Cluster = "green" }, "shop=true"},
 		{"a mass drop", func(s *policy.Site) { s.Head.Drop = &latch.Drop{Since: noon, Workloads: 3} }, "shop=true"},

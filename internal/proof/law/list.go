@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -67,21 +68,11 @@ func (w *Witness) listAt(commit string) list {
 // inUse returns the reason why a tick may not leave a namespace out of the list, by its
 // sample and the entries in a commit; "" if it may.
 func (s *Seen) inUse(namespace, commit string) string {
-	absent := 0
-	entries := s.at(commit)
-	runs := map[string]bool{}
 	for _, sample := range s.Told.Samples {
-		runs[sample.ID.String()] = true
 		if sample.ID.Namespace == namespace {
 			return sample.ID.String() + " runs"
 		}
 	}
-	for id := range entries {
-		if !runs[id.String()] {
-			absent++
-		}
-	}
-	guards := s.Told.Set.Guards
 	switch {
 	case len(s.Told.Unread) > 0:
 		return "a part is unread"
@@ -89,10 +80,29 @@ func (s *Seen) inUse(namespace, commit string) string {
 		return "the cluster is another"
 	case s.Told.Head.Drop != nil:
 		return "much of the fleet dropped"
-	case absent > 1 && float64(absent) > guards.RetireShare*float64(len(entries)):
-		return fmt.Sprintf("%d of %d entries are absent", absent, len(entries))
+	}
+	for id := range s.at(commit) {
+		if id.Namespace == namespace && s.manyAbsent(commit) && s.absent(id) < 24*time.Hour-story.Period {
+			return fmt.Sprintf("many entries are absent, and %s only for %s", id, s.absent(id))
+		}
 	}
 	return ""
+}
+
+// manyAbsent reports whether more entries in a commit belong to workloads that the tick did
+// not see than the guard of retirement allows.
+func (s *Seen) manyAbsent(commit string) bool {
+	runs := map[string]bool{}
+	for _, sample := range s.Told.Samples {
+		runs[sample.ID.String()] = true
+	}
+	entries, absent := s.at(commit), 0
+	for id := range entries {
+		if !runs[id.String()] {
+			absent++
+		}
+	}
+	return absent > 1 && float64(absent) > s.Told.Set.Guards.RetireShare*float64(len(entries))
 }
 
 // overdue counts the calm ticks in which the list at the tip differs from the namespaces
@@ -124,7 +134,7 @@ func (s *Seen) wrongIn(tip list) string {
 		case !tip.recorded[namespace]:
 		case !listed && sampled:
 			wrong = namespace + " has workloads, and the list leaves it out"
-		case listed && !sampled && s.inUse(namespace, s.After.Tip) == "":
+		case listed && !sampled && !s.manyAbsent(s.After.Tip) && s.inUse(namespace, s.After.Tip) == "":
 			wrong = namespace + " has no workloads, and the list has it"
 		}
 		if wrong != "" && s.unread(s.After.Tip)[namespace] == nil && s.unread(s.Before.Tip)[namespace] == nil {
