@@ -145,7 +145,7 @@ func (d *checkup) record(ctx context.Context, env Env, r repo.Repository, found 
 	path, before := checkpoint.EvidencePath(found.Site), seen.Tree.Evidence
 	switch {
 	case len(found.Unread) > 0:
-		return errors.New("--write: nothing was written, because part of the cluster could not be read and its rules would be removed. Fix the errors in the report, and run doctor again")
+		return errors.New("--write: nothing was written, because part of the cluster or of git could not be read and its rules would be removed. Fix the errors in the report, and run doctor again")
 	case seen.Another():
 		return fmt.Errorf("--write: nothing was written, because this is not the cluster that %s names. After a rebuild, run \"gitlatch adopt\", and set cluster to %s in this file", checkpoint.SitePath(found.Site), seen.Fleet.Cluster)
 	case seen.Tree.Unproven != nil:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -48,8 +49,11 @@ type Overlay struct {
 
 // Examine returns the findings of a case.
 func Examine(c Case) Report {
+	broken := lists.Map(slices.Sorted(maps.Keys(c.Tree.Broken)), func(namespace string) workload.Unread {
+		return workload.Unread{Part: c.Tree.Broken[namespace].Error()}
+	})
 	e := examination{Case: c, appliers: c.Cluster.appliers(), without: map[string][]subject{}, guards: map[string]Finding{}, report: Report{
-		Site: c.Site, Unread: slices.Concat(c.Fleet.Unread, c.Cluster.Unread), Evidence: checkpoint.Evidence{}, Room: map[string]int64{},
+		Site: c.Site, Unread: slices.Concat(c.Fleet.Unread, c.Cluster.Unread, broken), Evidence: checkpoint.Evidence{}, Room: map[string]int64{},
 	}}
 	e.apart()
 	e.scalers = e.autoscalers()

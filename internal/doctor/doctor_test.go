@@ -160,6 +160,16 @@ func TestWhatIsUnreadIsNotJudged(t *testing.T) {
 	}
 }
 
+// The list leaves out a file that is not YAML, so no build reports it.
+func TestABrokenCheckpointFileIsUnread(t *testing.T) {
+	t.Parallel()
+	f := read(t, "admission")
+	f["repo/checkpoints/prod/pay/checkpoint.yaml"] = "data: [\n"
+	if r := f.examine(t); len(r.Unread) != 1 || !strings.HasPrefix(r.Unread[0].String(), "checkpoints/prod/pay/checkpoint.yaml:1: is not YAML") {
+		t.Errorf("unread %q", r.Unread)
+	}
+}
+
 func TestAFolderOfAnotherRepositoryIsPassedOver(t *testing.T) {
 	t.Parallel()
 	f := read(t, "flux")

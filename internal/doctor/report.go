@@ -14,7 +14,7 @@ type Report struct {
 	Site      string            `json:"site"`
 	Workloads []Workload        `json:"workloads"` // latched or in git, in the order of workload.Compare
 	Findings  []Finding         `json:"findings"`  // worst trap first, then by subject
-	Unread    []workload.Unread `json:"-"`         // parts that could not be read
+	Unread    []workload.Unread `json:"-"`         // parts of the cluster and checkpoint files that could not be read
 	// Evidence are the correct lines of protection.yaml.
 	Evidence checkpoint.Evidence `json:"evidence"`
 	// Room is the number of pods that the ResourceQuotas of a namespace allow, by

@@ -4,7 +4,6 @@ package score
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 
@@ -41,7 +40,7 @@ func Document(l Look) drill.Document {
 		Document: term.DocumentOf(drill.Kind), Site: l.Tick.Site, Cluster: l.Tick.Cluster, At: l.Tick.At.UTC(),
 		Mode: "latch", DryRun: l.Tick.DryRun, Branch: l.Branch, Commit: l.Commit, MinCoverage: l.MinCoverage,
 		Workloads: lists.Map(l.Doctor.Workloads, newSeen(l).workload), LeftOut: leftOut(l), Flush: flushed(l), Model: drill.DefaultModel(),
-		Links: []drill.Link{}, Unread: unread(l), Problems: lists.Map(l.Tick.Problems, error.Error),
+		Links: []drill.Link{}, Unread: workload.Texts(l.Doctor.Unread), Problems: lists.Map(l.Tick.Problems, error.Error),
 	}
 	if l.Tick.Observe {
 		d.Mode = "observe"
@@ -150,10 +149,4 @@ func known(n int32) *int32 {
 		return nil
 	}
 	return &n
-}
-
-// unread lists the parts of the cluster and then of git that could not be read.
-func unread(l Look) []string {
-	broken := lists.Map(slices.Sorted(maps.Keys(l.Tree.Broken)), func(namespace string) string { return l.Tree.Broken[namespace].Error() })
-	return append(workload.Texts(l.Doctor.Unread), broken...)
 }
