@@ -1,10 +1,13 @@
 package checkpoint
 
+import "slices"
+
 // Begin returns the initial files of a site that a tree lacks, by their path from the
 // root of the repository: site.yaml, the site's kustomization, and for each namespace a
 // Component. A kustomization without checkpoint files and a Component without levels
 // change nothing, so builds can include them before the first level. Begin never replaces
-// an existing file, and skips a namespace with a broken checkpoint file.
+// an existing file. It skips the Component of a namespace with a broken checkpoint file,
+// and the kustomization leaves out a malformed one.
 func Begin(tree Tree, site Site, namespaces []string) map[string][]byte {
 	files := map[string][]byte{}
 	begin := func(path string, data []byte) {
@@ -14,7 +17,8 @@ func Begin(tree Tree, site Site, namespaces []string) map[string][]byte {
 	}
 	begin(SitePath(site.Name), site.Format())
 	if !tree.ForeignList() {
-		begin(ListPath(site.Name), formatList(tree.recorded()))
+		sound := slices.DeleteFunc(tree.recorded(), func(namespace string) bool { return tree.Malformed[namespace] })
+		begin(ListPath(site.Name), formatList(sound))
 	}
 	for _, namespace := range namespaces {
 		if tree.Broken[namespace] == nil {

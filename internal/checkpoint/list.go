@@ -99,8 +99,8 @@ type Listing struct {
 
 // List adds the site's kustomization to the files of a Merge, unless it is unchanged or
 // a user wrote it. It lists every namespace that has a checkpoint file after the commit,
-// apart from these: it leaves out a namespace that is false in listed, and one that is
-// absent in listed if the kustomization left it out before.
+// apart from these: it leaves out a namespace that is malformed or false in listed, and one
+// that is absent in listed if the kustomization left it out before.
 func List(tree Tree, files map[string][]byte, listed map[string]bool) Listing {
 	before := tree.Unlisted()
 	if tree.ForeignList() {
@@ -113,7 +113,7 @@ func List(tree Tree, files map[string][]byte, listed map[string]bool) Listing {
 		if !decided {
 			list = !slices.Contains(before, namespace)
 		}
-		if list {
+		if list && !tree.Malformed[namespace] {
 			names = append(names, namespace)
 		} else {
 			l.Unlisted = append(l.Unlisted, namespace)

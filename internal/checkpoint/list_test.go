@@ -136,6 +136,39 @@ func TestAListFollowsTheCheckpointFiles(t *testing.T) {
 	}
 }
 
+// A malformed checkpoint file leaves the list. If it is repaired, the list has it again only
+// by decision: nobody knows whether its namespace has workloads.
+func TestAListLeavesOutAMalformedFile(t *testing.T) {
+	t.Parallel()
+	tree := listedIn(t, string(formatList([]string{"pay", "shop"})))
+	sound := tree.files[payRecord]
+	broken, err := tree.With(map[string][]byte{payRecord: []byte("data: [")})
+	if err != nil || broken.Dangling() {
+		t.Fatalf("dangling %v, %v", broken.Dangling(), err)
+	}
+	for _, listed := range []map[string]bool{nil, {"pay": false, "shop": true}, {"pay": true, "shop": true}} {
+		files := map[string][]byte{}
+		l := List(broken, files, listed)
+		if !slices.Equal(l.Removed, []string{"pay"}) || string(files[listAt]) != string(formatList([]string{"shop"})) {
+			t.Errorf("%v: removed %q, list\n%s", listed, l.Removed, files[listAt])
+		}
+		broken, err := broken.With(files)
+		if err != nil || !slices.Equal(broken.Unlisted(), l.Unlisted) {
+			t.Errorf("unlisted %q, want %q: %v", broken.Unlisted(), l.Unlisted, err)
+		}
+		repaired, err := broken.With(map[string][]byte{payRecord: sound})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if List(repaired, files, nil); string(files[listAt]) != string(formatList([]string{"shop"})) {
+			t.Errorf("undecided, the list is\n%s", files[listAt])
+		}
+		if List(repaired, files, map[string]bool{"pay": true}); string(files[listAt]) != string(formatList([]string{"pay", "shop"})) {
+			t.Errorf("with workloads, the list is\n%s", files[listAt])
+		}
+	}
+}
+
 // The first files of a site list the checkpoint files that it has.
 func TestASiteBeginsWithAList(t *testing.T) {
 	t.Parallel()

@@ -40,6 +40,13 @@ func parseRecord(r *yamldoc.Reader, namespace string, data []byte, foreign func(
 	return d.record, nil
 }
 
+// isConfigMap reports whether the file that r read is the ConfigMap of its namespace,
+// whether or not its other fields are valid.
+func isConfigMap(r *yamldoc.Reader) bool {
+	identity := []string{"apiVersion", "kind", "metadata.name", "metadata.namespace"}
+	return !r.Failed("") && !slices.ContainsFunc(identity, func(path string) bool { return r.Line(path) == 0 || r.Failed(path) })
+}
+
 // A draft is a checkpoint file during parsing.
 type draft struct {
 	record  Record

@@ -46,6 +46,9 @@ type Tree struct {
 	Site    Site              // zero if there is no site.yaml
 	Records map[string]Record // by namespace, the readable ones
 	Broken  map[string]error  // by namespace, the errors of the others
+	// Malformed are the namespaces in Broken whose checkpoint file is not the ConfigMap of
+	// its namespace. One such file in a kustomization can fail the build of all of them.
+	Malformed map[string]bool
 	// Evidence is the content of protection.yaml, and Unproven the error of that file.
 	Evidence Evidence
 	Unproven error
@@ -61,7 +64,7 @@ type Tree struct {
 // a newer format, names another site or cannot be read. The other files must then be
 // neither used nor written.
 func ParseTree(site string, files map[string][]byte) (Tree, error) {
-	t := Tree{Records: map[string]Record{}, Broken: map[string]error{}, name: site, files: files}
+	t := Tree{Records: map[string]Record{}, Broken: map[string]error{}, Malformed: map[string]bool{}, name: site, files: files}
 	if data, ok := files[SitePath(site)]; ok {
 		s, err := parseSite(SitePath(site), data)
 		if err != nil {
@@ -80,9 +83,13 @@ func ParseTree(site string, files map[string][]byte) (Tree, error) {
 		if !ok || name != recordFile {
 			continue
 		}
-		r, err := parseRecord(newReader(file), namespace, data, t.foreign)
+		reader := newReader(file)
+		r, err := parseRecord(reader, namespace, data, t.foreign)
 		if err != nil {
 			t.Broken[namespace] = err
+			if !isConfigMap(reader) {
+				t.Malformed[namespace] = true
+			}
 			continue
 		}
 		t.Records[namespace] = r

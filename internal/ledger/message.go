@@ -93,10 +93,10 @@ func lines(crossings []Crossing, beside Beside) []string {
 		}),
 		lists.Map(beside.Files, func(file string) string { return "edited in place: " + oneLine(file) + "\n" }),
 		lists.Map(beside.Listed, func(namespace string) string {
-			return namespace + ": added to kustomization.yaml, because the cluster has workloads of it again\n"
+			return namespace + ": added to kustomization.yaml, because the cluster has workloads of it\n"
 		}),
 		lists.Map(beside.Unlisted, func(namespace string) string {
-			return namespace + ": removed from kustomization.yaml, because the cluster has no workload of it\n"
+			return namespace + ": removed from kustomization.yaml, because the cluster has no workload of it or its checkpoint file is broken\n"
 		}),
 	)
 }

@@ -39,8 +39,8 @@ func TestAMessageTellsItsReasons(t *testing.T) {
 		t.Errorf("%+v, want %+v in\n%s", got, want, message)
 	}
 	for _, line := range []string{
-		"\nback: added to kustomization.yaml, because the cluster has workloads of it again\n",
-		"\ngone: removed from kustomization.yaml, because the cluster has no workload of it\n",
+		"\nback: added to kustomization.yaml, because the cluster has workloads of it\n",
+		"\ngone: removed from kustomization.yaml, because the cluster has no workload of it or its checkpoint file is broken\n",
 	} {
 		if !strings.Contains(message, line) {
 			t.Errorf("no %q in\n%s", line, message)

@@ -11,8 +11,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Site is the input of the decisions about a site. The fields Broken, Flush, Lasting and
-// Last are optional. The others are required.
+// A Site is the input of the decisions about a site. The fields Broken, Malformed, Flush,
+// Lasting and Last are optional. The others are required.
 type Site struct {
 	latch.State
 	Set    Set
@@ -20,7 +20,9 @@ type Site struct {
 	Period time.Duration // the scheduled time from one sample to the next
 	// Broken are the namespaces whose checkpoint file is broken, with the error.
 	Broken map[string]error
-	Flush  Flush
+	// Malformed are the namespaces in Broken that the site's kustomization must leave out.
+	Malformed map[string]bool
+	Flush     Flush
 	// Lasting repeats each sample until it leads to a decision. The period between the
 	// repeated samples is at least hold.down.
 	Lasting bool
@@ -96,6 +98,9 @@ func Round(s Site) Decided {
 		entries = s.Latches.Entries()
 	}
 	listed := listed(s, stop, entries, absent)
+	for namespace := range s.Malformed {
+		listed[namespace] = false
+	}
 	decisions = append(decisions, LimitRetirement(guards, entries, absent)...)
 	slices.SortStableFunc(decisions, func(a, b Decision) int { return workload.Compare(a.ID, b.ID) })
 	return Decided{s.State, stop, limit(s, decisions), listed}

@@ -143,6 +143,10 @@ func TestARoundListsTheNamespacesInUse(t *testing.T) {
 		return all
 	}
 	gone := id("gone", "web")
+	malformed := func(s *policy.Site) {
+		s.Broken = map[string]error{"gone": errors.New("broken")}
+		s.Malformed = map[string]bool{"gone": true}
+	}
 	// absentFor makes two workloads of a namespace absent for the given times.
 	absentFor := func(times ...time.Duration) func(*policy.Site) {
 		return func(s *policy.Site) {
@@ -177,6 +181,15 @@ func TestARoundListsTheNamespacesInUse(t *testing.T) {
 			other := id("gone", "other")
 			s.Latches = s.Latches.With(map[workload.ID]latch.Latch{other: {ID: other, Declared: checkpoint.Entry{Replicas: 5}}})
 		}, "shop=true"},
+		{"its checkpoint file is malformed", malformed, "gone=false shop=true"},
+		{"malformed, in a partial sample", func(s *policy.Site) {
+			malformed(s)
+			s.Fleet.Unread = []workload.Unread{{Part: "deployments"}}
+		}, "gone=false shop=true"},
+		{"malformed, with workloads", func(s *policy.Site) {
+			malformed(s)
+			s.Fleet.Samples = append(sampled(gone), s.Fleet.Samples...)
+		}, "gone=false shop=true"},
 		{"many are absent for a day", absentFor(24*time.Hour, 24*time.Hour), "gone=false shop=true"},
 		{"many are absent, one of them for less", absentFor(24*time.Hour, 24*time.Hour-time.Second), "shop=true"},
 		{"a partial sample", func(s *policy.Site) { s.Fleet.Unread = []workload.Unread{{Part: "deployments"}} }, "shop=true"},

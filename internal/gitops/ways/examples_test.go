@@ -168,6 +168,60 @@ func TestTheExamplesBuild(t *testing.T) {
 	}
 }
 
+// The list leaves out a checkpoint file that would fail its build, or that is another
+// object. A file with a broken entry stays, because its other entries are valid.
+func TestTheListBuildsBesideABrokenFile(t *testing.T) {
+	t.Parallel()
+	const pay = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch-checkpoint, namespace: pay}\ndata: {deployment.a: '1'}\n"
+	shop := strings.Replace(pay, "pay", "shop", 1)
+	for _, c := range []struct {
+		name, file string
+		stays      bool
+		fails      bool // with the file in the list, the build fails
+	}{
+		{"valid", shop, true, false},
+		{"an entry", strings.Replace(shop, "'1'", "many", 1), true, false},
+		{"an unknown kind", strings.Replace(shop, "deployment.a", "worker.a", 1), true, false},
+		{"an entry twice", shop + "  deployment.b: '1'\n", false, true}, // after a flow mapping
+		{"a label", strings.Replace(shop, "{name", "{labels: {a: b}, name", 1), true, false},
+		{"no YAML", "data: [", false, true},
+		{"a conflict", "<<<<<<< HEAD\n" + shop + "=======\n" + shop, false, true},
+		{"a text", "nonsense\n", false, true},
+		{"a list", "- a\n", false, true},
+		{"no kind", strings.Replace(shop, "kind: ConfigMap\n", "", 1), false, true},
+		{"no metadata", "apiVersion: v1\nkind: ConfigMap\n", false, true},
+		{"metadata of another type", "apiVersion: v1\nkind: ConfigMap\nmetadata: []\n", false, true},
+		{"the namespace of another file", pay, false, true},
+		{"a second document", shop + "---\nnonsense\n", false, true},
+		{"empty", "", false, false},
+		{"no apiVersion", strings.Replace(shop, "apiVersion: v1\n", "", 1), false, false},
+		{"another namespace", strings.Replace(shop, "shop", "other", 1), false, false},
+		{"another name", strings.Replace(shop, "gitlatch-checkpoint", "mine", 1), false, false},
+	} {
+		files := map[string][]byte{
+			checkpoint.RecordPath(example.Site, "pay"):  []byte(pay),
+			checkpoint.RecordPath(example.Site, "shop"): []byte(c.file),
+		}
+		tree, err := checkpoint.ParseTree(example.Site, files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := checkpoint.ListPath(example.Site)
+		files[list] = checkpoint.Begin(tree, checkpoint.Site{Name: example.Site}, nil)[list]
+		build := func() ([]string, error) {
+			built, err := gitops.Build(files, checkpoint.Directory(example.Site), gitops.Edits{}, nil)
+			return built.Records, err
+		}
+		if built, err := build(); err != nil || !slices.Contains(built, "pay") || slices.Contains(built, "shop") != c.stays {
+			t.Errorf("%s: built %q: %v", c.name, built, err)
+		}
+		files[list] = []byte("resources: [pay/checkpoint.yaml, shop/checkpoint.yaml]\n")
+		if _, err := build(); (err != nil) != c.fails {
+			t.Errorf("%s: with every file: %v", c.name, err)
+		}
+	}
+}
+
 // The list of a site without checkpoint files builds.
 func TestTheFirstListBuilds(t *testing.T) {
 	t.Parallel()

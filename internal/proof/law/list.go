@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/proof/story"
@@ -27,7 +29,7 @@ func lists(s *Seen) string {
 		after := s.listAt(c.ID)
 		for _, namespace := range after.names {
 			if !after.recorded[namespace] {
-				return fmt.Sprintf("%s lists %s, which has no checkpoint file", subject(c), namespace)
+				return fmt.Sprintf("%s lists %s, which has no checkpoint file that builds", subject(c), namespace)
 			}
 		}
 	}
@@ -47,7 +49,7 @@ func lists(s *Seen) string {
 type list struct {
 	own      bool // gitlatch wrote it
 	names    []string
-	recorded map[string]bool // namespaces with a checkpoint file
+	recorded map[string]bool // namespaces with a checkpoint file that builds
 }
 
 func (w *Witness) listAt(commit string) list {
@@ -57,12 +59,22 @@ func (w *Witness) listAt(commit string) list {
 	if l.own = strings.HasPrefix(text, listMark); l.own {
 		l.names = story.Listed(text)
 	}
-	for path := range files {
+	for path, text := range files {
 		below, is := strings.CutPrefix(path, checkpoint.Directory(w.story.Site)+"/")
 		namespace, one := strings.CutSuffix(below, "/checkpoint.yaml")
-		l.recorded[namespace] = l.recorded[namespace] || is && one
+		l.recorded[namespace] = l.recorded[namespace] || is && one && builds(namespace, text)
 	}
 	return l
+}
+
+// builds reports whether a checkpoint file is the ConfigMap of its namespace.
+func builds(namespace, text string) bool {
+	var object struct {
+		Kind     string
+		Metadata struct{ Name, Namespace string }
+	}
+	err := yaml.Unmarshal([]byte(text), &object)
+	return err == nil && object.Kind == "ConfigMap" && object.Metadata.Name != "" && object.Metadata.Namespace == namespace
 }
 
 // inUse returns the reason why a tick may not leave a namespace out of the list, by its
@@ -127,6 +139,11 @@ func (s *Seen) overdue() string {
 
 // wrongIn returns the difference between a list at the tip and the namespaces in use, or "".
 func (s *Seen) wrongIn(tip list) string {
+	for _, namespace := range tip.names {
+		if !tip.recorded[namespace] {
+			return "the list has " + namespace + ", which has no checkpoint file that builds"
+		}
+	}
 	for _, namespace := range s.ids() {
 		listed := slices.Contains(tip.names, namespace)
 		wrong := ""
