@@ -3,13 +3,13 @@ package cli_test
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/report"
 )
@@ -188,11 +188,13 @@ func TestTheFirstTickByDefaultsSaysWhereItsStateIs(t *testing.T) {
 	args := []string{"tick", "--repository", w.origin.Dir, "--kubeconfig", w.path("kubeconfig")}
 	cache, err := os.UserCacheDir()
 	must(t, err)
-	want := "site local stores its state in " + filepath.Join(cache, "gitlatch", "state.db") + ". To choose another file, use --config FILE\n"
+	c, err := config.Default(w.origin.Dir)
+	must(t, err)
+	want := "site local stores its state in " + c.State.Bolt + ". To choose another file, use --config FILE\n"
 	if got := w.run(append(args, "--dry-run")...); got.status != 0 || got.err != "" {
 		t.Errorf("a dry run, which keeps nothing: %+v", got)
 	}
-	if got := w.run(args...); got.status != 0 || got.err != want || strings.Contains(got.out, "state.db") {
+	if got := w.run(args...); got.status != 0 || got.err != want || !strings.HasPrefix(got.err, "site local stores its state in "+cache) || strings.Contains(got.out, cache) {
 		t.Errorf("first: %+v, want %q", got, want)
 	}
 	if got := w.run(args...); got.status != 0 || got.err != "" {

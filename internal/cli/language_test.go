@@ -168,10 +168,10 @@ func TestTheConfigurationIsFound(t *testing.T) {
 
 // The commands that the demo prints at its end work on its result.
 func TestTheDemoEndsWithCommandsThatWork(t *testing.T) {
-	t.Parallel()
 	if testing.Short() {
 		t.Skip("plays a whole day")
 	}
+	t.Setenv("KUBECONFIG", newWorld(t).path("kubeconfig"))
 	dir := t.TempDir()
 	now := time.Date(2026, 9, 17, 0, 0, 0, 0, time.UTC)
 	demo, ran := run(now, "demo", "--dir", dir), 0
@@ -185,8 +185,12 @@ func TestTheDemoEndsWithCommandsThatWork(t *testing.T) {
 			ran++
 		}
 	}
-	if got := run(now, "validate", filepath.Join(dir, "gitlatch-demo.yaml")); got.status != 0 || ran < 2 {
+	if got := run(now, "validate", filepath.Join(dir, "gitlatch-demo.yaml")); got.status != 0 || ran == 0 {
 		t.Errorf("%d commands, %+v", ran, got)
+	}
+	// The cluster of the demo was simulated: a restore must not reach the current one.
+	if got := run(now, "restore", "-c", filepath.Join(dir, "gitlatch-demo.yaml")); got.status != 2 || !strings.Contains(got.err, `context "gitlatch-demo"`) {
+		t.Errorf("a restore of the demo: %+v", got)
 	}
 }
 

@@ -1,10 +1,13 @@
 package config
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
@@ -95,8 +98,8 @@ func start() Config {
 }
 
 // Default returns the configuration of a command without a file: site "local", the
-// current kube context, and state in the user's cache folder. The repository has no
-// default.
+// current kube context, and state in the user's cache folder. Each repository has its own
+// state file. The repository has no default.
 func Default(repositoryURL string) (Config, error) {
 	c := start()
 	c.Site = "local"
@@ -111,8 +114,16 @@ func Default(repositoryURL string) (Config, error) {
 	if err != nil {
 		return Config{}, fmt.Errorf("find a folder for the state: %w. Set state.bolt.path in a configuration, and use --config", err)
 	}
-	c.State.Bolt = filepath.Join(cache, "gitlatch", "state.db")
+	c.State.Bolt = filepath.Join(cache, "gitlatch", stateFile(repositoryURL))
 	return c, nil
+}
+
+// stateFile returns the name of the default state file for the URL or path of a repository.
+func stateFile(repositoryURL string) string {
+	if !strings.Contains(repositoryURL, "://") {
+		repositoryURL, _ = filepath.Abs(repositoryURL) // it is relative if the working directory is gone
+	}
+	return fmt.Sprintf("%s-%.4x.db", strings.TrimSuffix(path.Base(repositoryURL), ".git"), sha256.Sum256([]byte(repositoryURL)))
 }
 
 // ParseConfig parses a document of kind Config. Errors are *yamldoc.Errors, which start

@@ -102,8 +102,23 @@ func TestTheDefaultNeedsOnlyARepository(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Site != "local" || c.Repository.Branch != "main" || !strings.HasSuffix(c.State.Bolt, "gitlatch/state.db") || c.Period == 0 {
+	if c.Site != "local" || c.Repository.Branch != "main" || !strings.HasPrefix(filepath.Base(c.State.Bolt), "site-") || c.Period == 0 {
 		t.Errorf("got %+v", c)
+	}
+	states := map[string]bool{}
+	for _, url := range []string{"/srv/git/site.git", "/srv/other/site.git", "https://git.example.com/site.git", "site.git"} {
+		c, err := Default(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		states[c.State.Bolt] = true
+	}
+	working, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Default(filepath.Join(working, "site.git")); err != nil || !states[c.State.Bolt] || len(states) != 4 {
+		t.Errorf("%d state files of 4 repositories, and another one, %s, for the absolute path: %v", len(states), c.State.Bolt, err)
 	}
 	for _, bad := range []string{"", "git@example.com:site.git", "https://a:b@example.com/site.git"} {
 		if _, err := Default(bad); err == nil {

@@ -127,7 +127,5 @@ func (d *day) lookAround(s term.Style) string {
 		"  cd " + filepath.Clean(dir) + "\n" +
 		"  gitlatch log tickets/seats --limit 3 -c " + config + "\n" +
 		"  git -C " + repository + " show " + branch + ":" + checkpoint.RecordPath(siteName, "tickets") + "\n" +
-		"  gitlatch status -c " + config + "\n" +
-		"  git clone " + repository + " fleet && kubectl kustomize fleet/apps/tickets\n" +
-		s.Faint("  The day is over, so status exits with 1: no tick ran since.") + "\n"
+		"  git clone " + repository + " fleet && kubectl kustomize fleet/apps/tickets\n"
 }

@@ -132,11 +132,13 @@ func teamFiles(t *traces.Trace, name string) map[string]string {
 func configPath(dir string) string { return filepath.Join(dir, "gitlatch-demo.yaml") }
 
 // configFile returns a configuration for the command to find a demo's repository and
-// state. It has no cluster, because the demo's cluster was simulated.
+// state. The demo's cluster was simulated: its context does not exist, so no command with
+// this configuration reads or changes a real cluster.
 func configFile(repository, dir string) []byte {
 	return fmt.Appendf([]byte(config.Modeline(config.KindConfig)), `apiVersion: %s
 kind: %s
 site: %s
+cluster: {context: gitlatch-demo} # simulated
 state: {bolt: {path: %q}}
 repository: {url: %q, branch: %s}
 `, config.APIVersion, config.KindConfig, siteName, statePath(dir), repository, branch)
