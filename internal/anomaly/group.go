@@ -53,7 +53,7 @@ func together(of []alert.Condition) alert.Condition {
 	return alert.Condition{
 		Kind:   first.Kind,
 		Text:   fmt.Sprintf("%d workloads: %s. For the first one: %s", len(of), term.Among(names), first.Text),
-		Effect: first.Effect,
-		Fix:    first.Fix,
+		Effect: "for the first one, " + first.Effect,
+		Fix:    "for the first one, " + first.Fix,
 	}
 }

@@ -1,6 +1,7 @@
 package anomaly
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -17,6 +18,7 @@ type Look struct {
 	Last   time.Time     // time of the previous sample; zero for the first one
 	Period time.Duration // planned time from one sample to the next
 
+	Site    string
 	Set     policy.Set
 	Samples []workload.Sample
 	// Decisions are the decisions of the tick. Latches are the latches after the tick.
@@ -86,12 +88,13 @@ func (l *Look) lasting(of latch.Latch) (all []alert.Condition) {
 func (l *Look) again(id workload.ID, e latch.Episode, effect string) alert.Condition {
 	r, _ := lists.First(rules, func(r rule) bool { return r.kind == e.Kind })
 	c := alert.Condition{
-		Kind: e.Kind, Subject: id.String(), Effect: effect, Fix: r.fix,
+		Kind: e.Kind, Subject: id.String(), Effect: effect, Fix: l.fixOf(r.fix, id),
 		Text: "it started at " + instant(e.Since) + ", and this tick could not check it",
 	}
 	for _, o := range l.Open {
 		if o.Kind == c.Kind && o.Subject == c.Subject {
 			c.Text = o.Text
+			c.Fix = o.Fix
 		}
 	}
 	return c
@@ -167,7 +170,8 @@ func (c *candidate) judge() (found []alert.Condition) {
 		case !now.known:
 			found = append(found, c.again(c.sample.ID, *next, c.effect()))
 		default:
-			found = append(found, alert.Condition{Kind: r.kind, Subject: c.sample.ID.String(), Text: now.text, Effect: c.effect(), Fix: r.fix})
+			fix := c.fixOf(cmp.Or(now.fix, r.fix), c.sample.ID)
+			found = append(found, alert.Condition{Kind: r.kind, Subject: c.sample.ID.String(), Text: now.text, Effect: c.effect(), Fix: fix})
 		}
 	}
 	c.watch.Episodes = episodes

@@ -276,7 +276,7 @@ func TestWhoIsJudged(t *testing.T) {
 			t.Errorf("%s, unknown: %v", name, kindsOf(got))
 		}
 		for _, g := range got {
-			if g.Effect != "its level in git is 200: its scale is unknown: generation 7 is not observed yet" {
+			if g.Effect != "a rebuild starts the workload with 200 pods, its level in git. The level does not change: its scale is unknown: generation 7 is not observed yet" {
 				t.Errorf("%s, unknown: does %q", name, g.Effect)
 			}
 		}

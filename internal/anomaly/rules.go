@@ -2,6 +2,7 @@ package anomaly
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
@@ -17,7 +18,7 @@ type rule struct {
 	hold time.Duration
 	// see applies the rule to a workload. The episode is the running one, or nil.
 	see func(*candidate, *latch.Episode) sight
-	fix string // see alert.Condition
+	fix string // see alert.Condition; fixOf fills it in
 }
 
 // A sight is the result of a rule at one sample. The zero value means that the sample
@@ -25,6 +26,7 @@ type rule struct {
 type sight struct {
 	known, matches bool
 	text           string // a sentence with the numbers
+	fix            string // instead of the fix of the rule; "" uses the fix of the rule
 	// from is the replica count at which the episode starts; 0 if the rule has no such
 	// count. A different value starts another episode.
 	from int32
@@ -57,19 +59,19 @@ const (
 // rules are all rules, in the order of their kinds.
 var rules = []rule{
 	{alert.Mismatch, deployed, (*candidate).mismatch,
-		"set _min and _max of the workload in its checkpoint file to the live values, or restore the values of git in the autoscaler"},
+		"to accept the live values, write them to {key}_min and {key}_max in {file}. Otherwise, correct the minimum and maximum of the autoscaler"},
 	{alert.BrakeLeft, unreleased, (*candidate).brakeLeft,
-		"run \"gitlatch restore release --expired --yes\", which removes the expired brakes. If gitlatch cannot read the annotation, restore spec.behavior of the autoscaler, and remove the annotation"},
+		"run \"gitlatch restore release -c {site}.yaml --expired --yes\", which removes every expired brake"},
 	{alert.Capped, momentary, (*candidate).capped,
-		"set _max of the workload in its checkpoint file to the live maximum before the next rebuild"},
+		"before the next rebuild, set {key}_max in {file} to the live maximum"},
 	{alert.Override, momentary, (*candidate).override,
-		"to keep this replica count, set the minimum of the autoscaler to it. Otherwise, check that the autoscaler is not paused; it then changes the replica count again"},
+		"to keep this replica count, set the minimum of the autoscaler to it. Otherwise, resume the autoscaler if it is paused. It then sets the replica count again"},
 	{alert.NotLoad, longestWindow, (*candidate).notLoad,
-		"find the cause, for example a higher minReplicas, a schedule, a user or another autoscaler"},
+		"run \"kubectl -n {namespace} describe hpa\", and look for a higher minReplicas, a schedule, a user or another autoscaler"},
 	{alert.Zero, overshoot, (*candidate).zero,
-		"scale the workload up manually, because an autoscaler with a minimum above 0 does not start it. If the workload should stay at 0 replicas, delete its entry on the branch"},
+		"run \"kubectl -n {namespace} scale {workload} --replicas={level}\", because an autoscaler with a minimum above 0 does not start the workload. If the workload should stay at 0 replicas, delete {key} and its other lines from {file}"},
 	{alert.WorkPerRequest, overshoot, (*candidate).workPerRequest,
-		"find out why the workload needs more pods, for example a new version, a high number of retries or a metric that now measures something else"},
+		"check {namespace}/{workload} for a new version, a high number of retries, or a metric of demand that now measures something else"},
 }
 
 const (
@@ -162,7 +164,12 @@ func (c *candidate) brakeLeft(*latch.Episode) sight {
 	if b.On == "" || b.Until.After(c.Now) {
 		return no
 	}
-	return yes("%s", b)
+	s := yes("%s", b)
+	if b.Until.IsZero() {
+		s.fix = fmt.Sprintf("set the scale-down setting of %s as in its manifest, and run \"kubectl -n {namespace} annotate %s %s-\"",
+			b.On, strings.ToLower(strings.Replace(b.On, " ", "/", 1)), workload.BrakeAnnotation)
+	}
+	return s
 }
 
 // notLoad matches a workload that grew while its metrics asked for fewer pods. The episode

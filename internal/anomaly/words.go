@@ -2,15 +2,18 @@ package anomaly
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// effect states the level in git after the tick, and why it is that level if this needs a
-// reason.
+// effect states the pods of a rebuild by the level in git after the tick, and why it is that
+// level if this needs a reason.
 func (c *candidate) effect() string {
 	d := c.decision
 	inGit := level(c.latch.Declared)
@@ -19,11 +22,11 @@ func (c *candidate) effect() string {
 		applies bool
 		words   string
 	}{
-		{d.Crosses() && c.latch.Declared.WithRollout(d.To.Rollout) == d.To, ", set by this tick"},
-		{proposed, ", and a pull request proposes another"},
-		{d.Crosses(), ", because its level change could not be committed"},
-		{d.Reason == policy.ReasonReport, ", because its policy only reports"},
-		{d.Verdict == policy.Frozen, ": " + d.Text},
+		{d.Crosses() && c.latch.Declared.WithRollout(d.To.Rollout) == d.To, ". This tick set the level"},
+		{proposed, ". A pull request proposes a new level"},
+		{d.Crosses(), ". A level change could not be committed"},
+		{d.Reason == policy.ReasonReport, ". The level does not change, because the policy of the workload only reports"},
+		{d.Verdict == policy.Frozen, ". The level does not change: " + d.Text},
 	} {
 		if w.applies {
 			return inGit + w.words
@@ -32,12 +35,21 @@ func (c *candidate) effect() string {
 	return inGit
 }
 
-// level states the level of an entry. The zero entry has no level.
+// level states the pods of a rebuild by the level of an entry. The zero entry has no level.
 func level(e checkpoint.Entry) string {
 	if e.Replicas == 0 {
-		return "git has no level for it"
+		return "git has no level for the workload, so a rebuild uses the replicas in its manifest (default 1)"
 	}
-	return fmt.Sprintf("its level in git is %d", e.Replicas)
+	return fmt.Sprintf("a rebuild starts the workload with %d pods, its level in git", e.Replicas)
+}
+
+// fixOf returns the fix of a rule for a workload. {key} is the entry of the workload in {file}.
+func (l *Look) fixOf(fix string, id workload.ID) string {
+	return strings.NewReplacer(
+		"{site}", l.Site, "{namespace}", id.Namespace, "{workload}", string(id.Kind)+"/"+id.Name,
+		"{file}", checkpoint.RecordPath(l.Site, id.Namespace), "{key}", string(id.Kind)+"."+id.Name,
+		"{level}", strconv.Itoa(int(l.Latches.Get(id).Declared.Replicas)),
+	).Replace(fix)
 }
 
 // span states how long an episode has lasted: "since 2026-03-02T08:00:00Z, for 2h".

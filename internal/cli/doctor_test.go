@@ -287,7 +287,7 @@ func TestDoctorAcceptsALineThatAUserWrote(t *testing.T) {
 	w.overlays(t)
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: false", 1)}, "take no risk")
 	look := []string{"doctor", "--path", "clusters/prod-eu/shop"}
-	if got := w.run(look...); got.status != 1 || !strings.Contains(got.out, "no-applier: shop/api, shop/cart, shop/web") {
+	if got := w.run(look...); got.status != 1 || !strings.Contains(got.out, "no-applier: shop/deployment/api, shop/deployment/cart, shop/deployment/web") {
 		t.Fatalf("without a line: %+v", got)
 	}
 	w.origin.Push(t, "main", map[string]string{"checkpoints/prod-eu/protection.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Protection\nrules:\n  \"shop/deployment/*\": \"kapp: its rebase rule keeps the live replicas\"\n"}, "kapp")

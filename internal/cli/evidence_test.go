@@ -153,7 +153,7 @@ func TestEvidenceIsOfThisClusterAndThisRepository(t *testing.T) {
 				w.api.objects[resource] = strings.NewReplacer("TIP", tip, "API", w.api.URL).Replace(text)
 			}
 			found := w.run("doctor", "--write")
-			if told := strings.HasPrefix(found.out, c.trap+": shop/api, shop/cart, shop/web\n"); told != (c.trap != "") || (found.status == 0) != (c.trap == "") || strings.Contains(found.out, "hunter2") {
+			if told := strings.HasPrefix(strings.Join(strings.Fields(found.out), " "), c.trap+": shop/deployment/api, shop/deployment/cart, shop/deployment/web "); told != (c.trap != "") || (found.status == 0) != (c.trap == "") || strings.Contains(found.out, "hunter2") {
 				t.Errorf("doctor: %+v", found)
 			}
 			for range 2 {
@@ -175,7 +175,7 @@ func TestEvidenceTakesAURLThatTheClusterKnows(t *testing.T) {
 	w := tended(t)
 	w.url = ""
 	got := w.run("doctor", "--write")
-	if got.status != 1 || !strings.HasPrefix(got.out, "other-repository: shop/api, shop/cart, shop/web\n") || !strings.Contains(got.out, "gitlatch doctor --url URL") || !strings.Contains(got.err, "does not create") {
+	if got.status != 1 || !strings.HasPrefix(got.out, "other-repository: shop/deployment/api, shop/deployment/cart, shop/deployment/web\n") || !strings.Contains(got.out, "gitlatch doctor --url URL") || !strings.Contains(got.err, "does not create") {
 		t.Errorf("%+v", got)
 	}
 	w.url = "https://bot:hunter2@git.example.com/platform/fleet.git"

@@ -147,7 +147,7 @@ func TestTheRestGoesOn(t *testing.T) {
 			w.replace(t, checkpoint.SitePath("prod-eu"), "version: 1", "version: 7")
 		}, []string{checkpoint.SitePath("prod-eu"), "Update gitlatch"}, nil, "", []string{`deployment.web: "100"`}},
 		{"a policy edited into nonsense", func(t *testing.T, w *world) { w.replace(t, "gitlatch.yaml", "mode: latch", "mode: latchh") },
-			[]string{"gitlatch uses the last agreed policy: gitlatch.yaml:3: mode: must be one of observe, latch"}, nil,
+			[]string{"gitlatch.yaml:3: mode: must be one of observe, latch", "until then gitlatch uses the last version that it accepted"}, nil,
 			"latch(prod-eu): shop/web 100 -> 200, +1 more", []string{`deployment.web: "200"`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -127,15 +127,15 @@ func (e *examination) ways() {
 			text  string
 			fix   string
 		}{
-			{e.old(), ServerTooOld, fmt.Sprintf("The API server runs Kubernetes 1.%d, but admission policies of this kind are active by default only in Kubernetes 1.%d and later.", e.Cluster.Minor, since),
-				"use the ignore rule of your GitOps tool, or upgrade the cluster"},
+			{e.old(), ServerTooOld, fmt.Sprintf("The API server runs Kubernetes 1.%d. Before Kubernetes 1.%d, this policy acts only if the feature gate MutatingAdmissionPolicy is on. doctor cannot read feature gates, so the policy does not count as a rule.", e.Cluster.Minor, since),
+				"add the ignore rule that \"gitlatch render argocd\" or \"gitlatch render flux\" prints, or upgrade the cluster"},
 			{w.changes("replicas") && !w.onlyCreation(), PolicyOnUpdate, "The policy matches operations other than CREATE, so it changes live workloads.",
-				"set operations: [CREATE] in spec.matchConstraints.resourceRules of the policy"},
+				"set operations: [CREATE] in each entry of spec.matchConstraints.resourceRules of " + w.name()},
 			{ptr.Deref(w.policy.Spec.FailurePolicy, admission.Fail) != admission.Ignore, FailsClosed, "The policy has failurePolicy: Fail. If the policy cannot read a checkpoint file, the API server refuses to create workloads, even during a rebuild.",
-				"set spec.failurePolicy: Ignore in the policy"},
+				"set spec.failurePolicy: Ignore in " + w.name()},
 			{ptr.Deref(w.binding.Spec.ParamRef.ParameterNotFoundAction, admission.DenyAction) != admission.AllowAction, FailsClosed,
 				fmt.Sprintf("The binding %s has parameterNotFoundAction: Deny. The API server refuses to create workloads in a namespace without a checkpoint file.", w.binding.Name),
-				"set spec.paramRef.parameterNotFoundAction: Allow in the binding"},
+				"set spec.paramRef.parameterNotFoundAction: Allow in MutatingAdmissionPolicyBinding " + w.binding.Name},
 		} {
 			if f.found {
 				e.find(f.trap, w.name(), f.text, f.fix)

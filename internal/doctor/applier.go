@@ -172,7 +172,7 @@ func (e *examination) narrowed(s subject, by owner) *Finding {
 				continue
 			}
 			if f := keeps(s, by.annotations); f != nil {
-				return &Finding{RuleNarrowed, s.ID.Short(), fmt.Sprintf("The live object %s protects the live replica count, but the manifest of this object in %s does not. After the next apply of this manifest, the replica count in the manifest of the workload (default 1) overrides the live replica count. Finding for the manifest: %s", by.name, o.Dir, f.Text),
+				return &Finding{RuleNarrowed, s.ID.String(), fmt.Sprintf("The live object %s protects the live replica count, but the manifest of this object in %s does not. After the next apply of this manifest, the replica count in the manifest of the workload (default 1) overrides the live replica count. Finding for the manifest: %s", by.name, o.Dir, f.Text),
 					fmt.Sprintf("before the next apply of the manifest in %s, %s", o.Dir, f.Fix)}
 			}
 		}

@@ -216,18 +216,18 @@ func (a application) keeps(s subject, annotations map[string]string) *Finding {
 	}
 	switch {
 	case !ignores && groupless:
-		return &Finding{RuleWithoutGroup, s.ID.Short(), fmt.Sprintf(unprotected+". The ignoreDifferences rule of %s has no group, so it matches no object.", a.name()),
-			fmt.Sprintf("replace the rule in spec.ignoreDifferences of %s with %s", a.name(), rule)}
+		return &Finding{RuleWithoutGroup, s.ID.String(), fmt.Sprintf(unprotected+". The ignoreDifferences rule of %s has no group, so it matches no object.", a.name()),
+			fmt.Sprintf("replace the rule without a group in spec.ignoreDifferences of %s with %s", a.name(), rule)}
 	case !ignores:
 		fix := fmt.Sprintf("add %s to spec.ignoreDifferences of %s", rule, a.name())
 		if !slices.Contains(options, respect) {
 			fix = fmt.Sprintf("add %s to spec.ignoreDifferences and %s to spec.syncPolicy.syncOptions of %s", rule, respect, a.name())
 		}
-		return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+". %s applies the workload with its replicas, so each sync sets the live replicas to the replica count in git.", a.name()), fix}
+		return &Finding{NoRule, s.ID.String(), fmt.Sprintf(unprotected+". %s applies the workload with its replicas, so each sync sets the live replicas to the replica count in git.", a.name()), fix}
 	case !slices.Contains(options, respect) && slices.Contains(own, respect):
-		return &Finding{OptionNotRead, s.ID.Short(), fmt.Sprintf(unprotected+". %s is in the annotation %s of the workload, but Argo CD does not read this option there.", respect, syncAnnotation), option}
+		return &Finding{OptionNotRead, s.ID.String(), fmt.Sprintf(unprotected+". %s is in the annotation %s of the workload, but Argo CD does not read this option there.", respect, syncAnnotation), option}
 	case !slices.Contains(options, respect):
-		return &Finding{NotRespected, s.ID.Short(), fmt.Sprintf(unprotected+". %s ignores the replicas when it compares objects, but not when it syncs them.", a.name()), option}
+		return &Finding{NotRespected, s.ID.String(), fmt.Sprintf(unprotected+". %s ignores the replicas when it compares objects, but not when it syncs them.", a.name()), option}
 	}
 	return nil
 }

@@ -102,15 +102,15 @@ func (h Here) otherRevision(a applier) *Finding {
 	if o := others[0]; o.resolved != "" {
 		at = fmt.Sprintf(" (last resolved to %.12s, which is not the tip of the branch)", o.resolved)
 	}
-	return &Finding{OtherRevision, "", fmt.Sprintf("%s reads %s%s, but gitlatch writes to branch %s.", a.name, names(others, func(o origin) string { return o.revision }), at, h.Branch),
-		fmt.Sprintf("set "+others[0].option+" in the source of %s", h.Branch, a.name)}
+	return &Finding{OtherRevision, "", fmt.Sprintf("%s reads %s%s, but gitlatch writes to branch %s. The rules of this object do not count for the site.", a.name, names(others, func(o origin) string { return o.revision }), at, h.Branch),
+		fmt.Sprintf("set "+others[0].option+" in the source of %s. If it reads the correct branch, set repository.branch in the configuration of gitlatch to that branch", h.Branch, a.name)}
 }
 
 func (Here) notReconciling(a applier) *Finding {
 	if a.stopped == "" {
 		return nil
 	}
-	return &Finding{NotReconciling, "", a.name + " does not reconcile (" + sanitize.Line(a.stopped) + "), so its rules do not count.", "correct the cause, and reconcile " + a.name + " again"}
+	return &Finding{NotReconciling, "", a.name + " does not reconcile (" + sanitize.Line(a.stopped) + "), so its rules do not count for the site.", "correct the cause, and reconcile " + a.name + " again"}
 }
 
 // A reason is a text and whether it applies.

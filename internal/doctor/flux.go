@@ -168,13 +168,13 @@ func (k kustomization) keeps(s subject, annotations map[string]string) *Finding 
 	name := k.name()
 	rule := fmt.Sprintf("{paths: [%s], target: {kind: %s}} to spec.ignore of %s", s.pointer(), s.object.Kind, name)
 	if what, ok := ssaModes[annotations[ssaAnnotation]]; ok {
-		return &Finding{SSA, s.ID.Short(), fmt.Sprintf("The workload has the annotation %s: %s, so %s.", ssaAnnotation, annotations[ssaAnnotation], what),
+		return &Finding{SSA, s.ID.String(), fmt.Sprintf("The workload has the annotation %s: %s, so %s.", ssaAnnotation, annotations[ssaAnnotation], what),
 			"remove the annotation, and add " + rule}
 	}
 	if slices.ContainsFunc(k.Spec.Ignore, func(r ignoreRule) bool { return r.ignores(s) }) {
 		return nil
 	}
-	return &Finding{NoRule, s.ID.Short(), fmt.Sprintf(unprotected+". %s applies the workload with its replicas, so each reconciliation sets the live replicas to the replica count in git.", name), "add " + rule + " (Flux 2.9)"}
+	return &Finding{NoRule, s.ID.String(), fmt.Sprintf(unprotected+". %s applies the workload with its replicas, so each reconciliation sets the live replicas to the replica count in git.", name), "add " + rule + " (Flux 2.9)"}
 }
 
 // ignores reports whether a rule ignores the field of a subject.

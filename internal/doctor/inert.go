@@ -16,7 +16,7 @@ import (
 const unprotected = "No rule protects the live replica count"
 
 // renderAdmission is the remedy that works with any tool.
-const renderAdmission = "gitlatch render admission | kubectl apply -f -"
+const renderAdmission = "run \"gitlatch render admission | kubectl apply -f -\""
 
 // staleCounts is the text of a finding about an Application whose syncs write all its
 // objects.
@@ -49,14 +49,14 @@ func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 		dropped = append(dropped, e.dropped(s, owner.applier, f == nil)...)
 		switch {
 		case f != nil && owner.away:
-			wrong = append(wrong, Finding{OtherDestination, s.ID.Short(), owner.mayOwn(f.Text), f.Fix})
+			wrong = append(wrong, Finding{OtherDestination, s.ID.String(), owner.mayOwn(f.Text), f.Fix})
 		case f != nil:
 			wrong = append(wrong, *f)
 		case owner.unbound != nil:
 			unbound = append(unbound, owner.unbound.about(s))
 		default:
 			if owner.stale {
-				dropped = append(dropped, Finding{StaleCounts, owner.name, staleCounts, "add " + outOfSync + " to spec.syncPolicy.syncOptions"})
+				dropped = append(dropped, Finding{StaleCounts, owner.name, staleCounts, "add " + outOfSync + " to spec.syncPolicy.syncOptions of " + owner.name})
 			}
 			keepers = append(keepers, Keeper{owner.tool, owner.name, "ignores " + s.pointer()})
 		}
@@ -79,12 +79,12 @@ func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 		return nil, nil
 	}
 	text, fix := e.noApplier(s)
-	return nil, []Finding{{NoApplier, s.ID.Short(), text, fix}}
+	return nil, []Finding{{NoApplier, s.ID.String(), text, fix}}
 }
 
 // about returns the finding for a workload.
 func (f Finding) about(s subject) Finding {
-	f.Subject = s.ID.Short()
+	f.Subject = s.ID.String()
 	return f
 }
 
@@ -121,9 +121,9 @@ func (e *examination) dropped(s subject, by applier, kept bool) []Finding {
 			if kept {
 				next = "The next apply that changes another field fails with \"doc is missing key: " + s.pointer() + "\""
 			}
-			return []Finding{{CountDropped, s.ID.Short(), fmt.Sprintf("Flux owns the field with the replica count %d, but the manifest in %s no longer contains this field. %s.",
+			return []Finding{{CountDropped, s.ID.String(), fmt.Sprintf("Flux owns the field with the replica count %d, but the manifest in %s no longer contains this field. %s.",
 				s.sample.Scale.Desired, o.Dir, next),
-				fmt.Sprintf("set replicas: %d in the manifest, or set another replica count with \"kubectl scale\" or an autoscaler", s.sample.Scale.Desired)}}
+				fmt.Sprintf("set replicas: %d in the manifest in %s, or set another replica count with \"kubectl scale\" or an autoscaler", s.sample.Scale.Desired, o.Dir)}}
 		}
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 func TestOneEditAway(t *testing.T) {
 	t.Parallel()
 	const (
-		policy = "admission: MutatingAdmissionPolicy anything acts on creation alone"
+		policy = "admission: MutatingAdmissionPolicy set-replicas acts on creation alone"
 		flux   = "flux: Kustomization flux-system/shop ignores /spec/replicas"
 		argo   = "argocd: Application argocd/shop ignores /spec/replicas"
 

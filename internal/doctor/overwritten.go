@@ -122,9 +122,9 @@ func (e *examination) resets(s subject, a scaler, by owner) {
 	if f == nil || f.Trap == SSA { // with its annotation, Flux does not update the autoscaler
 		return
 	}
-	text := fmt.Sprintf("%s applies %s of the %s, and so removes the brake that a restore sets. Without traffic, the %[3]s then scales down the workload.", by.name, field.text, field.of)
+	text := fmt.Sprintf("%s applies %s of %s %s, and so removes the brake that a restore sets. Without traffic, the %[3]s then scales down the workload.", by.name, field.text, field.of, a.ID.Name)
 	if by.away {
 		text = by.mayOwn(text)
 	}
-	e.find(BrakeOverwritten, s.ID.Short(), text, fmt.Sprintf("%s. Alternatively, remove %s from the manifest of the %s", f.Fix, field.text, field.of))
+	e.find(BrakeOverwritten, s.ID.String(), text, fmt.Sprintf("%s. Alternatively, remove %s from the manifest of %s %s", f.Fix, field.text, field.of, a.ID.Name))
 }

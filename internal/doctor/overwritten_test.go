@@ -143,7 +143,7 @@ func TestTheRuleIsForTheFieldOfABrake(t *testing.T) {
 	t.Parallel()
 	for base, kind := range map[string]plan.Kind{"brake-overwritten": plan.HPA, "brake-overwritten--keda": plan.ScaledObject} {
 		found := brakes(read(t, base).examine(t))
-		if len(found) != 1 || !strings.Contains(found[0].Text, " applies "+brake.Field(kind)+" of the ") {
+		if len(found) != 1 || !strings.Contains(found[0].Text, " applies "+brake.Field(kind)+" of ") {
 			t.Fatalf("%s: found %+v", base, found)
 		}
 		patch, _, err := brake.Put(brake.Object{Kind: kind}, time.Unix(0, 0), time.Hour)

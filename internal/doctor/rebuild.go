@@ -19,7 +19,7 @@ func (e *examination) rebuild(s *subject) {
 	o, w := e.given(s.ID)
 	s.Paused = pauses(w)
 	if s.Paused {
-		e.lowers(s, Paused, s.ID.Short(), fmt.Sprintf("%s builds the workload with paused: true. A rebuild creates the workload without pods, and the pods start only when you resume the workload.", o.Dir), "remove paused: true from the manifest")
+		e.lowers(s, Paused, s.ID.String(), fmt.Sprintf("%s builds the workload with paused: true. A rebuild creates the workload without pods, and the pods start only when you resume the workload.", o.Dir), "remove paused: true from the manifest in "+o.Dir)
 	}
 	e.limits(s)
 	if e.starts(s); s.Paused {
@@ -105,19 +105,19 @@ func (e *examination) patched(s *subject, included []inclusion) {
 		}
 		for _, w := range in.overlay.Workloads {
 			if renamed(*s, in.overlay, w) {
-				e.lowers(s, BeforePrefix, s.ID.Short(), fmt.Sprintf("The entry in git is for %s, but %s renames the workload to %s. The entry matches no live workload.", s.ID.Name, in.overlay.Dir, w.ID.Name),
-					fmt.Sprintf("delete the entry of %s from %s, and latch %s", s.ID.Name, file, w.ID.Name))
+				e.lowers(s, BeforePrefix, s.ID.String(), fmt.Sprintf("The entry in git is for %s, but %s renames the workload to %s. The entry matches no live workload.", s.ID.Name, in.overlay.Dir, w.ID.Name),
+					fmt.Sprintf("delete the entry %s.%s from %s, and latch %s", s.ID.Kind, s.ID.Name, file, w.ID.Name))
 				return
 			}
 		}
 	}
 	if s.Start > 0 {
-		e.lowers(s, ComponentMissing, s.ID.Short(), fmt.Sprintf("%s builds the workload but does not include the Component of its namespace.", s.By),
-			fmt.Sprintf("add %s to components of %s", path.Dir(checkpoint.ComponentPath(e.Site, s.ID.Namespace)), s.By))
+		e.lowers(s, ComponentMissing, s.ID.String(), fmt.Sprintf("%s builds the workload but does not include the Component of its namespace. A rebuild ignores its level.", s.By),
+			fmt.Sprintf("add %s to components of the kustomization in %s", path.Dir(checkpoint.ComponentPath(e.Site, s.ID.Namespace)), s.By))
 		return
 	}
-	e.lowers(s, PatchSkipped, s.ID.Short(), fmt.Sprintf("The folder %s builds no %s with this name in namespace %s.", included[0].overlay.Dir, s.ID.Kind, s.ID.Namespace),
-		"if you removed the workload, delete its entry from "+file)
+	e.lowers(s, PatchSkipped, s.ID.String(), fmt.Sprintf("The folder %s builds no %s with this name in namespace %s.", included[0].overlay.Dir, s.ID.Kind, s.ID.Namespace),
+		fmt.Sprintf("if you removed the workload, delete the entry %s.%s from %s. Otherwise, add its manifest to this folder", s.ID.Kind, s.ID.Name, file))
 }
 
 // skipped adds the finding that explains why a build with both the workload and the
@@ -146,9 +146,9 @@ func (e *examination) skipped(s *subject, in inclusion, w gitops.Object) {
 		fix = "include the Component in a kustomization that also builds the workload"
 	default:
 		trap, why = Overridden, fmt.Sprintf("Another patch or transformer in %s sets the replicas after the Component.", in.overlay.Dir)
-		fix = "remove the other patch or transformer"
+		fix = "remove the other patch or transformer from the kustomization in " + in.overlay.Dir
 	}
-	e.lowers(s, trap, s.ID.Short(), fmt.Sprintf("The level of the workload is %d, but the built manifest starts %s. %s", s.Level, term.Count(int(got), "pod"), why), fix)
+	e.lowers(s, trap, s.ID.String(), fmt.Sprintf("The level of the workload is %d, but the built manifest starts %s. %s", s.Level, term.Count(int(got), "pod"), why), fix)
 }
 
 // outside reports whether a folder that includes Components certainly does not build a

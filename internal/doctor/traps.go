@@ -14,14 +14,14 @@ import (
 func (e *examination) limits(s *subject) {
 	level, top := s.entry.Replicas, s.entry.Max
 	if need := max(level, s.Live); top > 0 && need > top {
-		e.lowers(s, MaxUnderNeed, s.ID.Short(), fmt.Sprintf("The maximum in git is %d replicas, but the workload needs %d replicas.", top, need),
+		e.lowers(s, MaxUnderNeed, s.ID.String(), fmt.Sprintf("The maximum in git is %d replicas, but the workload needs %d replicas.", top, need),
 			fmt.Sprintf("set %s.%s_max: \"%d\" in %s", s.ID.Kind, s.ID.Name, need, checkpoint.RecordPath(e.Site, s.ID.Namespace)))
 	}
 	for _, f := range e.floors(s) {
 		if f.holds(level, s.entry.Min) {
-			e.find(MinAsCheckpoint, s.ID.Short(), fmt.Sprintf("%s is %d, the minimum in git is %d, and the level is %d. Because the minimum applies to the live cluster, the live replicas and the level never fall below %[2]d.",
+			e.find(MinAsCheckpoint, s.ID.String(), fmt.Sprintf("%s is %d, the minimum in git is %d, and the level is %d. Because the minimum applies to the live cluster, the live replicas and the level never fall below %[2]d.",
 				f.of, f.min, s.entry.Min, level),
-				fmt.Sprintf("set the minimum back to %d, or set %s.%s_min: \"%d\" in %s", s.entry.Min, s.ID.Kind, s.ID.Name, f.min, checkpoint.RecordPath(e.Site, s.ID.Namespace)))
+				fmt.Sprintf("set the minimum of the autoscaler back to %d, or set %s.%s_min: \"%d\" in %s", s.entry.Min, s.ID.Kind, s.ID.Name, f.min, checkpoint.RecordPath(e.Site, s.ID.Namespace)))
 		}
 	}
 }
@@ -71,12 +71,12 @@ func (e *examination) overlays() {
 		for _, f := range o.Folders {
 			if len(f.Replicas) > 0 {
 				e.find(KustomizeReplicas, f.Dir, fmt.Sprintf("The replicas field of the kustomization sets the replicas of %s by name. The field matches workloads in all namespaces, and the build fails if no workload has the name.", strings.Join(f.Replicas, ", ")),
-					"remove the replicas field from the kustomization, and include the Component")
+					"remove the replicas field from the kustomization in "+f.Dir+", and include the Component")
 			}
 		}
 		if len(o.Sites) > 1 {
 			e.find(TwoSites, o.Dir, fmt.Sprintf("The folder includes the checkpoint files or Components of more than one site: %s.", strings.Join(o.Sites, " and ")),
-				"remove the files of the other site from resources and components")
+				"remove the files of every site except "+e.Site+" from resources and components of the kustomization in "+o.Dir)
 		}
 		records := o.Dir == checkpoint.Directory(e.Site)
 		if records && o.Dropped {

@@ -75,8 +75,8 @@ func (e *examination) reset(s *subject) bool {
 		return false
 	}
 	s.Start, s.By = *w.Replicas, o.Dir
-	e.lowers(s, StatedCount, s.ID.Short(), fmt.Sprintf("The manifest contains replicas: %d. After a rebuild, the next apply of the GitOps tool sets the workload to this replica count.", *w.Replicas),
-		fmt.Sprintf("configure the GitOps tool to ignore %s, and only then remove replicas from the manifest", s.pointer()))
+	e.lowers(s, StatedCount, s.ID.String(), fmt.Sprintf("The manifest in %s contains replicas: %d. After a rebuild, the next apply of the GitOps tool sets the workload to this replica count.", o.Dir, *w.Replicas),
+		fmt.Sprintf("add the rule of \"gitlatch render argocd\" or \"gitlatch render flux\", which makes the tool ignore %s. Only then remove replicas from the manifest in %s", s.pointer(), o.Dir))
 	return true
 }
 
@@ -105,7 +105,7 @@ func (e *examination) hidden(s *subject, admitted bool) bool {
 			text += ", and no folder in --path contains the manifest"
 			folder = "another folder"
 		}
-		e.lowers(s, NotBuilt, s.ID.Short(), text+". The replicas that a rebuild starts the workload with are unknown.",
+		e.lowers(s, NotBuilt, s.ID.String(), text+". The replicas that a rebuild starts the workload with are unknown.",
 			fmt.Sprintf("if %s in the repository contains the manifest, run \"gitlatch doctor --path FOLDER\". If another tool applies the workload and ignores %s, add \"%s: REASON\" to %s", folder, s.pointer(), s.ID, checkpoint.EvidencePath(e.Site)))
 	}
 	return len(s.Lowers) > before

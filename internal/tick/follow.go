@@ -33,7 +33,7 @@ func (t *Tick) follow(s latch.State, f Found) (latch.State, Notes) {
 		if f.Fate.Merged > 0 {
 			n.notice(NoticeMerged, loaded.Proposal.URL, "users merged %d of %d proposed changes", f.Fate.Merged, f.Fate.All)
 		}
-		s, more = landed(s, f)
+		s, more = landed(t.Site, s, f)
 		n = n.and(more)
 		s.Latches, more = followEntries(s.Latches, f)
 		n = n.and(more)
@@ -73,7 +73,7 @@ func present(l latch.Latch) latch.Latch {
 // landed charges the pushes of earlier ticks to the budget, and alerts on their surges that
 // are still in git. If such a tick did not save its state, its sample is lost. A workload may
 // have been back in that sample, so absences start again.
-func landed(s latch.State, f Found) (latch.State, Notes) {
+func landed(site string, s latch.State, f Found) (latch.State, Notes) {
 	var n Notes
 	judged := lists.Index(f.Changes, workloadOf)
 	for i, c := range f.Landed {
@@ -87,7 +87,7 @@ func landed(s latch.State, f Found) (latch.State, Notes) {
 			to := step.After.Entries[surged.ID].Replicas
 			j := judged[surged.ID]
 			if j.Now.Replicas == to && j.Was.Replicas == to {
-				n.Conditions = append(n.Conditions, surge(surged, step.Before.Entries[surged.ID].Replicas, to))
+				n.Conditions = append(n.Conditions, surge(site, surged, step.Before.Entries[surged.ID].Replicas, to))
 			}
 		}
 	}

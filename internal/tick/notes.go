@@ -27,13 +27,15 @@ func (n Notes) and(later Notes) Notes {
 	}
 }
 
-// triesAgain is the text of an alert for the reaction to a failed push or proposal.
-const triesAgain = "tries again with each tick. Until then, the levels in git do not change"
+// The effects of level changes that are not on the branch yet.
+const (
+	oldLevels  = "git has the old levels, so a rebuild starts with them"
+	triesAgain = oldLevels + ". gitlatch tries again with each tick"
+)
 
-// condition adds a condition: text is a sentence, effect is the reaction of gitlatch, such as
-// "tries again", and fix is the remedy for the user.
+// condition adds a condition. See alert.Condition for the texts.
 func (n *Notes) condition(kind alert.Kind, subject, text, effect, fix string) {
-	c := alert.Condition{Kind: kind, Subject: subject, Text: alert.Brief(text), Effect: "gitlatch " + effect, Fix: fix}
+	c := alert.Condition{Kind: kind, Subject: subject, Text: alert.Brief(text), Effect: effect, Fix: fix}
 	n.Conditions = append(n.Conditions, c)
 }
 
@@ -45,18 +47,20 @@ func (n *Notes) notice(kind NoticeKind, subject, format string, args ...any) {
 	n.Notices = append(n.Notices, Notice{kind, subject, fmt.Sprintf(format, args...)})
 }
 
-// invalid adds a file on the branch that cannot be read.
-func (n *Notes) invalid(file string, err error) {
-	did := "uses the last version that it accepted"
+// usesLast is the reaction of gitlatch to an invalid file that it accepted before.
+const usesLast = "gitlatch uses the last version that it accepted"
+
+// invalid adds a file on the branch that cannot be read, and the reaction of gitlatch.
+func (n *Notes) invalid(file string, err error, did string) {
 	fix := "correct " + file + " on the branch"
-	n.problem(fmt.Errorf("%w; %s; until then gitlatch %s", err, fix, did))
+	n.problem(fmt.Errorf("%w; %s; until then %s", err, fix, did))
 	n.condition(alert.Invalid, file, err.Error(), did, fix)
 }
 
 // policyGone adds that the branch has no policy file, and the reaction of gitlatch.
 func (n *Notes) policyGone(file, text, did string) {
-	fix := "restore the file, or correct repository.policyFile. To stop gitlatch, commit the file with mode: observe"
-	n.problem(fmt.Errorf("%s; gitlatch %s; %s", text, did, fix))
+	fix := "restore " + file + " on the branch, or correct repository.policyFile in the configuration. To stop gitlatch, commit the file with mode: observe"
+	n.problem(fmt.Errorf("%s; %s; %s", text, did, fix))
 	n.condition(alert.Invalid, file, text, did, fix)
 }
 

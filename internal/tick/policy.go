@@ -2,7 +2,6 @@ package tick
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
@@ -73,7 +72,7 @@ func (t *Tick) lastPolicy(ctx context.Context, tip string) (repo.Object, error) 
 func (r *reconciler) readPolicy(o repo.Object) error {
 	agreed := &r.Found.Agreed
 	if o.ID == "" && agreed.Policy != "" {
-		r.policyGone(r.PolicyFile, r.PolicyFile+" is gone from the branch", "uses its last version")
+		r.policyGone(r.PolicyFile, r.PolicyFile+" is gone from the branch", usesLast)
 		r.Clean = false
 		return r.readPolicy(repo.Object{ID: agreed.Policy})
 	}
@@ -91,7 +90,7 @@ func (r *reconciler) readPolicy(o repo.Object) error {
 	case agreed.Policy == "" || agreed.Policy == o.ID:
 		return err
 	}
-	r.invalid(r.PolicyFile, fmt.Errorf("gitlatch uses the last agreed policy: %w", err))
+	r.invalid(r.PolicyFile, err, usesLast)
 	r.Clean = false
 	return r.readPolicy(repo.Object{ID: agreed.Policy})
 }

@@ -87,8 +87,9 @@ func (p *publisher) propose(ctx context.Context) error {
 	}
 	if !p.Pushed && (ours.ID != "" || p.DryRun) { // the proposal is open and up to date
 		if p.Fleet.At.Sub(ours.Opened) >= unmergedAfter {
-			text := fmt.Sprintf("proposal %s waits since %s", ours.URL, ours.Opened.UTC().Format(timeFormat))
-			p.condition(alert.Blocked, "proposal", text, "keeps the pull request up to date", "merge the pull request, or close it to decline its level changes")
+			text := fmt.Sprintf("pull request %s has waited for a merge since %s", ours.URL, ours.Opened.UTC().Format(timeFormat))
+			p.condition(alert.Blocked, "proposal", text, oldLevels+". gitlatch keeps the pull request up to date",
+				"merge the pull request. To decline its level changes, close it. gitlatch then does not change its workloads for 24 hours")
 		}
 		return nil
 	}
@@ -117,7 +118,8 @@ func (p *publisher) pushProposal(ctx context.Context, s latch.State, want wants)
 		if made == nil {
 			text := fmt.Sprintf("branch %s has commits of other authors", to.Branch)
 			p.problem(errors.New(text))
-			p.condition(alert.Blocked, "proposal", text, "does not change the branch", "merge or delete the branch")
+			p.condition(alert.Blocked, "proposal", text, oldLevels+". gitlatch does not change the branch",
+				fmt.Sprintf("merge branch %s, or delete it. gitlatch then creates it again", to.Branch))
 			return false, nil
 		}
 	}
@@ -153,7 +155,7 @@ func (p *publisher) pushProposal(ctx context.Context, s latch.State, want wants)
 		}
 	}
 	switch {
-	case p.refused(err, "propose: %w", "proposal", "let gitlatch's identity push to branch "+to.Branch):
+	case p.refused(err, "propose: %w", "proposal", "allow the identity of gitlatch to push to branch "+to.Branch):
 		return false, nil
 	case errors.Is(err, repo.ErrMoved):
 		p.notice(NoticeMoved, to.Branch, "the proposal's branch moved before the push; the next tick tries again")
@@ -194,7 +196,7 @@ func (p *publisher) openProposal(ctx context.Context) error {
 	message := ledger.Message(ledger.Trailers{Site: p.Site}, false, lists.Map(crossings, proposal.Line), beside)
 	title, _, _ := strings.Cut(message, "\n")
 	on, err := p.Proposals.Ensure(ctx, repo.Draft{Branch: ours.Branch, Title: title, Body: proposal.Body(p.Site, crossings, beside)})
-	if p.refused(err, "propose: %w", "proposal", "let gitlatch's identity open pull requests") {
+	if p.refused(err, "propose: %w", "proposal", "allow the identity of gitlatch to open pull requests from branch "+ours.Branch) {
 		return nil
 	}
 	if err != nil {

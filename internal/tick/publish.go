@@ -118,7 +118,7 @@ func (p *publisher) commit(ctx context.Context) error {
 				continue
 			}
 		}
-		fix := "let gitlatch's identity push to the branch, or give it another branch or identity"
+		fix := fmt.Sprintf("allow the identity of gitlatch to push to branch %s, or set another branch or identity in repository of the configuration", p.Base)
 		if p.refused(err, "publish: %w; the levels in git do not change until the branch accepts a push", "", fix) {
 			return nil
 		}
@@ -352,7 +352,7 @@ func (p *publisher) pushBase(ctx context.Context, w writing) error {
 		changes := policy.Changes(p.changes)
 		for _, s := range by.Surges {
 			i := slices.IndexFunc(changes, func(c checkpoint.Change) bool { return c.ID == s.ID })
-			p.Conditions = append(p.Conditions, surge(s, changes[i].From.Replicas, changes[i].To.Replicas))
+			p.Conditions = append(p.Conditions, surge(p.Site, s, changes[i].From.Replicas, changes[i].To.Replicas))
 		}
 	}
 	p.changes = nil

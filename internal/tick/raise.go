@@ -9,10 +9,12 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/anomaly"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -29,12 +31,15 @@ const (
 // this tick adds. found are the conditions that the steps before it found.
 func (t *Tick) raise(s latch.State, f Found, p Published, r Report, found []alert.Condition) (latch.State, Notes, []alert.Alert) {
 	var n Notes
-	s.Head.UnpublishedSince = unpublishedSince(s, r, f.Fleet.At)
+	waits := unpublished(s, r)
+	s.Head.UnpublishedSince = unpublishedSince(s.Head.UnpublishedSince, len(waits) > 0, f.Fleet.At)
 	if r.Stop.Reason == policy.ReasonSecond {
 		// A second cluster cannot judge the conditions of the site's own cluster.
 		n.Conditions = lists.Map(s.Head.Open, func(o alert.Open) alert.Condition { return o.Condition })
 	} else {
 		n.fleet(f.Fleet, s.Head, r)
+		n.absent(t.Base, r)
+		n.stale(t.Base, s.Head.UnpublishedSince, waits, r)
 		n.unruled(s)
 		n.Conditions = append(n.Conditions, stillRemoved(s.Head.Open, s.Latches, f.Fleet.At)...)
 		n.markers(p.Markers, f.Set.InPlace, s.Head.Open)
@@ -58,14 +63,13 @@ func (t *Tick) raise(s latch.State, f Found, p Published, r Report, found []aler
 	return s, n, alerts
 }
 
-// unpublishedSince returns the instant since which a level change waits for a commit or a
-// proposal. Zero means that no level change waits.
-func unpublishedSince(s latch.State, r Report, now time.Time) time.Time {
+// unpublished returns the level changes that wait for a commit or a proposal.
+func unpublished(s latch.State, r Report) []policy.Decision {
 	var committed map[policy.Subject]policy.Decision
 	if r.Commit != nil {
 		committed = lists.Index(r.Commit.Changes, policy.Decision.Subject)
 	}
-	waits := slices.ContainsFunc(r.Decisions, func(d policy.Decision) bool {
+	return lists.Filter(r.Decisions, func(d policy.Decision) bool {
 		_, done := committed[d.Subject()]
 		if d.Crosses() && !done {
 			_, proposed := s.Latches.Get(d.ID).Change()
@@ -73,13 +77,18 @@ func unpublishedSince(s latch.State, r Report, now time.Time) time.Time {
 		}
 		return d.Verdict == policy.Pending && (d.Reason == policy.ReasonBudget || d.Reason == policy.ReasonNoEvidence)
 	})
+}
+
+// unpublishedSince returns the instant since which a level change waits. Zero means that no
+// level change waits.
+func unpublishedSince(since time.Time, waits bool, now time.Time) time.Time {
 	switch {
 	case !waits:
 		return time.Time{}
-	case s.Head.UnpublishedSince.IsZero():
+	case since.IsZero():
 		return now
 	}
-	return s.Head.UnpublishedSince
+	return since
 }
 
 // anomalies returns the unusual conditions of workloads, and the latches with their watch
@@ -87,7 +96,7 @@ func unpublishedSince(s latch.State, r Report, now time.Time) time.Time {
 func anomalies(period time.Duration, s latch.State, fleet workload.Fleet, r Report) ([]alert.Condition, latch.Latches) {
 	found, watches := anomaly.Judge(anomaly.Look{
 		Now: fleet.At, Last: s.Head.At, Period: period,
-		Set: r.Set, Samples: fleet.Samples, Decisions: r.Decisions, Latches: s.Latches,
+		Site: r.Site, Set: r.Set, Samples: fleet.Samples, Decisions: r.Decisions, Latches: s.Latches,
 		Whole: len(fleet.Unread) == 0 && fleet.Cluster != "" && r.Stop.Reason != policy.ReasonOther,
 		Open:  s.Head.Open,
 	})
@@ -106,28 +115,47 @@ func (n *Notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 		fix := policy.ApplyRights
 		for _, o := range fleet.Kinds {
 			if o.FullResource() == unread.Part {
-				fix = fmt.Sprintf("gitlatch render rights -c %s.yaml | kubectl apply -f -, or correct kinds in the policy", r.Site)
+				fix = fmt.Sprintf("run \"gitlatch render rights -c %s.yaml | kubectl apply -f -\", or correct kinds in the policy", r.Site)
 			}
 		}
 		n.condition(alert.Unread, unread.Part, unread.Part+" could not be read: "+cmp.Or(unread.Why, "no reason was given"),
-			"lowers no level of the site until it can list all objects", fix)
+			"gitlatch lowers no level of the site until it can list all objects, so a rebuild may start too many pods", fix)
 	}
 	for _, unmeasured := range fleet.Unmeasured {
 		n.condition(alert.Unmeasured, unmeasured.Part, "the demand that "+unmeasured.Part+" measures is unknown: "+unmeasured.Why,
-			"sends no work-per-request alerts for the affected workloads until the source returns a value", "check that the source runs, and check its address and credentials in demand of the configuration")
+			"gitlatch sends no work-per-request alerts for the affected workloads until the source returns a value", "check that "+unmeasured.Part+" runs, and check its address and credentials in demand of the configuration")
 	}
 	if head.Drop != nil {
 		n.Conditions = append(n.Conditions, massDrop(r.Site, *head.Drop))
 	}
-	many := lists.Count(r.Decisions, func(d policy.Decision) bool { return d.Reason == policy.ReasonMany })
-	if many > 0 {
-		n.condition(alert.Retirement, "", fmt.Sprintf("%d workloads have been absent for so long that gitlatch would remove their entries, but too many are absent at once", many),
-			"keeps the entries", "if the workloads are gone permanently, delete their entries on the branch. Keep the entries of workloads that are in the cluster, because gitlatch treats the removal of many such entries as a mistake")
+}
+
+// absent adds that too many workloads are absent to remove their entries.
+func (n *Notes) absent(branch string, r Report) {
+	many := lists.Filter(r.Decisions, func(d policy.Decision) bool { return d.Reason == policy.ReasonMany })
+	if len(many) == 0 {
+		return
 	}
-	if due := head.UnpublishedSince; !due.IsZero() && fleet.At.Sub(due) >= staleAfter {
-		n.condition(alert.Stale, "", fmt.Sprintf("a level change has been waiting since %s", due.UTC().Format(timeFormat)),
-			triesAgain+". A rebuild now starts with the old level", "to find the reason, see the other alerts and run \"gitlatch tick --dry-run\"")
+	files := slices.Compact(lists.Map(many, func(d policy.Decision) string { return checkpoint.RecordPath(r.Site, d.ID.Namespace) }))
+	texts := strings.Split(many[0].Text, "; ") // the last is the reason
+	n.condition(alert.Retirement, "", fmt.Sprintf("%s absent from the cluster for %s or longer: %s", term.Count(len(many), "workload"), policy.Span(r.Set.Guards.RetireAfter), namesOf(many)),
+		fmt.Sprintf("gitlatch keeps their entries in git, because %s. A rebuild starts these workloads at their levels if their manifests are in git", texts[len(texts)-1]),
+		fmt.Sprintf("if these workloads are gone permanently, delete their entries from %s on branch %s. Delete no other entries", term.Among(files), branch))
+}
+
+// stale adds that level changes have waited for too long.
+func (n *Notes) stale(branch string, since time.Time, waits []policy.Decision, r Report) {
+	if len(waits) == 0 || r.At.Sub(since) < staleAfter {
+		return
 	}
+	n.condition(alert.Stale, "", fmt.Sprintf("level changes have not reached branch %s since %s: %s", branch, since.UTC().Format(timeFormat), namesOf(waits)),
+		triesAgain, fmt.Sprintf("see the other alerts of the site, and run \"gitlatch tick -c %s.yaml --dry-run\", which prints the reason", r.Site))
+}
+
+// namesOf lists the workloads of decisions. The decisions are in the order of
+// workload.Compare.
+func namesOf(of []policy.Decision) string {
+	return term.Among(slices.Compact(lists.Map(of, func(d policy.Decision) string { return d.ID.String() })))
 }
 
 // massDrop returns the condition of a mass drop.
@@ -147,26 +175,31 @@ func massDrop(site string, d latch.Drop) alert.Condition {
 }
 
 // surge returns the condition of a committed surge.
-func surge(s ledger.Surge, from, to int32) alert.Condition {
+func surge(site string, s ledger.Surge, from, to int32) alert.Condition {
 	return alert.Condition{
 		Kind: alert.Surge, Subject: s.ID.String(),
 		Text:   fmt.Sprintf("its level rose from %d to %d in one change, because it has %d pods", from, to, s.Need),
 		Effect: fmt.Sprintf("a rebuild starts the workload with %d pods", to),
-		Fix:    "if the load is real, no action is necessary. If not, scale the workload down, and correct its level in the checkpoint file. gitlatch does not change the corrected level for 24 hours",
+		Fix: fmt.Sprintf("if the load is real, no action is necessary. If not, correct the metric or the maximum of its autoscaler, and set %s.%s in %s to the correct level. gitlatch keeps that level for 24 hours",
+			s.ID.Kind, s.ID.Name, checkpoint.RecordPath(site, s.ID.Namespace)),
 	}
 }
+
+// printUID explains the name of a cluster in texts.
+const printUID = "To print the UID of a cluster, run \"kubectl get namespace kube-system -o jsonpath={.metadata.uid}\""
 
 // clusters adds the conditions about another cluster that ticks as the site.
 func (n *Notes) clusters(site string, fleet workload.Fleet, c latch.Cluster, within time.Duration) {
 	recent := func(at time.Time) bool { return !at.IsZero() && fleet.At.Sub(at) <= within }
 	switch {
 	case c.Other != "" && recent(c.OtherSeen) && recent(c.Seen):
-		n.condition(alert.SecondCluster, c.Other, fmt.Sprintf("two live clusters run ticks of site %s: its own, %s, and %s", site, c.UID, c.Other),
-			"writes nothing for cluster "+c.Other+", and continues for the site's own cluster",
-			fmt.Sprintf("stop the schedule of cluster %s, or set another site in its configuration. If the site moved to this cluster, stop the schedule of %s, and run \"gitlatch adopt\"", c.Other, c.UID))
+		n.condition(alert.SecondCluster, c.Other, fmt.Sprintf("two live clusters run ticks of site %[1]s. The cluster of the site is %[2]s, and the second cluster is %[3]s", site, c.UID, c.Other),
+			fmt.Sprintf("gitlatch writes levels only for cluster %s. A rebuild of cluster %s has no levels of its own", c.UID, c.Other),
+			fmt.Sprintf("stop the ticks of cluster %[1]s, or set another site in its configuration. If the site moved to cluster %[1]s, stop the ticks of cluster %[2]s, and run \"gitlatch adopt -c %[3]s.yaml\" with the kubeconfig of cluster %[1]s. %[4]s", c.Other, c.UID, site, printUID))
 	case c.Other != "" && fleet.Cluster == c.Other:
-		n.condition(alert.ClusterNew, c.Other, fmt.Sprintf("cluster %s runs ticks of site %s, whose own cluster was %s", c.Other, site, c.UID),
-			"only raises levels", "after you move the traffic to the rebuilt cluster, run \"gitlatch adopt\"")
+		n.condition(alert.ClusterNew, c.Other, fmt.Sprintf("cluster %s runs ticks of site %s, but the cluster of the site was %s", c.Other, site, c.UID),
+			"gitlatch raises levels, but lowers no level, so a rebuild may start too many pods",
+			fmt.Sprintf("after you move the traffic to cluster %[1]s, run \"gitlatch adopt -c %[2]s.yaml\" with the kubeconfig of cluster %[1]s. %[3]s", c.Other, site, printUID))
 	}
 }
 
@@ -180,7 +213,7 @@ func (n *Notes) unruled(s latch.State) {
 		return
 	}
 	file := s.Head.Agreed.PolicyFile
-	n.policyGone(file, fmt.Sprintf("the branch has no %s; entries in git: %d", file, entries), "only observes, and does not update the entries")
+	n.policyGone(file, fmt.Sprintf("the branch has no %s; entries in git: %d", file, entries), "gitlatch only observes, and does not update the entries")
 }
 
 // markers adds the conditions about refused markers, and about numbers that users wrote. A
@@ -204,7 +237,7 @@ func (n *Notes) markers(m markers, files []string, open []alert.Open) {
 		}
 		if len(texts) > 0 {
 			n.condition(alert.Invalid, file, strings.Join(texts, "\n"),
-				"does not change the file, and still commits the checkpoint file", "correct the file as the message describes, or remove the file from inPlace in the policy")
+				"the file keeps its replica counts. gitlatch still commits the checkpoint file", "correct "+file+" as the message describes, or remove it from inPlace in the policy")
 		}
 	}
 }

@@ -3,7 +3,6 @@ package tick
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -160,7 +159,7 @@ func (r *reconciler) readBase(ctx context.Context) error {
 		// site.yaml names the format, the kinds and the cluster. While it is broken, gitlatch
 		// does not use or write the directory. If the head has no UID, the sampled cluster may
 		// be another site's, so the site is not bound to it.
-		r.invalid(checkpoint.SitePath(r.Site), fmt.Errorf("gitlatch writes nothing for the site: %w", err))
+		r.invalid(checkpoint.SitePath(r.Site), err, "gitlatch writes nothing for the site, so a rebuild starts with the present levels in git")
 		r.Stop = err.Error()
 		if r.Head.Cluster.UID == "" {
 			r.Found.Fleet.Cluster = ""
@@ -182,11 +181,11 @@ func (r *reconciler) readDirectory(ctx context.Context, tree checkpoint.Tree, ob
 	if tree.Unproven == nil {
 		r.Found.Agreed.Evidence = tree.Evidence
 	} else {
-		r.invalid(checkpoint.EvidencePath(r.Site), tree.Unproven)
+		r.invalid(checkpoint.EvidencePath(r.Site), tree.Unproven, usesLast)
 		r.Clean = false
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(tree.Broken)) {
-		r.invalid(checkpoint.RecordPath(r.Site, namespace), tree.Broken[namespace])
+		r.invalid(checkpoint.RecordPath(r.Site, namespace), tree.Broken[namespace], usesLast)
 		r.Clean = false
 	}
 	for _, read := range []func(context.Context) error{

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
@@ -13,11 +12,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
-
-// namedLargest is the number of workloads that an alert about removed entries names.
-const namedLargest = 5
 
 // A presence contains the workloads that are in the site's cluster.
 type presence struct {
@@ -109,15 +106,12 @@ func removedNotice(id workload.ID, commit string, until, again time.Time) Notice
 func removedAtOnce(commit string, gone []ledger.Change, of int, until time.Time) alert.Condition {
 	largest := slices.Clone(gone)
 	slices.SortStableFunc(largest, func(a, b ledger.Change) int { return cmp.Compare(b.Agreed.Replicas, a.Agreed.Replicas) })
-	names := lists.Map(largest[:min(namedLargest, len(largest))], func(c ledger.Change) string { return fmt.Sprintf("%s %d", c.ID, c.Agreed.Replicas) })
-	text := fmt.Sprintf("commit %s removed %d of %d entries of workloads that are in the cluster: %s", commit, len(gone), of, strings.Join(names, ", "))
-	if more := len(gone) - len(names); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
+	names := lists.Map(largest, func(c ledger.Change) string { return fmt.Sprintf("%s (level %d)", c.ID, c.Agreed.Replicas) })
+	text := fmt.Sprintf("commit %s removed %d of %d entries, and their workloads are in the cluster: %s", commit, len(gone), of, term.Among(names))
 	return alert.Condition{
 		Kind: alert.EntriesRemoved, Subject: commit, Text: alert.Brief(text),
-		Effect: "gitlatch writes no level for them until " + until.UTC().Format(timeFormat) + ". After that, gitlatch treats them as new workloads",
-		Fix:    "if this was a mistake, revert the commit. To opt the workloads out, wait until gitlatch has written the entries again, and then remove them a second time. To stop gitlatch, commit the policy with mode: observe",
+		Effect: fmt.Sprintf("a rebuild starts these workloads with the replicas in their manifests (default 1). gitlatch writes no level for them until %s, and then treats them as new workloads", until.UTC().Format(timeFormat)),
+		Fix:    "if this was a mistake, run \"git revert " + commit + "\" and push. To opt the workloads out, wait until gitlatch has written the entries again, and then remove them a second time. To stop gitlatch, commit the policy with mode: observe",
 	}
 }
 

@@ -35,6 +35,7 @@ const timeFormat = time.RFC3339
 // Wait, Flush, SkipCI and DryRun are optional. The others are required.
 type Tick struct {
 	Site   string
+	Base   string        // the name of the site's branch, for texts
 	Owner  string        // the owner of the lease; unique for each run
 	Period time.Duration // the scheduled time from one tick to the next
 	Lease  time.Duration // the duration of the lease; below Period

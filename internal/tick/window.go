@@ -3,6 +3,7 @@ package tick
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
@@ -64,7 +65,8 @@ func (r *reconciler) lookBack(ctx context.Context) error {
 			r.window.belief = rewritten
 			r.notice(NoticeRewritten, r.Tip, "the branch did not descend from %s on two ticks: gitlatch accepts it", agreed.Tip)
 			text := r.Notices[len(r.Notices)-1].Text
-			r.condition(alert.Rewritten, r.Tip, text, "accepted the branch, and does not change the rewritten entries for 24 hours", "find the user who rewrote the branch, and compare the levels of the two commits. To restore a level, commit it again")
+			r.condition(alert.Rewritten, r.Tip, text, "a rebuild starts with the levels of the new commit. gitlatch does not change the rewritten entries for 24 hours",
+				fmt.Sprintf("to compare the levels, run \"git diff %s %s -- %s\". To restore a level, commit it again", agreed.Tip, r.Tip, checkpoint.Directory(r.Site)))
 			return nil
 		}
 	}

@@ -34,6 +34,7 @@ func Owner(what string) string { return what + "/" + crand.Text() }
 func Tick(c config.Config, p Parts) *tick.Tick {
 	return &tick.Tick{
 		Site:        c.Site,
+		Base:        c.Repository.Branch,
 		Owner:       p.Owner,
 		Period:      c.Period,
 		Lease:       Lease(c),

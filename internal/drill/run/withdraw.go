@@ -43,8 +43,8 @@ func (r *Run) withdraw(ctx context.Context, look score.Look, d drill.Document) d
 		Message: doctor.EvidenceMessage(found.Site, look.Tree.Evidence, left), When: r.Tick.Clock(),
 	})
 	gone := alert.Condition{
-		Kind: alert.RuleGone, Text: alert.Brief("No rule protects the live replica count any more:\n" + reasons), Effect: "gitlatch writes no levels for these workloads",
-		Fix: fmt.Sprintf("%s, and run \"gitlatch doctor --write\". Or add a line of your own to %s", strings.Join(fixes, ", "), file),
+		Kind: alert.RuleGone, Text: alert.Brief("No rule protects the live replica count any more:\n" + reasons), Effect: "gitlatch writes no levels for these workloads, so a rebuild starts with the present levels in git",
+		Fix: fmt.Sprintf("%s, and run \"gitlatch doctor --write\". If another rule protects a workload, add \"NAMESPACE/KIND/NAME: REASON\" to %s", strings.Join(fixes, ", "), file),
 	}
 	if err != nil {
 		gone.Effect = fmt.Sprintf("gitlatch could not remove their lines from %s, and may continue to write levels: %v", file, err)

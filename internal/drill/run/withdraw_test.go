@@ -86,7 +86,7 @@ func TestADrillWithdrawsWhatDoesNotHold(t *testing.T) {
 					}
 				}
 			}
-			const gone = "shop/web: No rule protects the live replica count. Kustomization flux-system/shop applies the workload with its replicas"
+			const gone = "shop/deployment/web: No rule protects the live replica count. Kustomization flux-system/shop applies the workload with its replicas"
 			withdrawn := !maps.Equal(c.before, c.left)
 			if said := strings.Join(d.Problems, "\n"); (withdrawn || c.tells) != strings.Contains(told, gone) || (withdrawn || c.says) != strings.Contains(said, gone) {
 				t.Errorf("withdrawn %v, passed %v, told %q, problems %q", withdrawn, d.Passed, told, d.Problems)

@@ -116,6 +116,7 @@ func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 	w.Settled = map[time.Time]bool{}
 	t := &tick.Tick{
 		Site:        w.Site,
+		Base:        "main",
 		Owner:       fmt.Sprintf("run-%d", w.runs),
 		Period:      Period,
 		Lease:       Period - time.Minute,
