@@ -106,7 +106,7 @@ func (e *examination) hidden(s *subject, admitted bool) bool {
 			folder = "another folder"
 		}
 		e.lowers(s, NotBuilt, s.ID.String(), text+". The replicas that a rebuild starts the workload with are unknown.",
-			fmt.Sprintf("if %s in the repository contains the manifest, run \"gitlatch doctor --path FOLDER\". If another tool applies the workload and ignores %s, add \"%s: REASON\" to %s", folder, s.pointer(), s.ID, checkpoint.EvidencePath(e.Site)))
+			fmt.Sprintf("if %s in the repository contains the manifest, run \"gitlatch doctor --path FOLDER\". If another tool applies the workload and ignores %s, add \"NAMESPACE/KIND/NAME: REASON\" to %s", folder, s.pointer(), checkpoint.EvidencePath(e.Site)))
 	}
 	return len(s.Lowers) > before
 }
