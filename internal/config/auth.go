@@ -75,7 +75,7 @@ func authFields(auth *Auth) yamldoc.Object {
 		yamldoc.Optional("usernameEnv", "environment variable that contains the user name for the git server", yamldoc.Into(&auth.UsernameEnv, variable)),
 		yamldoc.Optional("sshKeyEnv", "environment variable that contains the private deploy key for an ssh URL", yamldoc.Into(&auth.SSHKey.Env, variable)),
 		yamldoc.Optional("sshKeyFile", "path of the file that contains the private deploy key for an ssh URL", file(&auth.SSHKey.File)),
-		yamldoc.Optional("hostKeys", "list of SSH host keys that gitlatch accepts; each host key consists of the key type and the public key, such as \"ssh-ed25519 AAAA...\"", texts(&auth.HostKeys, "pin a key", hostKey, wholeKey)),
+		yamldoc.Optional("hostKeys", "list of SSH host keys that gitlatch accepts; each host key consists of the key type and the public key, such as `ssh-ed25519 AAAA...`", texts(&auth.HostKeys, "pin a key", hostKey, wholeKey)),
 	).With(
 		yamldoc.OneOf("tokenEnv", "tokenFile", "sshKeyEnv", "sshKeyFile"),
 		yamldoc.AtMostOne(userNames...),

@@ -63,7 +63,7 @@ func eksFields(e *EKS) yamldoc.Object {
 		regionField(&e.Region, "EKS cluster"),
 		yamldoc.Optional("roleArn", "ARN of the IAM role that gitlatch assumes to access an EKS cluster in a different AWS account",
 			yamldoc.Into(&e.RoleARN, yamldoc.Text(`^arn:aws(-[a-z]+)*:iam::[0-9]{12}:role/[-A-Za-z0-9_+=,.@/]+$`, "the ARN of a role, such as arn:aws:iam::123456789012:role/gitlatch"))),
-		yamldoc.Optional("externalId", "external ID that gitlatch sends when it assumes the role in roleArn; set the external ID that the trust policy of the role requires",
+		yamldoc.Optional("externalId", "external ID that gitlatch sends when it assumes the IAM role in `roleArn`; set the external ID that the trust policy of the IAM role requires",
 			yamldoc.Into(&e.ExternalID, yamldoc.Text(`^[-A-Za-z0-9_+=,.@:/]{2,}$`, "an external id: letters, digits and any of +=,.@:/-_"))),
 	).With(yamldoc.Needs("externalId", "it is shown when a role is assumed", "roleArn"))
 }
@@ -88,7 +88,7 @@ func githubFields(g *GitHub) yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Required("repository", "GitHub repository, as owner/name",
 			yamldoc.Into(&g.Repository, yamldoc.Text(`^[-A-Za-z0-9_]{1,100}/[-A-Za-z0-9_.]{1,100}$`, "owner/name, without a URL"))),
-		yamldoc.Optional("apiURL", "API URL of a GitHub Enterprise server, such as https://github.example.com/api/v3/",
+		yamldoc.Optional("apiURL", "API URL of a GitHub Enterprise server, such as `https://github.example.com/api/v3/`",
 			yamldoc.Into(&g.APIURL, yamldoc.Text(`^https?://`, "an https URL"), wrongAPIURL)),
 		yamldoc.Optional("appSecret", "name or ARN of the AWS Secrets Manager secret that contains the credentials of a GitHub App", yamldoc.Into(&g.AppSecret, secretName, noToken)),
 		yamldoc.Optional("tokenSecret", "name or ARN of the AWS Secrets Manager secret that contains a fine-grained access token", yamldoc.Into(&g.TokenSecret, secretName, noToken)),
@@ -106,7 +106,7 @@ func s3Fields(s *S3) yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Required("bucket", "name of the S3 bucket",
 			yamldoc.Into(&s.Bucket, yamldoc.Text(`^[a-z0-9][-.a-z0-9]{1,61}[a-z0-9]$`, "the name of a bucket: 3 to 63 small letters, digits, - and ."))),
-		yamldoc.Optional("prefix", "prefix of the object keys in the S3 bucket, such as gitlatch/",
+		yamldoc.Optional("prefix", "prefix of the object keys in the S3 bucket, such as `gitlatch/`",
 			yamldoc.Into(&s.Prefix, yamldoc.Text(`^([-A-Za-z0-9_.]+/)+$`, "folders with a slash after each, such as gitlatch/drills/"))),
 		regionField(&s.Region, "S3 bucket"),
 	)

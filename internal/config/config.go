@@ -144,8 +144,8 @@ func configDocument(c *Config) yamldoc.Document {
 			yamldoc.Into(&c.Site, yamldoc.Label)),
 		yamldoc.Optional("cluster", "Kubernetes cluster that gitlatch samples; by default, gitlatch uses the current context of the kubeconfig file", yamldoc.Fields(
 			yamldoc.Optional("eks", "Amazon EKS cluster that gitlatch accesses with AWS credentials", eksFields(&c.Cluster.EKS)),
-			yamldoc.Optional("kubeconfig", "path of the kubeconfig file; the default is the path in $KUBECONFIG, or ~/.kube/config if $KUBECONFIG is not set", file(&c.Cluster.Kubeconfig)),
-			yamldoc.Optional("context", "name of a context in the kubeconfig file; the default is the current context of this file", yamldoc.Into(&c.Cluster.Context, anyText)),
+			yamldoc.Optional("kubeconfig", "path of the kubeconfig file; the default is the path in `$KUBECONFIG`, or `~/.kube/config` if `$KUBECONFIG` is not set", file(&c.Cluster.Kubeconfig)),
+			yamldoc.Optional("context", "name of a context in the kubeconfig file; the default is the current context of the kubeconfig file", yamldoc.Into(&c.Cluster.Context, anyText)),
 		).With(
 			yamldoc.AtMostOne("eks", "kubeconfig"),
 			yamldoc.AtMostOne("eks", "context"),
@@ -155,14 +155,14 @@ func configDocument(c *Config) yamldoc.Document {
 				yamldoc.Required("path", "path of the bbolt file; gitlatch creates the file if it does not exist", file(&c.State.Bolt)),
 			)),
 			yamldoc.Optional("dynamodb", "Amazon DynamoDB table that stores the state of the site", dynamoFields(&c.State.DynamoDB)),
-			yamldoc.Optional("memory", "in-memory storage for the state of the site; the state is lost when the command ends", yamldoc.Fields().With(
+			yamldoc.Optional("memory", "in-memory storage for the state of the site; gitlatch loses the state when the command ends", yamldoc.Fields().With(
 				yamldoc.Rule{Check: func(*yamldoc.Reader, string) { c.State.Memory = true }},
 			)),
 		).With(yamldoc.OneOf("bolt", "dynamodb", "memory"))),
 		yamldoc.Required("repository", "git repository that contains the policy and the checkpoint files", repositoryFields(&c.Repository)),
 		yamldoc.Optional("period", "time between two ticks; this time must match the schedule that starts the ticks", span(&c.Period, time.Second)),
 		yamldoc.Optional("commit", "settings for the commits that gitlatch creates", yamldoc.Fields(
-			yamldoc.Optional("skipCI", "whether gitlatch adds [skip ci] to the messages of direct commits; the commits of a pull request never contain [skip ci]", yes(&c.Commit.SkipCI)),
+			yamldoc.Optional("skipCI", "whether gitlatch adds `[skip ci]` to the messages of direct commits; the commits of a pull request never contain `[skip ci]`", yes(&c.Commit.SkipCI)),
 			yamldoc.Optional("author", "author of the commits that gitlatch creates; the default author is gitlatch", yamldoc.Fields(
 				yamldoc.Required("name", "name of the commit author", yamldoc.Into(&c.Commit.Author.Name, yamldoc.Text(`^[^<>\r\n]+$`, "a name on one line, without < and >"))),
 				yamldoc.Required("email", "email address of the commit author", yamldoc.Into(&c.Commit.Author.Email, yamldoc.Text(`^[^<>\s]+@[^<>\s]+$`, "an e-mail address"))),
@@ -171,10 +171,10 @@ func configDocument(c *Config) yamldoc.Document {
 		)),
 		yamldoc.Optional("alerts", "destination of the alerts; by default, gitlatch writes alerts only to its log", yamldoc.Fields(
 			yamldoc.Optional("sns", "Amazon SNS topic that receives the alerts", snsFields(&c.Alerts.SNS)),
-			yamldoc.Optional("webhook", "webhook that receives the alerts; the webhook must accept a JSON object with the field text, like the webhooks of Slack and Mattermost", webhookFields(&c.Alerts.Webhook)),
+			yamldoc.Optional("webhook", "webhook that receives the alerts; the webhook must accept a JSON object with the field `text`, like the webhooks of Slack and Mattermost", webhookFields(&c.Alerts.Webhook)),
 		).With(yamldoc.OneOf("sns", "webhook"))),
-		yamldoc.Optional("build", "folders of the repository that doctor and drill build, in addition to the folders that the tools in the cluster apply", yamldoc.Fields(
-			yamldoc.Optional("paths", "paths of the folders from the root of the repository, such as checkpoints/prod-eu",
+		yamldoc.Optional("build", "additional folders of the repository for the kustomize builds of `gitlatch doctor` and `gitlatch drill`; these commands always build the folders that the GitOps tools in the cluster apply", yamldoc.Fields(
+			yamldoc.Optional("paths", "paths of the additional folders, from the root of the repository, such as `checkpoints/prod-eu`",
 				texts(&c.Build.Paths, "leave the field out to build no further folder", anyText, wrongFolder)),
 		)),
 		yamldoc.Optional("demand", "metrics that measure the demand on workloads, such as requests per second; by default, gitlatch does not measure demand", items(&c.Demand, demandFields)),
@@ -200,7 +200,7 @@ const gitopsMeaning = "settings that gitlatch uses to find the site's Applicatio
 
 func gitopsFields(g *GitOps) yamldoc.Object {
 	return yamldoc.Fields(
-		yamldoc.Optional("context", "name of the context for the hub cluster in the kubeconfig file", yamldoc.Into(&g.Context, anyText)),
+		yamldoc.Optional("context", "name of the kubeconfig context for the hub cluster that runs Argo CD", yamldoc.Into(&g.Context, anyText)),
 		yamldoc.Optional("eks", "Amazon EKS cluster that runs Argo CD", eksFields(&g.EKS)),
 		yamldoc.Optional("destination", "Argo CD destination of the site's cluster; the value is the name, the server URL or the EKS ARN of the destination", yamldoc.Into(&g.Destination, anyText)),
 	).With(yamldoc.AtMostOne("context", "eks"), yamldoc.AnyOf("context", "eks", "destination"))

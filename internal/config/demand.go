@@ -65,7 +65,7 @@ func cloudwatchFields(c *CloudWatch) yamldoc.Object {
 		yamldoc.Required("metric", "name of the CloudWatch metric, such as RequestCount", yamldoc.Into(&c.Metric, yamldoc.Text(`^[ -~]{1,255}$`, "the name of a metric such as RequestCount"))),
 		yamldoc.Optional("dimensions", "names and values of all dimensions of the CloudWatch metric", pairs(&c.Dimensions, anyText)),
 		yamldoc.Optional("statistic", "statistic that gitlatch reads from the CloudWatch metric", yamldoc.Into(&c.Statistic, yamldoc.Word(statistics...))),
-		yamldoc.Optional("period", "period of the CloudWatch statistic; the period must be a multiple of 1m", span(&c.Period, time.Minute)),
+		yamldoc.Optional("period", "period of the CloudWatch statistic; the period must be a multiple of `1m`", span(&c.Period, time.Minute)),
 		regionField(&c.Region, "CloudWatch metric"),
 	).With(yamldoc.Rule{Check: c.minutes})
 }
