@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// caption returns the caption of the table.
+// caption returns the caption of the table in Markdown.
 func (b Bill) caption() string {
 	use := b.List.Usage
 	host := "GitHub"
 	if use["secrets"] == 0 {
 		host = "CodeCommit"
 	}
-	return fmt.Sprintf("This bill shows the monthly cost of one site with %d workloads and a repository on %s. In one month, gitlatch runs %s ticks (one tick every %s minutes). The bill uses the list prices of %s in %s, which were written from memory on %s. Compare each price with the current AWS price. Each amount in the bill is rounded up. The number of requests comes from measurements in tests. The bill assumes that Lambda bills %s seconds for each tick (lambda_seconds). The bill also assumes %s cold starts (cold_starts), and %s to KMS for each tick (key_requests_per_tick). %s",
+	return fmt.Sprintf("This bill shows the monthly cost of one site with %d workloads and a repository on %s. In one month, gitlatch runs %s ticks (one tick every %s minutes). The bill uses the list prices of %s in %s, which were written from memory on %s. Compare each price with the current AWS price. Each amount in the bill is rounded up. The number of requests comes from measurements in tests. The bill assumes that Lambda bills %s seconds for each tick (`lambda_seconds`). The bill also assumes %s cold starts (`cold_starts`), and %s to KMS for each tick (`key_requests_per_tick`). %s",
 		b.Workloads, host, quantity(b.Ticks), quantity(use["period_minutes"]), b.List.Region, b.List.Currency, b.List.Date,
 		quantity(use["lambda_seconds"]), quantity(use["cold_starts"]), counted(use["key_requests_per_tick"], "request"), b.leftOut())
 }
@@ -29,15 +29,15 @@ func (b Bill) leftOut() string {
 		full float64 // the bill counts everything from this value on
 		text string
 	}{
-		{"dashboards", 1, "The bill does not include the dashboard of infra/monitoring.yaml, because the first three dashboards of an AWS account are free. To include the dashboard, set dashboards=1."},
-		{"keys", 3, "The bill does not include old versions of the KMS key. Each of the first two yearly key rotations adds one key version. To include these key versions, set keys=3."},
+		{"dashboards", 1, "The bill does not include the dashboard of `infra/monitoring.yaml`, because the first three dashboards of an AWS account are free. To include the dashboard, use the flag `-set dashboards=1`."},
+		{"keys", 3, "The bill does not include old versions of the KMS key. Each of the first two yearly key rotations adds one key version. To include these key versions, use the flag `-set keys=3`."},
 	} {
 		if b.List.Usage[o.name] < o.full {
 			out = append(out, o.text)
 		}
 	}
 	if b.List.Usage["secrets"] == 0 && b.List.Usage["codecommit_users"] == 0 {
-		out = append(out, "The bill does not include the IAM role as a user of CodeCommit, because the first five CodeCommit users of an AWS account are free. To include the role, set codecommit_users=1.")
+		out = append(out, "The bill does not include the IAM role as a user of CodeCommit, because the first five CodeCommit users of an AWS account are free. To include the role, use the flag `-set codecommit_users=1`.")
 	}
 	if len(out) == 0 {
 		return "The bill does not deduct any AWS free tier."
@@ -48,7 +48,7 @@ func (b Bill) leftOut() string {
 // WriteText writes the bill for a terminal.
 func (b Bill) WriteText(to io.Writer) error {
 	text := &strings.Builder{}
-	fmt.Fprintf(text, "%s\n", b.caption())
+	fmt.Fprintf(text, "%s\n", strings.ReplaceAll(b.caption(), "`", ""))
 	const row = "%-47s %10s   %-14s %9s\n"
 	for _, p := range append([]Part{b.Site}, b.Extra...) {
 		fmt.Fprintln(text)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -133,6 +134,26 @@ func sentences(description string) string {
 	return strings.Join(parts, " ")
 }
 
+// Descriptions of parameters are plain text, because the AWS console shows them. A literal is
+// a schedule, a path, an ARN, a pattern, or the name of a parameter or an alarm. A chosen
+// word is a value or an example.
+var (
+	literal = regexp.MustCompile("`[^`]*`" + `|(?:rate|cron)\([^)]*\)|[\w.:-]*[/*_](?:[\w.:/*-]*[\w/*-])?|\b(?:[A-Z][a-z]+){2,}\b`)
+	chosen  = regexp.MustCompile("(\\bvalue|\\baction|cluster must be|for example|start with|`GitProvider` is|`ClusterNames` to) ([a-zA-Z][\\w-]*|-)")
+	product = regexp.MustCompile(`^(?:GitHub|CodeCommit|CloudFormation|CloudWatch)$`)
+)
+
+// marked puts the literals and the chosen words of a description in code font.
+func marked(description string) string {
+	description = literal.ReplaceAllStringFunc(description, func(found string) string {
+		if found[0] == '`' || product.MatchString(found) {
+			return found
+		}
+		return code(found)
+	})
+	return chosen.ReplaceAllString(description, "$1 `$2`")
+}
+
 // value describes the values that a field accepts, and its default.
 func (s schema) value() string {
 	var choices []string
@@ -239,7 +260,7 @@ func parameters(t *testing.T) string {
 				last := len(p.AllowedValues) - 1
 				p.Description += ". The allowed values of " + code(name) + " are " + strings.Join(p.AllowedValues[:last], ", ") + " and " + p.AllowedValues[last]
 			}
-			rows += row(code(name), p.Default, sentences(p.Description))
+			rows += row(code(name), p.Default, marked(sentences(p.Description)))
 		}
 		return rows
 	}
