@@ -28,6 +28,8 @@ type autoscaler struct {
 	blind       string
 	upOnly      bool // it does not scale down
 	brake       workload.Brake
+	paused      bool   // as workload.Scale documents it
+	fixed       string // as workload.Scale documents it
 }
 
 // String returns the kind and the name, for use in a phrase.

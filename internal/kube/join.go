@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -98,15 +99,23 @@ func driven(s workload.Scale, by []*autoscaler) *workload.Scale {
 			continue
 		}
 		own = append(own, a)
-		if s.Brake.On == "" {
-			s.Brake = a.brake
-		}
 	}
 	if len(own) == 0 {
 		return &s
 	}
 	s.Unstated = false
-	s.UpOnly = !slices.ContainsFunc(own, func(a *autoscaler) bool { return !a.upOnly })
+	s.UpOnly = true
+	for _, a := range own {
+		b := a.brake
+		tool, ok := tools[a.name]
+		lowers := ok && a.driver == workload.DrivenByKEDA && !tool.upOnly
+		if lowers && b.On != "" {
+			b.Ignored = tool.name
+		}
+		s.UpOnly = s.UpOnly && a.upOnly && !lowers
+		s.Brake = cmp.Or(s.Brake, b)
+		s.Fixed = cmp.Or(s.Fixed, a.fixed)
+	}
 	if len(own) > 1 {
 		return contested(s, own)
 	}
@@ -114,6 +123,7 @@ func driven(s workload.Scale, by []*autoscaler) *workload.Scale {
 	s.Driver = a.driver
 	s.Min, s.Max = a.min, a.max
 	s.Blind = a.blind
+	s.Paused = a.paused
 	a.metrics(&s)
 	if a.owner != "" {
 		s.Driver = workload.DrivenByKEDA

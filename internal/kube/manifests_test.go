@@ -127,6 +127,12 @@ func tell(f workload.Fleet) string {
 			if c.Blind != "" {
 				line("  blind: %s", c.Blind)
 			}
+			if c.Paused {
+				line("  paused")
+			}
+			if c.Fixed != "" {
+				line("  returns: %s", c.Fixed)
+			}
 			if c.UpOnly {
 				line("  never scales down")
 			}

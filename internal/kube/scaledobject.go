@@ -50,7 +50,9 @@ func readScaledObject(o *scaledObject, kinds workload.Kinds) autoscaler {
 		max:    ptr.Deref(o.Spec.MaxReplicaCount, KEDAMax),
 		blind:  o.blind(),
 		upOnly: o.stopped(pausedScaleInAnnotation),
+		fixed:  HeldAt(o.Annotations),
 	}
+	a.paused = a.fixed != "" || o.stopped(pausedAnnotation)
 	a.brake = a.brakeOf(o.Annotations)
 	return a
 }

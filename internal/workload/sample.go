@@ -77,6 +77,11 @@ type Scale struct {
 	UpOnly bool
 	// Brake is set if a restore prevents the autoscaler from scaling down.
 	Brake Brake
+	// Paused is true if KEDA does not scale the workload, because its ScaledObject is
+	// paused. Fixed is the number of replicas to which KEDA then returns the workload, as
+	// a phrase: "paused at \"3\" replicas". It is "" if KEDA does not.
+	Paused bool
+	Fixed  string
 }
 
 // BrakeAnnotation is the annotation of a braked autoscaler. Its value is JSON with the
@@ -88,10 +93,16 @@ const BrakeAnnotation = "gitlatch.dev/brake"
 type Brake struct {
 	On    string    // the autoscaler: "HPA web"
 	Until time.Time // the end of the brake; zero if the annotation cannot be parsed
+	// Ignored is the name of the HPA of a ScaledObject that scales down although the
+	// ScaledObject has the brake; "" if the HPA follows. KEDA before 2.18.0 ignores brakes.
+	Ignored string
 }
 
 // String describes the effect of the brake and its end.
 func (b Brake) String() string {
+	if b.Ignored != "" {
+		return "KEDA does not apply the brake of " + b.On + " to its HPA " + b.Ignored
+	}
 	if b.Until.IsZero() {
 		return b.On + " does not scale down. The end of its brake is unknown, because its annotation " + BrakeAnnotation + " cannot be read"
 	}
