@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -28,14 +29,18 @@ type carrying struct {
 	course *plan.Course
 	tries  map[workload.ID]int // consecutive writes without effect
 	braked map[string]bool     // autoscalers that got their brake; it is not set again if someone removes it
-	set    time.Time           // when the run set its last brake; zero if it set none, or if it read its brakes again since
-	until  time.Time           // the end of --wait
-	waits  string              // the workloads that the run last said it waits for
+	set    time.Time           // when the run set its last brake; zero if it set none, or if it read or awaited its brakes since
+	// refused are the errors of the brakes that failed in the last round. The run tries
+	// them again in the next round, and does not raise their workloads until then.
+	refused map[workload.ID]error
+	until   time.Time // the end of --wait
+	waits   string    // the workloads that the run last said it waits for
 }
 
 // carry carries out the plan at the pace of the run: first all brakes, then the raises,
 // wave by wave. It makes the plan again from each sample, so that it also brakes and
-// raises workloads that appear later.
+// raises workloads that appear later. If the run set a brake, its last sample is late
+// enough to show whether something removed the brake.
 func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload) error {
 	for failed := 0; ; {
 		p := c.make(live)
@@ -44,11 +49,18 @@ func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload
 		step := c.course.Next(live, c.Clock())
 		c.say(step.Say...)
 		c.raise(ctx, live, step.Ask)
+		pause := c.Every
 		if step.Done && braked && !c.waiting(p, live) {
-			return nil
+			pause = c.unchecked()
+			if pause <= 0 {
+				return nil
+			}
+			c.say(fmt.Sprintf("wait %s to check whether something removes the brakes", pause.Round(time.Second)))
+			c.set = time.Time{} // only a later brake needs another wait
 		}
+		c.warn(ctx, live)
 		if !c.over(ctx) {
-			c.Wait(ctx, c.pause(c.Every))
+			c.Wait(ctx, c.pause(pause))
 		}
 		if c.over(ctx) {
 			c.report.Stopped = true
@@ -58,7 +70,6 @@ func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload
 		switch {
 		case err == nil:
 			live, failed = next, 0
-			c.warn(ctx, live)
 		case failed >= patience || !retryable(err):
 			return err
 		default:
@@ -68,18 +79,9 @@ func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload
 	}
 }
 
-// unchecked returns the time until the brakes can be read again.
+// unchecked returns the time until the brakes can be read again. It is negative if the
+// run set no brake.
 func (c *carrying) unchecked() time.Duration { return c.set.Add(c.Recheck).Sub(c.Clock()) }
-
-// rest waits until the brakes can be read again, if the run set one.
-func (c *carrying) rest(ctx context.Context) {
-	if c.report.Stopped || c.set.IsZero() || c.unchecked() <= 0 {
-		return
-	}
-	c.say(fmt.Sprintf("wait %s to check whether something removes the brakes", c.unchecked().Round(time.Second)))
-	c.Wait(ctx, c.pause(c.unchecked()))
-	c.report.Stopped = c.over(ctx)
-}
 
 // warn prints lost brakes when they can be read again. A run with --wait may continue for
 // long after that.
@@ -135,6 +137,9 @@ func (c *carrying) waiting(p plan.Plan, live map[workload.ID]plan.Workload) bool
 			names = append(names, left.ID.Short())
 		}
 	}
+	for _, id := range c.unset() {
+		names = append(names, fmt.Sprintf("%s (%v)", id.Short(), c.refused[id]))
+	}
 	if c.WaitFor == 0 || len(names) == 0 {
 		return false
 	}
@@ -151,10 +156,15 @@ func (c *carrying) waiting(p plan.Plan, live map[workload.ID]plan.Workload) bool
 
 // brakeAll sets the brakes of a plan that are not set yet. Many brakes take minutes, so it
 // samples the cluster again on the way: a workload that a user opted out gets no brake. It
-// reports whether it is finished; if not, it tries again after the next sample.
+// reports whether it is finished. If not, or if the run waits, it tries again after the next
+// sample.
 func (c *carrying) brakeAll(ctx context.Context, p plan.Plan, live map[workload.ID]plan.Workload) (finished bool) {
 	finished = true
 	sampled := c.Clock()
+	for id := range c.refused {
+		c.course.Resume(id)
+	}
+	clear(c.refused)
 	for _, r := range p.All() {
 		if c.course.Dropped(r.ID) || !slices.ContainsFunc(live[r.ID].Scalers, c.unbraked) {
 			continue
@@ -171,6 +181,7 @@ func (c *carrying) brakeAll(ctx context.Context, p plan.Plan, live map[workload.
 		now, _ := p.Judge(r, live) // without autoscalers, if the workload is skipped now
 		_, err := c.brake(ctx, now)
 		if err == nil {
+			c.tries[r.ID] = 0
 			continue
 		}
 		if r.To > r.From {
@@ -178,9 +189,17 @@ func (c *carrying) brakeAll(ctx context.Context, p plan.Plan, live map[workload.
 		} else {
 			err = fmt.Errorf("%w; its autoscaler may lower %s", err, r.ID)
 		}
-		finished = c.failed(r.ID, err) && finished
+		c.refused[r.ID] = err
+		c.course.Drop(r.ID)
+		c.tries[r.ID]++
+		finished = finished && (c.tries[r.ID] >= patience || !retryable(err))
 	}
 	return finished
+}
+
+// unset returns the workloads whose brakes failed in the last round.
+func (c *carrying) unset() []workload.ID {
+	return slices.SortedFunc(maps.Keys(c.refused), workload.Compare)
 }
 
 // failed counts a write that failed or had no effect. After several of them, or an error
@@ -302,6 +321,9 @@ func (c *carrying) settle(ctx context.Context) error {
 	}
 	end := c.make(live)
 	c.report.compare(end, live)
+	for _, id := range c.unset() {
+		c.report.Problems = append(c.report.Problems, c.refused[id])
+	}
 	c.report.Problems = append(c.report.Problems, c.late(end)...)
 	found, err := c.Cluster.Brakes(ctx)
 	if err != nil {

@@ -143,10 +143,9 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 		course:  plan.NewCourse(report.Plan, r.Pace, r.Clock()),
 		tries:   map[workload.ID]int{},
 		braked:  map[string]bool{},
+		refused: map[workload.ID]error{},
 	}
-	if err = c.carry(ctx, live); err == nil {
-		c.rest(ctx)
-	}
+	err = c.carry(ctx, live)
 	return report, errors.Join(err, c.settle(ctx))
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -587,26 +588,59 @@ Nothing was written. To make these changes, run the command again with --yes
 	}
 }
 
-// An autoscaler that appears after the restore set its brakes has no brake, so it may lower
-// its workload at once.
-func TestAnAutoscalerThatAppearsAtTheEndIsReported(t *testing.T) {
+// An autoscaler that appears while the run waits to read its brakes again gets a brake, and
+// the run reads that one again as well. One that appears with the last sample is reported.
+func TestAnAutoscalerThatAppearsAtTheEnd(t *testing.T) {
 	t.Parallel()
-	w := fullWorld()
-	r := w.restore()
+	manual := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "manual"}
 	added := plan.Scaler{Kind: plan.HPA, Namespace: "shop", Name: "manual"}
-	say := r.Say
-	r.Say = func(line string) {
-		if say != nil {
-			say(line)
+	for name, c := range map[string]struct {
+		at   func(w *world, r *restore.Restore, appear func())
+		took time.Duration // from its appearance, or from its brake
+		want string
+	}{
+		"while it waits": {func(w *world, r *restore.Restore, appear func()) {
+			r.Say = func(line string) {
+				if strings.Contains(line, "to check whether something removes the brakes") {
+					appear()
+				}
+			}
+		}, restore.Recheck, ""},
+		"with the last sample": {func(w *world, r *restore.Restore, appear func()) {
+			if _, err := r.Run(t.Context(), w.tree()); err != nil {
+				t.Fatal(err)
+			}
+			left := 2 // a run without writes takes two samples
+			w.look = func() {
+				if left--; left == 0 {
+					appear()
+				}
+			}
+		}, 0, `horizontalpodautoscaler shop/manual appeared after the restore set its brakes, so it may scale down. Run "gitlatch restore" again`},
+	} {
+		w := fullWorld()
+		r := w.restore()
+		var since time.Time
+		w.braked = func(s plan.Scaler) {
+			if s == added {
+				since = w.now
+			}
 		}
-		if strings.Contains(line, "to check whether something removes the brakes") {
+		c.at(w, r, sync.OnceFunc(func() {
+			since = w.now
 			w.scalers[added.String()] = &brake.Object{Kind: plan.HPA, Annotations: map[string]string{}}
-			w.change(workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "manual"}, func(one *plan.Workload) { one.Scalers = []plan.Scaler{added} })
+			w.change(manual, func(one *plan.Workload) { one.Scalers = []plan.Scaler{added} })
+		}))
+		report, err := r.Run(t.Context(), w.tree())
+		got := ""
+		if report.Err() != nil {
+			got = report.Err().Error()
 		}
-	}
-	report, err := r.Run(t.Context(), w.tree())
-	const want = `horizontalpodautoscaler shop/manual appeared after the restore set its brakes, so it may scale down. Run "gitlatch restore" again`
-	if err != nil || report.Err() == nil || !strings.Contains(report.Err().Error(), want) {
-		t.Errorf("got %v, %v", err, report.Err())
+		if err != nil || since.IsZero() || got != c.want || w.now.Sub(since) != c.took {
+			t.Errorf("%s: %v, %q after %s", name, err, got, w.now.Sub(since))
+		}
+		if c.want == "" {
+			w.holds(t, name)
+		}
 	}
 }

@@ -2,10 +2,14 @@ package restore_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/restore"
@@ -233,6 +237,58 @@ func TestANamespaceThatIsGoneIsNotWaitedFor(t *testing.T) {
 		}
 		if took := w.now.Sub(start); (took >= restore.WaitFor) != listed {
 			t.Errorf("listed %t: it took %s", listed, took)
+		}
+	}
+}
+
+// With --wait, a brake is tried again until the end: its autoscaler may be replaced, and
+// a webhook may refuse it for a while. Other workloads do not wait for it.
+func TestABrakeThatIsRefusedIsTriedAgainWhileTheRunWaits(t *testing.T) {
+	t.Parallel()
+	webhook := apierrors.NewInternalError(errors.New("failed calling webhook"))
+	absent := apierrors.NewNotFound(schema.GroupResource{Resource: "horizontalpodautoscalers"}, "web")
+	for _, refused := range []struct {
+		name string
+		id   workload.ID
+	}{{"web", webID}, {"reached", reachedID}} {
+		for _, c := range []struct {
+			err   error
+			lasts time.Duration
+		}{{webhook, 2 * time.Minute}, {absent, 2 * time.Minute}, {webhook, time.Hour}, {absent, time.Hour}} {
+			w := fullWorld()
+			start := w.now
+			w.refuse = map[string]error{"brake horizontalpodautoscaler shop/" + refused.name: c.err}
+			r := w.restore()
+			r.WaitFor = restore.WaitFor
+			var said []string
+			r.Say = func(line string) { said = append(said, line) }
+			pass := r.Wait
+			r.Wait = func(ctx context.Context, d time.Duration) {
+				pass(ctx, d)
+				switch after := w.now.Sub(start) - c.lasts; {
+				case after >= restore.Every:
+					w.refuse = nil
+				case after >= 0: // the tries of its brake are not tries of its raise
+					w.refuse = map[string]error{"raise shop/web": errors.New("etcd timed out")}
+				}
+			}
+			report, err := r.Run(t.Context(), w.tree())
+			ends := c.lasts < restore.WaitFor
+			if err != nil || (report.Err() == nil) != ends || report.TimedOut == ends || len(report.Problems) > 0 == ends {
+				t.Errorf("%s, %v for %s: %v, %+v", refused.name, c.err, c.lasts, err, report)
+			}
+			if took := w.now.Sub(start); ends && took > 5*time.Minute || !ends && (took < restore.WaitFor || took > restore.WaitFor+2*time.Minute) {
+				t.Errorf("%s, %v for %s: it took %s", refused.name, c.err, c.lasts, took)
+			}
+			if other := slices.Index(w.writes, "raise shop/api"); other < 0 || ends && other > slices.Index(w.writes, "brake horizontalpodautoscaler shop/"+refused.name) {
+				t.Errorf("%s, %v for %s: wrote %q", refused.name, c.err, c.lasts, w.writes)
+			}
+			if n := strings.Count(strings.Join(said, "\n"), "wait for shop/"+refused.name+" ("+c.err.Error()+"; "); n != 1 {
+				t.Errorf("%s, %v for %s: said it %d times: %q", refused.name, c.err, c.lasts, n, said)
+			}
+			if ends {
+				w.holds(t, "after")
+			}
 		}
 	}
 }

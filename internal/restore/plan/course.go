@@ -101,6 +101,9 @@ func (c *Course) Add(p Plan) []Wave {
 // Drop gives a workload up. The course requests no more pods for it.
 func (c *Course) Drop(id workload.ID) { c.dropped[id] = true }
 
+// Resume takes a dropped workload up again.
+func (c *Course) Resume(id workload.ID) { delete(c.dropped, id) }
+
 // Dropped reports whether a workload was given up.
 func (c *Course) Dropped(id workload.ID) bool { return c.dropped[id] }
 
