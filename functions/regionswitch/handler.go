@@ -63,7 +63,8 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 // handle restores or releases. It returns an error if another invocation must continue:
 // AWS documents that ARC invokes the function again after the retry interval of the step
 // until the function succeeds or the timeout of the step is over. A report without an
-// error lists the workloads that the run skipped, with the reasons.
+// error lists the workloads that the run skipped, with the reasons, and the namespaces of
+// the environment without a level in git.
 func (h *handler) handle(ctx context.Context, payload json.RawMessage) (restore.Report, error) {
 	e, err := awslambda.Event[event](payload, want)
 	switch {
@@ -73,7 +74,17 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (restore.
 		return restore.Report{}, fmt.Errorf("event: PlanArn and ExecutionId are required; want %s", want)
 	}
 	r, err := h.function.Do(ctx, h.order)
-	return r.Brief(), errors.Join(err, incomplete(r))
+	return r.Brief(), errors.Join(err, h.unmatched(r), incomplete(r))
+}
+
+// unmatched returns an error if git has no level in any namespace of the environment. An
+// old name beside others must not fail each step.
+func (h *handler) unmatched(r restore.Report) error {
+	if len(r.Undeclared) == 0 || len(r.Undeclared) < len(h.order.Namespaces) {
+		return nil
+	}
+	return fmt.Errorf("git has no level in any of the namespaces of the step. Correct RegionSwitchNamespaces of the stack, and deploy the stack again: %w",
+		errors.Join(r.Undeclared...))
 }
 
 // incomplete returns an error if the run stopped before its end, or if waiting may still

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -106,5 +107,24 @@ func TestAStepSucceedsWhenNothingIsLeftToWaitFor(t *testing.T) {
 		if err != nil && !strings.Contains(err.Error(), "ARC invokes the function again") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// An old name beside others must not fail each step.
+func TestAStepFailsIfGitHasNoneOfItsNamespaces(t *testing.T) {
+	t.Parallel()
+	h, err := handlerOf(document, "restore", "old,shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, shop := errors.New("namespace old: git has no level in it"), errors.New("namespace shop: git has no level in it")
+	for want, undeclared := range map[string]restore.Problems{"": {old}, "Correct RegionSwitchNamespaces of the stack, and deploy the stack again: " + old.Error() + "\n" + shop.Error(): {old, shop}} {
+		if err := h.unmatched(restore.Report{Undeclared: undeclared}); (err == nil) != (want == "") || err != nil && !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	h.order.Namespaces = nil
+	if err := h.unmatched(restore.Report{}); err != nil {
+		t.Errorf("every namespace: %v", err)
 	}
 }

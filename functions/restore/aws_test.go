@@ -50,6 +50,7 @@ type answer struct {
 	Left            []struct{ Workload, Reason string }
 	Raised          []struct{}
 	Brakes          []struct{ Outcome string }
+	Undeclared      []string
 	Released        []struct{ Autoscaler, Outcome string }
 	Lacking         []struct {
 		Workload string

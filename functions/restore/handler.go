@@ -70,5 +70,5 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (restore.
 	r, err := h.function.Do(ctx, open.Order{
 		Action: e.Action, DryRun: e.DryRun, Factor: ptr.Deref(e.Factor, 0), Namespaces: e.Namespaces, Expired: e.Expired,
 	})
-	return r.Brief(), err
+	return r.Brief(), errors.Join(err, errors.Join(r.Undeclared...))
 }

@@ -20,13 +20,24 @@ func (c *cloud) plan(t *testing.T) {
 	s := c.deploy(t, "codecommit", "plan", "web", "stuck", "idle")
 	idle := strings.Replace(controlplane.Workload("Deployment", s.name, "idle"), "spec:\n", "spec:\n  replicas: 0\n", 1)
 	c.cp.Apply(t, idle)
-	capacity := s.start(t, s.step, "GITLATCH_ACTION=restore", "GITLATCH_NAMESPACES="+s.name)
+	capacity := s.start(t, s.step, "GITLATCH_ACTION=restore", "GITLATCH_NAMESPACES=old,"+s.name)
+	old := s.start(t, s.step, "GITLATCH_ACTION=restore", "GITLATCH_NAMESPACES=old")
 	release := s.start(t, s.step, "GITLATCH_ACTION=release", "GITLATCH_NAMESPACES=")
 
 	t.Run("other events change nothing", func(t *testing.T) {
 		s.refuses(t, s.function, arc)
 		s.refuses(t, capacity, `{"action": "restore"}`)
 		s.refuses(t, release, `{"action": "release"}`)
+	})
+	t.Run("git has none of its namespaces", func(t *testing.T) {
+		want := "Correct RegionSwitchNamespaces of the stack, and deploy the stack again: namespace old: git has no level in it. Name one of " + s.name
+		if r := old.Invoke(t.Context(), []byte(arc)); r.Error == nil || !strings.HasSuffix(r.Error.Message, want) {
+			t.Errorf("error %v, answer %s", r.Error, r.Payload)
+		}
+		event := fmt.Sprintf(`{"action": "restore", "dryRun": true, "namespaces": ["old", %q]}`, s.name)
+		if r := s.function.Invoke(t.Context(), []byte(event)); r.Error == nil || !strings.Contains(r.Error.Message, "namespace old: git has no level in it") {
+			t.Errorf("the restore function: error %v, answer %s", r.Error, r.Payload)
+		}
 	})
 	t.Run("the time limit ends in an error, and ARC repeats the step", func(t *testing.T) { s.repeats(t, capacity) })
 	t.Run("it succeeds with a suspended workload", func(t *testing.T) { s.succeeds(t, capacity) })
@@ -87,6 +98,9 @@ func (s *stack) succeeds(t *testing.T, step *runtimeapi.Function) {
 	d := s.answer(t, step.Invoke(t.Context(), []byte(arc)))
 	if d.Stopped || len(d.Lacking) != 0 || len(d.Left) != 1 || d.Left[0].Workload != s.name+"/deployment/idle" || d.Left[0].Reason != "suspended" {
 		t.Errorf("answer %+v", d)
+	}
+	if len(d.Undeclared) != 1 || !strings.HasPrefix(d.Undeclared[0], "namespace old: ") {
+		t.Errorf("undeclared %q", d.Undeclared)
 	}
 	if len(d.Brakes) != 1 || d.Brakes[0].Outcome != "kept" || s.count(t, "idle") != "0" {
 		t.Errorf("brakes %+v, idle asks for %s", d.Brakes, s.count(t, "idle"))

@@ -40,6 +40,7 @@ type Report struct {
 	Stopped    bool         `json:"stopped"`           // the run stopped before the end of its plan, as requested
 	Notices    []string     `json:"notices,omitempty"` // for a user; they are not failures
 	Problems   Problems     `json:"problems,omitempty"`
+	Undeclared Problems     `json:"undeclared,omitempty"` // named namespaces without a level in git
 }
 
 // A Braked is an autoscaler and the outcome of its brake.
@@ -130,7 +131,7 @@ func (r *Report) owned() {
 
 // Err returns the failures and the unfinished work, or nil.
 func (r Report) Err() error {
-	err := errors.Join(r.Problems...)
+	err := errors.Join(slices.Concat(r.Undeclared, r.Problems)...)
 	n := len(r.Unfinished)
 	if r.TimedOut {
 		n += lists.Count(slices.Concat(r.Left, r.Since), func(left plan.Left) bool { return left.Reason.Passes() })

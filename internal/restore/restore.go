@@ -110,7 +110,8 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 	if err := CheckHold(r.Hold); err != nil {
 		return report, fmt.Errorf("brake: %w", err)
 	}
-	report.Problems = append(unreadable(tree, r.Options.Namespaces), undeclared(tree, r.Options.Named())...)
+	report.Problems = unreadable(tree, r.Options.Namespaces)
+	report.Undeclared = undeclared(tree, r.Options.Named())
 	if r.Policy != nil {
 		report.Problems = append(report.Problems, r.Policy)
 	}
@@ -162,7 +163,7 @@ func unreadable(tree checkpoint.Tree, named []string) (problems Problems) {
 
 // undeclared returns an error for each named namespace without a level in git. The run
 // restores the other namespaces: an old name in a runbook must not stop it.
-func undeclared(tree checkpoint.Tree, named []string) (problems []error) {
+func undeclared(tree checkpoint.Tree, named []string) (problems Problems) {
 	declares := map[string]bool{}
 	for id := range tree.Entries() {
 		declares[id.Namespace] = true

@@ -152,7 +152,7 @@ func TestANamespaceThatGitDeclaresNothingOfStopsNoOther(t *testing.T) {
 	r := w.restore()
 	r.Options.Namespaces, r.Options.Order = []string{"shpo", "shop"}, []string{"shpo", "shop"}
 	report, err := r.Run(t.Context(), w.tree())
-	if want := "namespace shpo: git has no level in it. Name one of shop"; err != nil || report.Err() == nil || report.Err().Error() != want {
+	if want := "namespace shpo: git has no level in it. Name one of shop"; err != nil || report.Err() == nil || report.Err().Error() != want || len(report.Problems) > 0 {
 		t.Errorf("%v, %v; want %s", err, report.Err(), want)
 	}
 	w.holds(t, "the others")

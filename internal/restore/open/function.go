@@ -3,11 +3,13 @@ package open
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/wiring"
 )
@@ -62,7 +64,8 @@ func NewFunction(getenv func(string) string, clock func() time.Time, log zerolog
 
 // Do restores or releases, and logs the result. If the deadline comes before every
 // workload is at its level, this is not an error: the report lists the rest, and another
-// invocation continues. A lost brake is an error.
+// invocation continues. A lost brake is an error. The caller decides about the undeclared
+// namespaces of the report.
 func (f *Function) Do(ctx context.Context, o Order) (restore.Report, error) {
 	s, err := Open(ctx, f.opener)
 	if err != nil {
@@ -113,7 +116,7 @@ func (f *Function) note(o Order, r restore.Report, took time.Duration, err error
 	for _, left := range r.Since {
 		f.log.Warn().Str("workload", left.ID.String()).Str("reason", string(left.Reason)).Str("text", left.Text).Msg("left since the plan")
 	}
-	for _, notice := range r.Notices {
+	for _, notice := range slices.Concat(r.Notices, lists.Map(r.Undeclared, error.Error)) {
 		f.log.Warn().Str("text", notice).Msg("notice")
 	}
 	line := f.log.Info()
