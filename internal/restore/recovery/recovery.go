@@ -76,10 +76,10 @@ var actions = map[Name]string{
 	Adopted:  "run gitlatch adopt",
 }
 
-// either is the action if autoscalers without a brake run fewer pods than the levels, and
-// the traffic is back. They do so after a release, and on a cluster without a restore that
-// has a part of its traffic.
-const either = "if you released the brakes, run gitlatch adopt; otherwise run gitlatch restore --wait --yes"
+// either is the action if no autoscaler has a brake, and the traffic seems to be back. This
+// is the state after a release. It is also the state of a cluster without a restore that
+// has a part of its traffic, or whose pods are busy with their start.
+const either = "run gitlatch adopt if you released the brakes; otherwise run gitlatch restore --wait --yes"
 
 // The function Of returns the progress of a recovery, or nil if no recovery runs. A recovery runs if
 // the live cluster is not the site's cluster, or if an autoscaler has a brake.
@@ -99,7 +99,7 @@ func Of(c Case) *Recovery {
 			break
 		}
 	}
-	if r.Steps[0].State == Pending && r.Steps[3].State == Done {
+	if r.Steps[3].State == Done {
 		r.Next = either
 	}
 	return &r
@@ -122,7 +122,7 @@ func (c Case) steps(brakes []workload.Brake) Recovery {
 			scales[s.ID] = *s.Scale
 		}
 	}
-	p := plan.Make(c.Tree.Entries(), live, plan.Options{Kinds: c.Fleet.Kinds})
+	p := plan.Make(c.Tree.Entries(), live, plan.Options{Kinds: c.Fleet.Kinds, Gone: c.Tree.Unlisted()})
 	all := p.All()
 	slices.SortFunc(all, func(a, b plan.Raise) int { return workload.Compare(a.ID, b.ID) })
 
@@ -130,10 +130,14 @@ func (c Case) steps(brakes []workload.Brake) Recovery {
 	for _, r := range all {
 		capacity.place(r, live[r.ID])
 		scale := scales[r.ID]
-		if scale.Driver != workload.DrivenByHPA && scale.Driver != workload.DrivenByKEDA {
+		if scale.Driver != workload.DrivenByHPA && scale.Driver != workload.DrivenByKEDA || scale.Paused {
 			continue
 		}
-		braked.add(r.ID.Short(), stateOf(scale.UpOnly))
+		name := r.ID.Short()
+		if scale.Brake.Ignored != "" {
+			name += " (" + scale.Brake.String() + ")"
+		}
+		braked.add(name, stateOf(scale.UpOnly))
 		if r.To > scale.Min { // otherwise it never scales down to less than r.To, with or without traffic
 			traffic.load(r, scale, c.Usual[r.ID])
 		}
@@ -146,10 +150,10 @@ func (c Case) steps(brakes []workload.Brake) Recovery {
 	}
 	steps[0].Text += skipped
 	if braked.total() == 0 {
-		steps[1].State, steps[1].Text = Done, "no workload with a level has an autoscaler"
+		steps[1].State, steps[1].Text = Done, "no workload with a level has an active autoscaler"
 	}
 	if len(brakes) == 0 && steps[2].State == Done { // released, or the traffic came first
-		steps[1].State, steps[1].Text = Done, "no brake is set, because the traffic is back"
+		steps[1].State, steps[1].Text = Done, "no brake is set, and the traffic seems to be back"
 	}
 	return Recovery{Steps: append(steps, c.released(brakes, steps[2].State), c.adopted())}
 }
@@ -163,7 +167,7 @@ func workloadOf(s workload.Sample) plan.Workload {
 		return w
 	}
 	w.Replicas, w.Ready = s.Scale.Desired, s.Scale.Ready
-	w.Scalers = []plan.Scaler{{Max: s.Scale.Max}}
+	w.Scalers = []plan.Scaler{{Max: s.Scale.Max, Fixed: s.Scale.Fixed}}
 	return w
 }
 

@@ -29,6 +29,12 @@ func (w *world) with(name string, change func(*workload.Sample)) *world {
 	return w
 }
 
+// in sets the entry of a workload in git.
+func (w *world) in(name string, e checkpoint.Entry) *world {
+	w.Tree.Records["shop"].Entries[workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: name}] = e
+	return w
+}
+
 func rebuilt() *world {
 	w := &world{recovery.Case{Cluster: "blue", Usual: map[workload.ID]float64{}}}
 	w.Tree.Records = map[string]checkpoint.Record{"shop": {Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{}}}
@@ -45,6 +51,7 @@ func alone(s *workload.Sample) { s.Scale.Driver, s.Scale.Load, s.Scale.Min, s.Sc
 func braked(s *workload.Sample) {
 	s.Scale.UpOnly, s.Scale.Brake = true, workload.Brake{On: "HPA " + s.ID.Name, Until: noon.Add(4 * time.Hour)}
 }
+func keda(s *workload.Sample)  { s.Scale.Driver = workload.DrivenByKEDA }
 func small(s *workload.Sample) { s.Scale.Desired, s.Scale.Ready = 2, 2 }
 
 // loaded returns a change that sets the highest ratio of a metric to its target.
@@ -84,14 +91,20 @@ func TestTheStepsOfARecovery(t *testing.T) {
 		"released long ago":            {rebuilt().with("web", both(small, loaded(0.9))), "pdddp", "not yet: shop/web (2 of 50 ready)", "if you released the brakes"},
 		"released without a metric":    {rebuilt().with("web", loaded(0)), "dpupp", "", "run gitlatch restore --wait"},
 		"an unreadable end of a brake": {rebuilt().with("web", both(braked, func(s *workload.Sample) { s.Scale.Brake.Until = time.Time{} })), "ddppp", "the first one ends at an unknown time", ""},
-		"no autoscaler":                {rebuilt().with("web", alone), "ddupp", "no workload with a level has an autoscaler", "move the traffic"},
+		"no autoscaler":                {rebuilt().with("web", alone), "ddupp", "no workload with a level has an active autoscaler", "move the traffic"},
 		"a minimum at the level":       {rebuilt().with("web", both(braked, func(s *workload.Sample) { s.Scale.Min = 50 })), "ddupp", "no workload can show it", ""},
 		"at its maximum":               {rebuilt().with("web", both(braked, func(s *workload.Sample) { s.Scale.Desired, s.Scale.Ready, s.Scale.Max = 40, 40, 40 })), "ddppp", "at their level and ready: 1 of 1", ""},
 		"suspended":                    {rebuilt().with("web", braked).with("mail", func(s *workload.Sample) { s.Scale.Desired = 0 }), "ddppp", "1 of 1 workload (100 %); a restore skips shop/mail", ""},
 		"scales are unknown":           {rebuilt().with("web", unread), "uuupp", "unknown: shop/web", "let git create"},
 		"one is missing":               {rebuilt().with("web", both(braked, loaded(1))).with("old", absent), "pudpp", "shop/old (does not exist)", ""},
-		"KEDA scales it":               {rebuilt().with("web", both(braked, loaded(1), func(s *workload.Sample) { s.Scale.Driver = workload.DrivenByKEDA })), "dddpp", "", "release"},
-		"git has no level":             {rebuilt(), "udupp", "no workload can show it", ""},
+		"KEDA scales it":               {rebuilt().with("web", both(braked, loaded(1), keda)), "dddpp", "", "release"},
+		"KEDA ignores the brake": {rebuilt().with("web", both(braked, loaded(1), keda, func(s *workload.Sample) { s.Scale.UpOnly, s.Scale.Brake.Ignored = false, "keda-hpa-web" })),
+			"dpdpp", "not yet: shop/web (KEDA does not apply the brake of HPA web to its HPA keda-hpa-web)", "run gitlatch restore --wait"},
+		"KEDA is paused":                     {rebuilt().with("web", both(keda, loaded(0), func(s *workload.Sample) { s.Scale.Paused = true })).with("api", both(braked, loaded(1))), "dddpp", "autoscaler does not scale down: 1 of 1 workload", "release"},
+		"KEDA is paused at 3 replicas":       {rebuilt().with("web", both(keda, small, func(s *workload.Sample) { s.Scale.Paused, s.Scale.Fixed = true, "paused at 3 replicas" })).with("api", both(braked, loaded(1))), "dddpp", "1 of 1 workload (100 %); a restore skips shop/web", "release"},
+		"its pods are busy with their start": {rebuilt().with("web", loaded(0.9)), "ddddp", "no brake is set, and the traffic seems to be back", "run gitlatch adopt if you released the brakes; otherwise run gitlatch restore --wait --yes"},
+		"at the maximum in git":              {rebuilt().with("web", both(braked, loaded(1), func(s *workload.Sample) { s.Scale.Desired, s.Scale.Ready = 40, 40 })).in("web", checkpoint.Entry{Replicas: 50, Max: 40}), "dddpp", "at their level and ready: 1 of 1", "release"},
+		"git has no level":                   {rebuilt(), "udupp", "no workload can show it", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,4 +178,28 @@ func TestARecoveryRuns(t *testing.T) {
 	w = rebuilt().with("web", both(braked, loaded(1)))
 	w.Tree.Broken = map[string]error{"pay": errors.New("line 3")}
 	check(t, recovery.Of(w.Case), "uuupp", "the checkpoint file of namespace pay", "")
+}
+
+// A workload of a namespace that gitlatch removed from the site's kustomization is not
+// missing.
+func TestANamespaceThatIsGoneIsNotMissing(t *testing.T) {
+	t.Parallel()
+	files := map[string][]byte{}
+	for _, namespace := range []string{"old", "shop"} {
+		id := workload.ID{Namespace: namespace, Kind: workload.Deployment, Name: "web"}
+		record := checkpoint.Record{Namespace: namespace, Entries: map[workload.ID]checkpoint.Entry{id: {Replicas: 50}}}
+		files[checkpoint.RecordPath("prod-eu", namespace)] = record.Format()
+	}
+	tree, err := checkpoint.ParseTree("prod-eu", files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for listed, want := range map[bool]string{true: "pudpp", false: "dddpp"} {
+		w := rebuilt().with("web", both(braked, loaded(1)))
+		checkpoint.List(tree, files, map[string]bool{"old": listed})
+		if w.Tree, err = checkpoint.ParseTree("prod-eu", files); err != nil {
+			t.Fatal(err)
+		}
+		check(t, recovery.Of(w.Case), want, "old/web", "")
+	}
 }
