@@ -50,7 +50,7 @@ reads only the state and the list of sites. status writes nothing.
 Exit status:
   0  Every site is healthy.
   1  An alert is open, a level change waits for a commit, no tick ran for three
-     periods, or a recovery is in progress.
+     periods, or a recovery is in progress or unknown.
   2  status could not read the state.`,
 		Example: `  # Show the status of one site
   gitlatch status -c prod-eu.yaml

@@ -36,7 +36,11 @@ func (s siteStatus) troubles() []string {
 	if len(s.Alerts) > 0 {
 		all = append(all, term.Count(len(s.Alerts), "alert")+" open")
 	}
-	if s.Recovery != nil && s.Recovery.Unknown == "" {
+	switch {
+	case s.Recovery == nil:
+	case s.Recovery.Unknown != "":
+		all = append(all, "the recovery is unknown")
+	default:
 		all = append(all, "a recovery runs")
 	}
 	return all
@@ -63,14 +67,9 @@ func (s status) Table(out io.Writer, style term.Style) error {
 	return p.Print(out)
 }
 
-// verdict prints the problems of a single site. A site with an unknown recovery is not
-// healthy.
+// verdict prints the problems of a single site.
 func (s siteStatus) verdict(p *term.Page) {
 	troubles := s.troubles()
-	if len(troubles) == 0 && s.Recovery != nil {
-		p.Say("", "no problem in the state; the recovery is unknown")
-		return
-	}
 	p.Verdict(len(troubles) == 0, cmp.Or(strings.Join(troubles, "; "), "healthy"))
 }
 

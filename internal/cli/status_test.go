@@ -104,7 +104,7 @@ func TestStatusShowsTheStepsOfARecovery(t *testing.T) {
 		t.Errorf("a brake: %+v", got)
 	}
 	w.api.Close()
-	if got := w.run("status"); got.status != 0 || !strings.Contains(got.out, "recovery   unknown: reach the API server") || strings.Contains(got.out, "healthy") {
+	if got := w.run("status"); got.status != 1 || !strings.Contains(got.out, "recovery   unknown: reach the API server") || !strings.HasSuffix(got.out, "\nthe recovery is unknown\n") {
 		t.Errorf("the cluster does not answer: %+v", got)
 	}
 }
@@ -148,7 +148,7 @@ func TestStatusOfAFleet(t *testing.T) {
 	if got.status != 0 || !strings.Contains(got.out, "prod-eu  latch  5m ago") || !strings.Contains(got.out, "prod-us         never") || !strings.Contains(got.out, "fleet all: 2 sites; gitlatch v1.2.3") {
 		t.Errorf("%+v", got)
 	}
-	if got = run(w.now, "status", "-c", w.path("fleet.yaml"), "--site", "prod-eu"); got.status != 0 || strings.Contains(got.out, "prod-us") || !strings.Contains(got.out, "prod-eu, mode latch") {
+	if got = run(w.now, "status", "-c", w.path("fleet.yaml"), "--site", "prod-eu"); got.err != "gitlatch: site prod-eu: the recovery is unknown\n" || strings.Contains(got.out, "prod-us") || !strings.Contains(got.out, "prod-eu, mode latch") {
 		t.Errorf("one of them: %+v", got)
 	}
 	if got = run(w.now, "log", "shop/web", "-c", w.path("fleet.yaml"), "--site", "prod-eu"); got.status != 0 || !strings.Contains(got.out, "new -> ") {
