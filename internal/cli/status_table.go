@@ -80,7 +80,11 @@ func (s siteStatus) topics() (all term.Topics) {
 		return append(all, s.recovery()...)
 	}
 	all.Add("site", "%s, mode %s", s.Site, s.mode())
-	all.Add("cluster", "%s", strings.TrimSpace(s.named+" "+s.Cluster))
+	name := s.named
+	if s.Recovery != nil && s.Recovery.Unknown == "" {
+		name = "" // the configuration names the new cluster, and the state has the UID of the lost cluster
+	}
+	all.Add("cluster", "%s", strings.TrimSpace(name+" "+s.Cluster))
 	all.Add("last tick", "%s", s.ago(s.LastTick))
 	verb := "latched"
 	if s.Mode == "observe" {

@@ -102,8 +102,10 @@ func (r Report) summary() string {
 	switch {
 	case r.Releasing && len(r.Released) == 0:
 		text = "no brake to release"
+	case r.Releasing && r.DryRun:
+		text = "would release " + term.Count(len(r.Released), "brake")
 	case r.Releasing:
-		text = term.Count(len(r.Released), "brake")
+		text = "released " + term.Count(len(r.Released), "brake")
 	case workloads == 0 && r.DryRun:
 		text = "would raise no workload"
 	case workloads == 0:
