@@ -169,7 +169,7 @@ func presetRules(p *policy.Policy) []yamldoc.Field {
 			yamldoc.Optional("up", "number of samples in a row that must round to a higher level before gitlatch raises the level", whole(&p.HoldUp)),
 			yamldoc.Optional("down", "time that the desired replicas must be below the threshold before a level falls; with 0, levels fall as fast as they rise", span(&p.HoldDown, 0)),
 		)),
-		yamldoc.Optional("margin", "percentage that the desired replicas must be below the threshold before gitlatch lowers a level", share(&p.Margin)),
+		yamldoc.Optional("margin", "minimum distance between the desired replicas and the threshold, as a percentage, before gitlatch lowers a level", share(&p.Margin)),
 		yamldoc.Optional("urgent", "ratio of the desired replicas to the level in git; a raise above this ratio is urgent and does not wait for the commit budget", ratio(&p.Urgent)),
 		yamldoc.Optional("surge", "settings for surges; a surge is a raise that occurs when the desired replicas are far above the level in git", yamldoc.Fields(
 			yamldoc.Optional("ratio", "ratio of the desired replicas to the level in git; a raise above this ratio is a surge", ratio(&p.Surge)),
@@ -180,7 +180,7 @@ func presetRules(p *policy.Policy) []yamldoc.Field {
 		yamldoc.Optional("rollout", "settings for rollouts that are in progress", yamldoc.Fields(
 			yamldoc.Optional("mode", "whether gitlatch writes rollout entries to git, only reports the entries, or ignores rollouts", yamldoc.Into(&p.Rollout, modes)),
 			yamldoc.Optional("after", "time that a rollout must be in progress before gitlatch writes a rollout entry; a failed rollout gets an entry immediately", span(&p.RolloutAfter, 0)),
-			yamldoc.Optional("progressDeadline", "time without a new available pod before a rollout counts as failed; a failure ends after the same time in good health", span(&p.ProgressDeadline, 0)),
+			yamldoc.Optional("progressDeadline", "time without a new available pod before a rollout counts as failed; a failure ends after healthy samples for the same time", span(&p.ProgressDeadline, 0)),
 			yamldoc.Optional("milestones", "percentages of rollout progress at which gitlatch updates the rollout entry in git, in ascending order", percents(&p.Milestones)),
 			yamldoc.Optional("cut", "rollout progress in percent; a rebuild starts with the new template after two healthy samples in a row reach this progress", percent(&p.Cut)),
 		)),
