@@ -17,26 +17,28 @@ import (
 // rule, as users read it:
 //
 // A rollout entry in git records a rollout that is in flight. The entry contains the old
-// template, the new template (the target), and the progress of the rollout. A rollout entry
-// also selects *old* or *new* as the template that a rebuild starts with.
+// template, the new template (the target), and the progress of the rollout. For a rebuild,
+// a rollout entry selects either the old template or the new template.
 //
-//   - gitlatch writes the rollout entry when a rollout of the workload has been in flight for
-//     15 minutes (`after`). These 15 minutes include the time while the rollout is halted, and
-//     the time before a change of its target. If the rollout fails earlier, gitlatch writes
-//     the rollout entry immediately.
-//   - The rollout entry selects *old* until two healthy samples in a row reach a progress
-//     of 50 % (`cut`). From the second of these samples on, the rollout entry selects
-//     *new*.
-//   - If the rollout fails, the rollout entry selects *old* again. The rollout entry can
-//     select *new* again after 10 minutes of healthy samples (`progressDeadline`). The
-//     healthy samples in these 10 minutes also count toward the two samples at the `cut`.
+//   - gitlatch writes the rollout entry when a rollout of the workload has been in flight
+//     for 15 minutes (`after`). These 15 minutes include the time while the rollout is
+//     halted, and the time before a change of its target. If the rollout fails earlier,
+//     gitlatch writes the rollout entry immediately.
+//   - The rollout entry selects the old template until two healthy samples in a row reach a
+//     progress of 50 % (`cut`). From the second of these samples on, the rollout entry
+//     selects the new template.
+//   - If the rollout fails, the rollout entry selects the old template again. The rollout
+//     entry can select the new template again after 10 minutes of healthy samples
+//     (`progressDeadline`). gitlatch also counts the samples in these 10 minutes toward the
+//     two healthy samples at the `cut`.
 //   - When the rollout is over, gitlatch removes the rollout entry. If the rollout returns
-//     to the old template, the rollout entry selects *old* and stays in git. If the target
-//     of the rollout changes, gitlatch replaces the rollout entry with a new one.
-//   - If the previous rollout entry selected *old*, the new rollout entry keeps its old
-//     template while this template still has available pods. Otherwise, gitlatch compares all
-//     templates that the rollout replaces, and uses the template with the most available
-//     pods as the old template.
+//     to the old template, the rollout entry stays in git and selects the old template. If
+//     the target of the rollout changes, gitlatch replaces the rollout entry with a new
+//     one.
+//   - If the previous rollout entry selected its old template, the new rollout entry has
+//     the same old template while this template still has available pods. In all other
+//     cases, gitlatch compares all templates that the rollout replaces, and uses the
+//     template with the most available pods as the old template.
 //   - For a rollout to an earlier template, gitlatch writes a new rollout entry only if
 //     this rollout fails.
 //
@@ -45,10 +47,10 @@ import (
 // these conditions is true:
 //
 //   - The controller of the workload reports a failure.
-//   - The rollout is stalled and not halted, and the controller of the workload does not
-//     report stalled rollouts.
-//   - The rollout is stalled, and the target has less than half of the available pods that
-//     it had at its peak.
+//   - The rollout is stalled, and the controller of the workload does not detect stalled
+//     rollouts. This condition does not apply to a halted rollout.
+//   - The rollout is stalled, and the number of available pods of the target is less than
+//     half of its peak.
 //
 // A sample without a failure is healthy if the available pods of the target are at least
 // 95 % of the target's peak. If the target has fewer desired pods than its peak, gitlatch
@@ -56,13 +58,14 @@ import (
 //
 // Some changes of a rollout entry are more urgent than others:
 //
-//   - gitlatch immediately commits a switch to *old*, and the removal of a rollout entry
-//     that selects *old*.
-//   - These changes wait for the budget: a new rollout entry that selects *old*, a switch to
-//     *new*, and the removal of a rollout entry that selects *new*.
-//   - Milestones (25 % and 75 %) and a new rollout entry that selects *new* wait for the next
-//     commit of the site. A failure also waits for the next commit if the rollout entry
-//     already selects *old*.
+//   - gitlatch immediately commits a switch to the old template, and the removal of a
+//     rollout entry that selects the old template.
+//   - A new rollout entry that selects the old template waits until the commit budget
+//     allows a commit. A switch to the new template, and the removal of a rollout entry
+//     that selects the new template, also wait for the budget.
+//   - Milestones (25 % and 75 %) and a new rollout entry that selects the new template wait
+//     for the next commit of the site. If the rollout entry already selects the old
+//     template, a failure also waits for the next commit of the site.
 //
 // Until gitlatch commits a change, the previous rollout entry remains in effect.
 func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
