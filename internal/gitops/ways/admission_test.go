@@ -270,12 +270,12 @@ func TestAdmissionSaysWhichKindsItLeavesAlone(t *testing.T) {
 	}{
 		"none of its own": {nil, nil},
 		"all it raises":   {workload.Kinds{"crew": named["crew"]}, nil},
-		"one elsewhere":   {named, []string{"# Pool is not raised, since its count is at .spec.size: keep it inert by the\n# ignore rule, which \"gitlatch render argocd\" and \"gitlatch render flux\" print.\n"}},
+		"one elsewhere":   {named, []string{"# The policy does not change the kind Pool, whose replica count is in\n# .spec.size. For this kind, use the ignore rule that \"gitlatch render argocd\" or\n# \"gitlatch render flux\" prints.\n"}},
 	} {
 		place := example
 		place.Kinds = c.kinds
 		header, _, _ := strings.Cut(string(ways.Admission(place)), "apiVersion:")
-		if n := strings.Count(header, "is not raised"); n != len(c.says) {
+		if n := strings.Count(header, "does not change the kind"); n != len(c.says) {
 			t.Errorf("%s: it says of %d kinds that they are not raised:\n%s", name, n, header)
 		}
 		for _, says := range c.says {
