@@ -25,16 +25,16 @@ func newAdopt(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "adopt [TARGET...]",
 		Short: "Accept a rebuilt cluster, or latch workloads again",
-		Long: `Without targets, adopt accepts the current cluster as the cluster of the site,
-for example after a rebuild. After you run adopt, gitlatch can lower levels
-again. adopt also ends a mass drop, for example after you moved workloads to
-another cluster.
+		Long: `Without targets, "gitlatch adopt" accepts the current cluster as the cluster of
+the site, for example after a rebuild. After you run "gitlatch adopt", gitlatch
+can lower levels again. "gitlatch adopt" also ends a mass drop, for example
+after you moved workloads to another cluster.
 
-With targets, adopt opts workloads in again after a user deleted their entries
-from git. adopt also ends the pauses and the edit grace periods of these
-workloads.
+With targets, "gitlatch adopt" opts workloads in again after a user deleted
+their entries from git. "gitlatch adopt" also ends the pauses and the
+edit grace periods of these workloads.
 
-adopt changes the state of the site, and writes nothing to git.` + targetWords,
+"gitlatch adopt" changes the state of the site, and writes nothing to git.` + targetWords,
 		Example: `  # Accept the rebuilt cluster
   gitlatch adopt -c prod-eu.yaml
 
@@ -52,8 +52,9 @@ func newPause(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "pause [TARGET...] --until TIME",
 		Short: "Pause level changes of a site or its workloads",
-		Long: `Without targets, pause stops the level changes of the site until the given time.
-With targets, pause stops only the level changes of the given workloads.
+		Long: `Without targets, "gitlatch pause" stops the level changes of the site until the
+given time. With targets, the command stops only the level changes of the given
+workloads.
 
 During a pause, gitlatch stops the timers and commits no level changes. gitlatch
 continues to sample the cluster, and to send reports and alerts. To end a pause,

@@ -45,9 +45,9 @@ func newBacktest(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backtest FILE...",
 		Short: "Compare policies on past data and recommend one",
-		Long: `backtest applies several policies to recorded replica counts, with the same code
-as gitlatch tick. For each policy, backtest prints the number of commits per
-day, the coverage and the waste. It writes nothing.
+		Long: `backtest applies several policies to recorded replica counts. It uses the same
+code as gitlatch tick. For each policy, backtest prints the number of commits
+per day, the coverage and the waste. backtest writes nothing.
 
 The coverage is the percentage of the desired replicas that the levels cover.
 The waste is the pod hours of the levels above the desired replicas. backtest
@@ -62,8 +62,8 @@ their data.
 A CSV file has the columns time, workload and replicas, in any order. The
 columns ready, min, max and target are optional. Times use the RFC 3339 format
 or Unix seconds. Workloads have the form namespace/name or namespace/kind/name.
-If the replicas column is empty, backtest treats the replica count as unknown.
-backtest rounds fractions up.
+If the column replicas is empty, backtest treats the replica count as unknown.
+backtest rounds fractional replica counts up.
 
 A JSON file contains the response of Prometheus to this query_range request:
 

@@ -34,10 +34,10 @@ diff uses the thresholds of the policy. For example, with the series 1-2-5,
 
 A workload is pending if its replica count is beyond a threshold. A workload is
 waiting if gitlatch lowers its level only after a stabilization window of
-several hours. Waiting and frozen workloads do not count as differences.
+several hours. diff does not count waiting and frozen workloads as differences.
 
 diff does not read the state of the site, so it ignores timers, pauses and
-opt-outs. It writes nothing. Without targets, diff lists only the workloads that
+opt-outs. diff writes nothing. Without targets, diff lists only workloads that
 you should check.
 
 In a CI job for a pull request, use --tree . to compare the cluster with the

@@ -35,12 +35,12 @@ func newDoctor(env Env) *cobra.Command {
 		Short: "Find unprotected workloads and problems in a rebuild",
 		Long: `doctor compares the live workloads, the levels in git, and the GitOps objects in
 the cluster. For each workload, doctor prints the rule that protects the live
-replica count, and the replicas that a rebuild starts with. doctor prints a fix
-for each problem.
+replica count, and the replicas that a rebuild starts with. For each problem,
+doctor prints a fix.
 
 doctor builds manifests from the repository in memory. doctor builds the folders
 that Flux Kustomizations and Argo CD Applications apply, and the folders in
---path. It does not download charts or remote bases. Without --write, doctor
+--path. doctor does not download charts or remote bases. Without --write, doctor
 writes nothing.
 
 doctor needs the permissions in infra/rbac/doctor.

@@ -41,27 +41,27 @@ func newDrill(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "drill",
 		Short: "Score a rebuild of the cluster from git",
-		Long: `drill samples the cluster once. Then drill builds the manifests in the
-repository, as the GitOps tools of the cluster do. drill prints the coverage,
-which is the percentage of the needed pods that a rebuild starts with. drill
-also prints the causes of missing pods, and an estimate of the time until all
-pods run.
+		Long: `"gitlatch drill" samples the cluster once, and builds the manifests in the
+repository in the same way as the GitOps tools of the cluster. The command
+prints the coverage, which is the percentage of the needed pods that a rebuild
+starts with. The command also prints the causes of missing pods, and an estimate
+of the time until all pods run.
 
-Without --flush, drill writes nothing. With --flush, drill first raises the
-level of each healthy workload to the number of pods that the workload needs
-now, and commits the new levels. A flush ignores stabilization windows and
-margins.
+Without --flush, the command writes nothing to git. With --flush, the command
+first raises the level of each healthy workload to the number of pods that the
+workload needs now, and commits the new levels. A flush ignores stabilization
+windows and margins.
 
-A flush skips workloads that are frozen, paused or blocked. It also skips
+A flush skips workloads that are frozen, paused or blocked. A flush also skips
 workloads that wait for a review or are in their edit grace period. In the mode
 observe, a flush writes no levels.
 
-drill needs the permissions in infra/rbac/doctor.
+"gitlatch drill" needs the permissions in infra/rbac/doctor.
 
 Exit status:
-  0  The coverage is at least --min-coverage, and drill could read everything.
+  0  The coverage is at least --min-coverage, and the drill read everything.
   1  The coverage is too low or partly unknown, or the site is in a mass drop.
-  2  drill could not score the site, for example because no workload needs pods.`,
+  2  The drill has no score, for example because no workload needs pods.`,
 		Example: `  # Score the levels in git
   gitlatch drill -c prod-eu.yaml
 
@@ -74,14 +74,14 @@ Exit status:
 	}
 	d.register(c, env)
 	c.Flags().Var((*units.Share)(&d.minCoverage), "min-coverage", "minimum coverage for exit status 0, such as 98% or 0.98")
-	c.Flags().BoolVar(&d.flush, "flush", false, "first commit the number of pods that each workload needs now")
+	c.Flags().BoolVar(&d.flush, "flush", false, "before the drill, raise the level of each workload to the number of pods that it needs now")
 	c.Flags().BoolVar(&d.exact, "exact", false, "with --flush, also lower levels to the number of pods that a workload needs now")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --flush, print the new levels and write nothing")
 	c.Flags().BoolVar(&d.all, "all", false, "also list the workloads that start with all needed pods")
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder in the repository to build (repeatable)")
 	c.Flags().StringVar(&d.url, "url", "", "URL at which the cluster reads the repository (default from the configuration)")
 	c.Flags().Var((*units.Span)(&d.wait), "lock-timeout", "maximum time to wait for a running tick")
-	c.Flags().StringVar(&d.metrics, "metrics-file", "", "path of the Prometheus textfile to write, such as gitlatch-drill.prom (use another path than for tick)")
+	c.Flags().StringVar(&d.metrics, "metrics-file", "", "path of the Prometheus textfile to write, such as gitlatch-drill.prom (not the path that \"gitlatch tick\" uses)")
 	table := func(document drill.Document, out io.Writer, s term.Style) error { return document.Table(out, s, d.all) }
 	d.output.register(c, table, map[string]form[drill.Document]{"html": inHTML(page.Drill)})
 	return c

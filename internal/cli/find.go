@@ -32,7 +32,7 @@ namespace from TARGET. For example, "-n shop web" selects shop/web.`
 
 // registerTargets adds the flag -n to a command with any targets.
 func (t *targets) registerTargets(c *cobra.Command, f *flags) {
-	t.registerNames(c, f, "namespace of the targets (without targets, selects all its workloads)", t.offered)
+	t.registerNames(c, f, "namespace of the targets (without targets, the command selects all workloads in the namespace)", t.offered)
 }
 
 // registerWorkload adds the flag -n to a command for one workload.

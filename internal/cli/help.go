@@ -30,8 +30,9 @@ func newHelp(env Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [topics | TOPIC | COMMAND]",
 		Short: "Print a handbook topic or a command's help",
-		Long: `help prints a topic of the handbook. If there is no such topic, it prints the
-help of the command with this name. "gitlatch help topics" lists all topics.
+		Long: `"gitlatch help TOPIC" prints a topic of the handbook. If the handbook has no
+such topic, the command prints the help of the command with this name. "gitlatch
+help topics" lists all topics.
 
 "gitlatch COMMAND --help" always prints the help of a command.`,
 		Example: `  # List the topics

@@ -36,14 +36,16 @@ func newLog(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "log TARGET",
 		Short: "Show the history of a workload's level",
-		Long: `log lists the commits on the branch of the site that changed the entry of a
-workload, newest first. For each commit, log prints the author, the reason, and
-the changes to the level, the minimum and maximum replicas, and the rollout
-milestone. log shows a merge as one change. It reads only git.
+		Long: `"gitlatch log" lists the commits on the branch of the site that changed the
+entry of a workload, newest first. For each commit, the command prints the
+author, the reason, and the changes to the level, the minimum and maximum
+replicas, and the rollout milestone. The command shows a merge as one change,
+and reads only git.
 
-log reads at most the number of commits in --commits. If the history is longer,
-log prints the date of the oldest commit that it read. If git no longer contains
-the workload, use the form NAMESPACE/KIND/NAME.` + workloadWords,
+The flag --commits sets the maximum number of commits that "gitlatch log" reads.
+If the history is longer, the command prints the date of the oldest commit that
+it read. If git no longer contains an entry of the workload, use the form
+NAMESPACE/KIND/NAME.` + workloadWords,
 		Example: `  # List the last 20 changes
   gitlatch log shop/web -c prod-eu.yaml
 
@@ -55,7 +57,7 @@ the workload, use the form NAMESPACE/KIND/NAME.` + workloadWords,
 	l.registerSite(c, env)
 	l.registerWorkload(c, &l.flags)
 	c.Flags().IntVar(&l.changes, "limit", 20, "maximum number of changes to list, or 0 for all")
-	c.Flags().Var(&l.since, "since", "earliest time to list changes from, such as 2026-03-02T18:00:00Z, or an age such as 72h or 30d")
+	c.Flags().Var(&l.since, "since", "time of the oldest change to list, such as 2026-03-02T18:00:00Z, or its age, such as 72h or 30d")
 	c.Flags().IntVar(&l.commits, "commits", logCommits, "maximum number of commits to read")
 	l.output.register(c, history.Log.Table, nil)
 	return c

@@ -36,8 +36,8 @@ type flags struct {
 func (f *flags) register(c *cobra.Command, env Env) {
 	f.registerSite(c, env)
 	common := c.PersistentFlags()
-	common.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default as configured)")
-	common.StringVar(&f.context, "context", "", "kubeconfig context `name` (default as configured)")
+	common.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default from configuration)")
+	common.StringVar(&f.context, "context", "", "kubeconfig context `name` (default from configuration)")
 }
 
 // registerSite adds the flags that select the site, for a command that reads no cluster.
@@ -47,7 +47,7 @@ func (f *flags) registerSite(c *cobra.Command, env Env) {
 	common := c.PersistentFlags()
 	common.StringVarP(&f.file, "config", "c", "", "configuration `file`, or - (default $"+config.Variable+")")
 	common.StringVar(&f.repository, "repository", "", "git repository `URL` or path to use instead of --config")
-	common.StringVar(&f.site, "site", "", "site `name` for --repository or a fleet")
+	common.StringVar(&f.site, "site", "", "`name` of the site, for --repository or a fleet")
 }
 
 // config returns the configuration that the flags select, with the changes by other

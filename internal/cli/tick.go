@@ -26,14 +26,15 @@ func newTick(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tick",
 		Short: "Sample the cluster once and commit level changes",
-		Long: `tick samples the cluster once and compares each workload with its level in git.
-If the replicas of a workload stay beyond a threshold for the stabilization
-window, tick commits a new level. A tick makes one commit for all level changes.
+		Long: `"gitlatch tick" samples the cluster once and compares each workload with its
+level in git. If the replicas of a workload stay beyond a threshold for the
+stabilization window, the command commits a new level. A tick makes one commit
+for all level changes.
 
-If you use --repository instead of --config, the name of the site is "local". In
-this case, tick uses the current kubeconfig context, and stores the state of the
-site in a file in your cache folder. The first tick prints the path of the state
-file.`,
+If you use --repository instead of --config, the name of the site is "local".
+For the site "local", gitlatch uses the current kubeconfig context, and stores
+the state in a file in your cache folder. The first tick prints the path of the
+state file.`,
 		Example: "  gitlatch tick --dry-run -c prod-eu.yaml\n  gitlatch tick -c prod-eu.yaml",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -21,8 +21,8 @@ func newValidate(env Env) *cobra.Command {
 		Use:   "validate FILE...",
 		Short: "Check files of kind Config, Policy and Fleet",
 		Long: `validate checks files for errors, and prints every error with its line and
-field. validate contacts no cluster and no repository, so you can run it in CI.
-To read from standard input, use - as FILE.
+field. validate does not connect to a cluster or a repository, so you can run it
+in CI. To read from standard input, use - as FILE.
 
 If one of the files is a Config, validate checks each Policy against the period
 and the repository host in this Config. Without a Config, validate assumes a

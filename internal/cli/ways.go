@@ -13,9 +13,9 @@ import (
 
 func newArgoCD(env Env, f *flags) *cobra.Command {
 	return newTool(env, f, "argocd", "Print an Argo CD Application with the protection rule",
-		`argocd prints an Argo CD Application for the kustomization of the site. With
-this Application, Argo CD applies spec.replicas only when it creates a workload,
-and ignores spec.replicas of a live workload.
+		`"gitlatch render argocd" prints an Argo CD Application for the kustomization of
+the site. With this Application, Argo CD applies spec.replicas only when it
+creates a workload, and ignores spec.replicas of a running workload.
 
 For an existing Application, use --patch to print only the fields to add. On
 Kubernetes 1.36 or later, use "gitlatch render admission" instead. For an
@@ -24,9 +24,9 @@ example, see infra/gitops/argocd.`, ways.ArgoCD, ways.ArgoCDFields)
 
 func newFlux(env Env, f *flags) *cobra.Command {
 	return newTool(env, f, "flux", "Print a Flux Kustomization with the protection rule",
-		`flux prints a Flux GitRepository and a Kustomization for the site. With this
-Kustomization, Flux applies spec.replicas only when it creates a workload, and
-ignores spec.replicas of a live workload.
+		`"gitlatch render flux" prints a Flux GitRepository and a Flux Kustomization for
+the site. With this Kustomization, Flux applies spec.replicas only when it
+creates a workload, and ignores spec.replicas of a running workload.
 
 For an existing Kustomization, use --patch to print only the field to add. The
 Kustomization requires Flux 2.9 or later.`, ways.Flux, ways.FluxFields)
@@ -58,7 +58,7 @@ func newTool(env Env, f *flags, tool, short, long string, object, fields func(wa
 	}
 	c.Flags().BoolVar(&patch, "patch", false, "print only the fields to add to an existing Application or Kustomization")
 	s.register(c)
-	t.registerNames(c, f, "namespace to print the manifests for", t.offered)
+	t.registerNames(c, f, "namespace that the manifests apply to", t.offered)
 	for _, of := range []string{"name", "path", "url"} { // an existing object has its own values
 		c.MarkFlagsMutuallyExclusive("patch", of)
 	}
@@ -74,19 +74,19 @@ func newAdmission(env Env, f *flags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "admission [NAMESPACE...]",
 		Short: "Print an admission policy that applies levels at creation",
-		Long: `admission prints a MutatingAdmissionPolicy and its binding. When any tool
-creates a workload, the policy raises the replicas of the workload to the level
-in the checkpoint file of its namespace. The policy never changes live
-workloads.
+		Long: `"gitlatch render admission" prints a MutatingAdmissionPolicy and its binding.
+When any tool creates a workload, the policy raises the replicas of the workload
+to the level in the checkpoint file of its namespace. The admission policy does
+not change running workloads.
 
-The policy requires Kubernetes 1.36 or later. Apply the checkpoint files before
-the workloads. If the API server cannot read a checkpoint file, it creates the
-workload with the replicas in its manifest.
+The admission policy requires Kubernetes 1.36 or later. Apply the checkpoint
+files before the workloads. If the API server cannot read a checkpoint file, it
+creates the workload with the replicas in its manifest.
 
-With --writer, admission also prints a ValidatingAdmissionPolicy that allows
-only the given users to write checkpoint files. Include the user of the GitOps
-tool that applies the checkpoint files. By default, these tools have the
-following users:
+With --writer, the command also prints a ValidatingAdmissionPolicy that allows
+only the given users to write checkpoint files. With --writer, include the user
+of the GitOps tool that applies the checkpoint files. By default, GitOps tools
+have these users:
 
   Flux     system:serviceaccount:flux-system:kustomize-controller
   Argo CD  system:serviceaccount:argocd:argocd-application-controller` + narrowed,
@@ -116,8 +116,8 @@ following users:
 			return err
 		},
 	}
-	t.registerNames(c, f, "namespace to print the manifests for", t.offered)
-	c.Flags().BoolVar(&images, "images", false, "also print a policy that sets the old images of an unfinished rollout in a rebuild (requires --writer)")
+	t.registerNames(c, f, "namespace that the manifests apply to", t.offered)
+	c.Flags().BoolVar(&images, "images", false, "also print a policy that creates workloads with the old images of an unfinished rollout (requires --writer)")
 	c.Flags().StringArrayVar(&writers, "writer", nil, "`user` who may write checkpoint files (repeatable, default all users with permission to write ConfigMaps)")
 	return c
 }
