@@ -29,7 +29,7 @@ type Verdict struct {
 func (v Verdict) Table(out io.Writer, s term.Style, drawn workload.ID) error {
 	p := &term.Page{Style: s, Columns: 78}
 	from, to := v.Past.Span()
-	p.Line("%s with %s,\nfrom %s to %s. backtest runs a tick every %s.\n",
+	p.Line("%s with %s,\nfrom %s to %s. backtest simulates a tick every %s.\n",
 		term.Count(len(v.Past.IDs()), "workload"), v.samples(),
 		from.Format("2006-01-02 15:04"), to.Format("2006-01-02 15:04"), policy.Span(v.Period))
 	head, body, _ := strings.Cut(v.table(), "\n")
@@ -102,8 +102,8 @@ func (v Verdict) quietest() []int {
 // notes adds explanations of the table, and of the workloads that it omits.
 func (v Verdict) notes(p *term.Page) {
 	notes := []string{
-		"The column commits shows commits per day. The column worst shows the lowest coverage of any replica count that lasted at least " + policy.Span(v.Lasting) + ". The column waste shows pod hours, and the percentage of the desired pod hours. " +
-			"An asterisk (*) marks a policy if no other policy is better in commits, worst or waste without being worse in another of these columns.",
+		"The column \"commits\" shows the commits per day. The column \"worst\" shows the lowest coverage of any replica count that lasted at least " + policy.Span(v.Lasting) + ". The column \"waste\" shows the wasted pod hours, also as a percentage of the desired pod hours. " +
+			"An asterisk (*) marks a policy if every policy that is better in one of these columns is worse in another of them.",
 	}
 	if slices.ContainsFunc(v.Results, func(r Result) bool { return r.Reviews > 0 }) {
 		notes = append(notes, "backtest assumes that a reviewed level change is merged immediately.")

@@ -222,7 +222,7 @@ func TestBacktestOfAShortPast(t *testing.T) {
 		apart time.Duration
 		want  []string
 	}{
-		{1, 0, []string{"1 workload with 1 sample,\nfrom 2026-09-14 07:30 to 2026-09-14 07:30. backtest runs a tick every 5m.\n", "\n    cope       0.00        0        -      -      0  -\n", "\nRecommended: none, no policy wrote a level.\n"}},
+		{1, 0, []string{"1 workload with 1 sample,\nfrom 2026-09-14 07:30 to 2026-09-14 07:30. backtest simulates a tick every 5m.\n", "\n    cope       0.00        0        -      -      0  -\n", "\nRecommended: none, no policy wrote a level.\n"}},
 		{2, 5 * time.Minute, []string{"\n  *  cope       0.00        0        -      -      0  -\n", "\nRecommended: none, no replica count lasted long enough to judge.\n  A replica count must last 5m after git had a level for it. Use data over a\n  longer time, or a shorter --min-duration.\n"}},
 		{3, 5 * time.Minute, []string{"1 workload with 3 samples at intervals of 5m,\n", "   minutes since 2026-09-14 07:30\n", "\n         0      1      2      3 "}},
 		{30, 5 * time.Minute, []string{"   hours since 2026-09-14 07:30\n", "\n         0                           1                            2\n"}},

@@ -70,7 +70,7 @@ func TestDiffIsQuietBetweenTheThresholds(t *testing.T) {
 	t.Parallel()
 	w := quiet(t)
 	before := w.hash(t)
-	if got := w.run("diff"); got != (outcome{0, "4 in sync, 2 not latched. To list all workloads, use -o json\n", ""}) {
+	if got := w.run("diff"); got != (outcome{0, "Not listed: 4 in sync, 2 not latched. To list all workloads, use -o json\n", ""}) {
 		t.Errorf("%+v", got)
 	}
 	got := w.run("diff", "shop/web")
@@ -79,7 +79,7 @@ func TestDiffIsQuietBetweenTheThresholds(t *testing.T) {
 	}
 	golden(t, "diff-in-sync.txt", got.out)
 	w.set("shop/deployment/web", 2001)
-	if got := w.run("diff"); got.status != 1 || !strings.Contains(strings.Join(strings.Fields(got.out), " "), "2001 is above 2000: level 2500 after 2 samples in a row") {
+	if got := w.run("diff"); got.status != 1 || !strings.Contains(strings.Join(strings.Fields(got.out), " "), "2001 is above 2000, so the level changes to 2500 after 2 samples in a row") {
 		t.Errorf("one more: %+v", got)
 	}
 	w.set("shop/deployment/web", 1874)
@@ -94,7 +94,7 @@ func TestDiffOfWhatWaitsIsNoDifference(t *testing.T) {
 	t.Parallel()
 	w := quiet(t)
 	w.set("shop/deployment/web", 300)
-	if got := w.run("diff"); got.status != 0 || got.err != "" || !strings.Contains(got.out, "shop/web  300   2000    waiting  300 is at or below 909: level 500 after 26h\n") {
+	if got := w.run("diff"); got.status != 0 || got.err != "" || !strings.Contains(got.out, "shop/web  300   2000    waiting  300 is at or below 909, so the level changes to\n                                 500 after 26h\n") {
 		t.Errorf("%+v", got)
 	}
 	var d struct {
@@ -196,7 +196,7 @@ func TestDiffOfACheckout(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := w.hash(t)
-	want := "shop/web  187   100     pending  187 is above 100: level 200 after 2 samples in\n"
+	want := "shop/web  187   100     pending  187 is above 100, so the level changes to 200\n                                 after 2 samples in a row\n"
 	if got := w.run("diff", "--tree", tree); got.status != 1 || got.err != "" || !strings.Contains(got.out, want) {
 		t.Errorf("%+v, want %s", got, want)
 	}

@@ -28,10 +28,10 @@ func newExplain(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain TARGET",
 		Short: "Explain the decision about a workload",
-		Long: `explain samples the cluster once and computes a tick without writing anything.
-For one workload, explain prints the live replicas and the level in git. explain
-also prints the replica counts at which the level changes, the running timers,
-and the decision with its reason.
+		Long: `explain samples the cluster once, and computes the decisions of a tick without
+writing anything. explain prints the live replicas of one workload and its level
+in git. explain also prints the replica counts at which the level changes, the
+running timers, and the decision with its reason.
 
 Exit status:
   0  explain found no problem.
@@ -240,7 +240,7 @@ func (e explanation) explainLatch(lines *term.Topics) {
 		lines.Add("timer", "the last samples round to the levels %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(l.Up.Levels), "[]"), " ", ", "))
 	}
 	if l.Down.Running() {
-		lines.Add("timer", "replicas were at or below the threshold for %s since %s. The peak in this time rounds to level %d",
+		lines.Add("timer", "the desired replicas have been at or below the threshold for %s, since %s. The peak in this time rounds to level %d",
 			policy.Span(l.Down.Elapsed(e.At)), l.Down.Since.UTC().Format(time.RFC3339), l.Down.Level)
 	}
 	if len(l.Up.Levels) > 0 || l.Down.Running() {
@@ -274,8 +274,8 @@ func (e explanation) explainRollout(lines *term.Topics) {
 	if r == (checkpoint.Rollout{}) {
 		return
 	}
-	lines.Add("rollout", "from %s to %s. In git, the rollout is at %d %% (%s), and a rebuild starts with %s", template(r.From), template(r.To), r.Milestone, r.Phase, r.Returned().Hash)
-	lines.Add("", "a rebuild starts with %s after two healthy samples in a row at %d %% or above. If the rollout fails or goes back, a rebuild starts with %s. When the rollout is over, gitlatch removes the rollout entry", r.To.Hash, p.Cut, r.From.Hash)
+	lines.Add("rollout", "from template %s to %s. In git, the rollout is at %d %% (%s), and a rebuild starts with template %s", template(r.From), template(r.To), r.Milestone, r.Phase, r.Returned().Hash)
+	lines.Add("", "a rebuild starts with template %s after two healthy samples in a row at %d %% or above. If the rollout fails or returns to the old template, a rebuild starts with template %s. When the rollout is over, gitlatch removes the rollout entry", r.To.Hash, p.Cut, r.From.Hash)
 }
 
 // template formats a template so that users can distinguish two of them.
@@ -308,7 +308,7 @@ func explainDecision(lines *term.Topics, d policy.Decision, stop policy.Stop) {
 	case !d.To.IsZero() && d.Reading == policy.ReadingScale:
 		lines.Add("next in git", "%d", d.To.Replicas)
 	case d.To.Rollout != (checkpoint.Rollout{}):
-		lines.Add("next in git", "the rollout at %d %%. A rebuild starts with %s", d.To.Rollout.Milestone, d.To.Rollout.Returned().Hash)
+		lines.Add("next in git", "the rollout at %d %%. A rebuild then starts with template %s", d.To.Rollout.Milestone, d.To.Rollout.Returned().Hash)
 	}
 	if d.Mismatch != nil {
 		lines.Add("mismatch", "live min and max are %s. To accept these values, set min and max of the workload in the checkpoint file", d.Mismatch)

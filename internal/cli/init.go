@@ -182,12 +182,12 @@ func (f *flags) next(id string, c config.Config, files map[string][]byte, namesp
 	}
 	b.WriteString("\nNext steps:\n")
 	fmt.Fprintf(&b, "\n  gitlatch render admission%s | kubectl apply -f -\n      applies the policy that protects live replica counts (Kubernetes 1.36 or\n      later). For other rules, see \"gitlatch help protection\"\n", flag)
-	fmt.Fprintf(&b, "  gitlatch doctor --write%s\n      checks the policy and records it in git, and lists other problems\n", flag)
+	fmt.Fprintf(&b, "  gitlatch doctor --write%s\n      checks the admission policy, records it in git, and lists other problems\n", flag)
 	ticks := "samples the cluster and prints the level changes"
 	if latches {
 		ticks = "samples the cluster and commits the level changes"
 	}
-	fmt.Fprintf(&b, "  gitlatch tick%s\n      %s. Run it every %s\n", flag, ticks, policy.Span(c.Period))
+	fmt.Fprintf(&b, "  gitlatch tick%s\n      %s.\n      Run this command every %s\n", flag, ticks, policy.Span(c.Period))
 	if len(namespaces) > 0 {
 		record := checkpoint.RecordPath(c.Site, namespaces[0])
 		fmt.Fprintf(&b, "\nA rebuild uses the levels only if your GitOps tool applies the checkpoint files,\nsuch as %s, before the workloads.\n", record)

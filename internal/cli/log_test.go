@@ -126,7 +126,7 @@ func TestLogSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 	// The part of the history that was not read may contain the workload.
-	if got := w.run("log", "shop/deployment/gone", "--commits", "1"); got.status != 0 || !strings.Contains(got.out, "no change in 0 commits\nlog did not read older commits") {
+	if got := w.run("log", "shop/deployment/gone", "--commits", "1"); got.status != 0 || !strings.Contains(got.out, "no change in 0 commits\ngitlatch log did not read older commits") {
 		t.Errorf("%+v", got)
 	}
 }

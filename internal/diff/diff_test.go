@@ -85,39 +85,39 @@ func TestScaleAgainstItsLevel(t *testing.T) {
 		want    string
 		differs bool
 	}{
-		{"1,874 against 2,000", latching(), declares(2000), running(1874), "in-sync 2000 -> -: 1874 is within the thresholds of 2000", false},
-		{"just above the margin", latching(), declares(2000), running(910), "in-sync 2000 -> -: 910 is within the thresholds of 2000", false},
-		{"at the lower threshold", latching(), declares(2000), running(909), "waiting 2000 -> 1000: 909 is at or below 909: level 1000 after 26h", false},
-		{"one too many", latching(), declares(2000), running(2001), "pending 2000 -> 5000: 2001 is above 2000: level 5000 after 2 samples in a row", true},
+		{"1,874 against 2,000", latching(), declares(2000), running(1874), "in-sync 2000 -> -: 1874 is within the thresholds of level 2000", false},
+		{"just above the margin", latching(), declares(2000), running(910), "in-sync 2000 -> -: 910 is within the thresholds of level 2000", false},
+		{"at the lower threshold", latching(), declares(2000), running(909), "waiting 2000 -> 1000: 909 is at or below 909, so the level changes to 1000 after 26h", false},
+		{"one too many", latching(), declares(2000), running(2001), "pending 2000 -> 5000: 2001 is above 2000, so the level changes to 5000 after 2 samples in a row", true},
 		{"holds are symmetric", with(func(s *policy.Set) { s.Default = policy.Presets()["closest"]; s.Default.AcceptRisk = true }), declares(2000), running(300),
-			"pending 2000 -> 200: 300 is at or below 1285: level 200 after 2 samples in a row", true},
-		{"raised at once", with(func(s *policy.Set) { s.Default.HoldUp = 1 }), declares(20), running(21), "pending 20 -> 50: 21 is above 20: level 50 at once", true},
-		{"a long hold", with(func(s *policy.Set) { s.Default.HoldUp = 7 }), declares(20), running(21), "pending 20 -> 50: 21 is above 20: level 50 after 7 samples in a row", true},
+			"pending 2000 -> 200: 300 is at or below 1285, so the level changes to 200 after 2 samples in a row", true},
+		{"raised at once", with(func(s *policy.Set) { s.Default.HoldUp = 1 }), declares(20), running(21), "pending 20 -> 50: 21 is above 20, so the level changes to 50 at once", true},
+		{"a long hold", with(func(s *policy.Set) { s.Default.HoldUp = 7 }), declares(20), running(21), "pending 20 -> 50: 21 is above 20, so the level changes to 50 after 7 samples in a row", true},
 		{"in a rollout three samples are needed", latching(), declares(20), change(running(21), func(s *workload.Sample) { s.Rollout = nil; s.Unknown = "not seen" }),
-			"pending 20 -> 50: 21 is above 20: level 50 after 3 samples in a row", true},
+			"pending 20 -> 50: 21 is above 20, so the level changes to 50 after 3 samples in a row", true},
 		{"nothing is declared", latching(), checkpoint.Entry{}, running(21), "pending - -> 50: git has no level: 21 rounds to 50", true},
 		{"nothing is ready", latching(), checkpoint.Entry{}, change(running(21), func(s *workload.Sample) { s.Scale.Ready = 0 }),
 			"pending - -> - (unready): git has no level yet: only 0 of 21 pods are ready", true},
 		{"what is ready is declared", latching(), declares(20), change(running(70), func(s *workload.Sample) { s.Scale.Ready = 30 }),
-			"pending 20 -> 50: 70, 30 of them ready, is above 20: level 50 after 2 samples in a row", true},
+			"pending 20 -> 50: 70, 30 of them ready, is above 20, so the level changes to 50 after 2 samples in a row", true},
 		{"it is not lowered while its autoscaler is blind", latching(), declares(200), change(running(9), func(s *workload.Sample) { s.Scale.Blind = "no metrics" }),
 			"frozen 200 -> - (blind): its autoscaler cannot compute a replica count: no metrics", false},
 		{"scaled to zero", latching(), declares(200), running(0), "frozen 200 -> - (suspended): it is scaled to zero, and a level is never 0", false},
 		{"its scale is unknown", latching(), declares(200), workload.Sample{ID: web, Unknown: "generation 7 is not observed yet"},
 			"unknown 200 -> - (unread): its scale is unknown: generation 7 is not observed yet", false},
 		{"other bounds", latching(), checkpoint.Entry{Replicas: 200, Min: 2, Max: 300}, running(150),
-			"bounds 200 -> -: 150 is within the thresholds of 200; live bounds 2 to 5000", true},
+			"bounds 200 -> -: 150 is within the thresholds of level 200; live bounds 2 to 5000", true},
 		{"capped by git", latching(), checkpoint.Entry{Replicas: 300, Min: 2, Max: 300}, running(900),
 			"bounds 300 -> -: 900 live, but git accepts at most 300; live bounds 2 to 5000; capped", true},
 		{"bounds that are followed", with(func(s *policy.Set) { s.Default.Bounds = policy.ModeLatch }), checkpoint.Entry{Replicas: 200, Min: 2, Max: 300}, running(150),
 			"pending 200 -> 200: its min and max change to 2 to 5000; live bounds 2 to 5000", true},
 		{"only reported", with(func(s *policy.Set) { s.Default.Scale = policy.ModeReport }), declares(20), running(21),
-			"pending 20 -> 50 (report): 21 is above 20: level 50 after 2 samples in a row; its policy only reports", true},
+			"pending 20 -> 50 (report): 21 is above 20, so the level changes to 50 after 2 samples in a row; its policy only reports", true},
 		{"a surge to review", with(func(s *policy.Set) { s.Default.Review = true }), declares(20), running(900),
-			"pending 20 -> 1000 (surge): 900 is above 20: level 1000 after 2 samples in a row; a surge, which a user should review", true},
+			"pending 20 -> 1000 (surge): 900 is above 20, so the level changes to 1000 after 2 samples in a row; a surge, which a user should review", true},
 		{"without evidence", with(func(s *policy.Set) { s.Default.AcceptRisk = false }), declares(2000), running(1874),
-			"in-sync 2000 -> -: 1874 is within the thresholds of 2000; unproven", false},
-		{"a site that observes asks for no evidence", policy.DefaultSet(), declares(2000), running(1874), "in-sync 2000 -> -: 1874 is within the thresholds of 2000", false},
+			"in-sync 2000 -> -: 1874 is within the thresholds of level 2000; unproven", false},
+		{"a site that observes asks for no evidence", policy.DefaultSet(), declares(2000), running(1874), "in-sync 2000 -> -: 1874 is within the thresholds of level 2000", false},
 		{"taken out by its annotation", latching(), declares(20), change(running(90), func(s *workload.Sample) { s.OptOut = true }),
 			"not-latched 20 -> - (opted-out): an annotation on the workload opts out", false},
 	} {
@@ -243,7 +243,7 @@ func TestWhatIsProposedStandsBeside(t *testing.T) {
 	if got := told(r.Rows[0]); got != "absent - -> - (absent): proposed, but not in the cluster; proposed 5" {
 		t.Error(got)
 	}
-	if got := told(r.Rows[1]); got != "pending 20 -> 50: 40 is above 20: level 50 after 2 samples in a row; proposed 50" {
+	if got := told(r.Rows[1]); got != "pending 20 -> 50: 40 is above 20, so the level changes to 50 after 2 samples in a row; proposed 50" {
 		t.Error(got)
 	}
 	// A proposed level does not affect the rollout.

@@ -71,13 +71,13 @@ func crossing(row Row, chosen policy.Policy) string {
 	case from == 0:
 		text = fmt.Sprintf("git has no level: %s rounds to %d", seen, to)
 	case to > from && row.RaiseAbove < math.MaxInt32:
-		text = fmt.Sprintf("%s is above %d: level %d %s", seen, row.RaiseAbove, to, held)
+		text = fmt.Sprintf("%s is above %d, so the level changes to %d %s", seen, row.RaiseAbove, to, held)
 	case to > from:
 		text = fmt.Sprintf("%s: level %d %s", seen, to, held)
 	case to < from && chosen.HoldDown > 0:
-		text = fmt.Sprintf("%s is at or below %d: level %d after %s", seen, row.LowerAt, to, policy.Span(chosen.HoldDown))
+		text = fmt.Sprintf("%s is at or below %d, so the level changes to %d after %s", seen, row.LowerAt, to, policy.Span(chosen.HoldDown))
 	case to < from:
-		text = fmt.Sprintf("%s is at or below %d: level %d %s", seen, row.LowerAt, to, held)
+		text = fmt.Sprintf("%s is at or below %d, so the level changes to %d %s", seen, row.LowerAt, to, held)
 	default:
 		text = "its min and max change to " + policy.Bounds{Min: row.To.Min, Max: row.To.Max}.String()
 	}

@@ -29,11 +29,11 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	case len(r.Rows) == 0:
 		p.Say("", "site %s has no live workloads, and git has no levels", r.Site)
 	case n > 0 && skipped > 0:
-		p.Say("", "%d in sync, %d not latched. To list all workloads, use -o json", n, skipped)
+		p.Say("", "Not listed: %d in sync, %d not latched. To list all workloads, use -o json", n, skipped)
 	case n > 0:
-		p.Say("", "%d in sync. To list all workloads, use -o json", n)
+		p.Say("", "Not listed: %d in sync. To list all workloads, use -o json", n)
 	case skipped > 0:
-		p.Say("", "%d not latched. To list all workloads, use -o json", skipped)
+		p.Say("", "Not listed: %d not latched. To list all workloads, use -o json", skipped)
 	}
 	if slices.ContainsFunc(told, func(row Row) bool { return row.State == Pending || row.State == Waiting }) {
 		p.Say("", "diff does not read timers or pauses. To see the timers and pauses of a workload, run \"gitlatch explain\"")

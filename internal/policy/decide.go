@@ -115,14 +115,14 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 		return cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than %d; the last was %d",
 			Span(elapsed), down.Since.UTC().Format(time.RFC3339), down.Level, s.Scale.Desired))
 	case down.Running():
-		return d.as(Pending, ReasonNone, fmt.Sprintf("its peak rounds to %d: %s of %s under the threshold", down.Level, Span(elapsed), Span(p.HoldDown)))
+		return d.as(Pending, ReasonNone, fmt.Sprintf("below the threshold for %s of %s; the peak in this time rounds to %d", Span(elapsed), Span(p.HoldDown), down.Level))
 	case r.lowered(s.Scale.Desired) < declared: // a repeated sample starts no timer
 		return d.as(Pending, ReasonNone, fmt.Sprintf(
 			"%d is under the threshold of %d, but this sample is not later than the last one: the next one starts the timer", s.Scale.Desired, declared))
 	case p.Bounds == ModeLatch && d.Mismatch != nil && !d.Mismatch.contradict():
 		return cross(declared, fmt.Sprintf("min and max are now %s", d.Mismatch))
 	}
-	text := fmt.Sprintf("%d is within the thresholds of %d", raiseNeed(*s.Scale), declared)
+	text := fmt.Sprintf("%d is within the thresholds of level %d", raiseNeed(*s.Scale), declared)
 	if Unready(*s.Scale) {
 		text = fmt.Sprintf("%d of %d pods are ready, and a raise counts only ready pods: %s", s.Scale.Ready, s.Scale.Desired, text)
 	}

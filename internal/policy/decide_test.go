@@ -56,9 +56,9 @@ func TestReasonsComeInTheirOrder(t *testing.T) {
 		{"a rollout before a brake", func(s *workload.Sample) { s.Rollout.InFlight, s.Scale.Brake.Until = true, noon.Add(1) }, policy.Stop{}, false, policy.ReasonRollout, "in flight"},
 		{"a brake", func(s *workload.Sample) { s.Scale.Brake = workload.Brake{On: "HPA web", Until: noon.Add(time.Hour)} }, policy.Stop{}, false, policy.ReasonBraked,
 			"HPA web does not scale down: a restore braked it until 2026-11-20T13:00:00Z"},
-		{"a brake that ends now", func(s *workload.Sample) { s.Scale.Brake = workload.Brake{On: "HPA web", Until: noon} }, policy.Stop{}, false, policy.ReasonNone, "under the threshold"},
-		{"a brake without a known end", func(s *workload.Sample) { s.Scale.Brake.On = "HPA web" }, policy.Stop{}, false, policy.ReasonNone, "under the threshold"},
-		{"nothing", func(*workload.Sample) {}, policy.Stop{}, false, policy.ReasonNone, "under the threshold"},
+		{"a brake that ends now", func(s *workload.Sample) { s.Scale.Brake = workload.Brake{On: "HPA web", Until: noon} }, policy.Stop{}, false, policy.ReasonNone, "below the threshold"},
+		{"a brake without a known end", func(s *workload.Sample) { s.Scale.Brake.On = "HPA web" }, policy.Stop{}, false, policy.ReasonNone, "below the threshold"},
+		{"nothing", func(*workload.Sample) {}, policy.Stop{}, false, policy.ReasonNone, "below the threshold"},
 	}
 	for _, tt := range tests {
 		s := healthy(workload.Scale{Desired: 10})
@@ -85,8 +85,8 @@ func TestReasonsComeInTheirOrder(t *testing.T) {
 func TestWithinTheThresholdsSaysWhatARaiseCounts(t *testing.T) {
 	t.Parallel()
 	for ready, want := range map[int32]string{
-		30: "30 of 40 pods are ready, and a raise counts only ready pods: 30 is within the thresholds of 50",
-		39: "40 is within the thresholds of 50",
+		30: "30 of 40 pods are ready, and a raise counts only ready pods: 30 is within the thresholds of level 50",
+		39: "40 is within the thresholds of level 50",
 	} {
 		s := healthy(workload.Scale{Desired: 40})
 		s.Scale.Ready = ready

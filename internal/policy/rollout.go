@@ -209,7 +209,7 @@ func (f *flight) judge(d Decision, look Look) Decision {
 	lasted := f.timer.Flight.Elapsed(look.Now)
 	switch {
 	case unrecorded && !f.timer.Failed && f.earlier():
-		return d.as(Quiet, ReasonWayBack, fmt.Sprintf("its rollout goes back to the earlier template %s, and gets an entry only if it fails", hash))
+		return d.as(Quiet, ReasonWayBack, fmt.Sprintf("its rollout goes back to the earlier template %s. gitlatch adds a rollout entry only if the rollout fails", hash))
 	case unrecorded && !f.timer.Failed && lasted < f.policy.RolloutAfter:
 		return d.as(Pending, ReasonNone, fmt.Sprintf(
 			"a rollout to %s has been in progress for %s. gitlatch adds a rollout entry after %s, or when the rollout fails", hash, Span(lasted), Span(f.policy.RolloutAfter)))
@@ -294,7 +294,7 @@ func (f *flight) why(to checkpoint.Rollout) string {
 	case f.timer.Failed:
 		return failed
 	case to.Returns != f.recorded.Returns:
-		return f.progress() + ": a rebuild starts with " + to.To.Hash
+		return f.progress() + ": a rebuild starts with template " + to.To.Hash
 	}
 	return f.progress()
 }

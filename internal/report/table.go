@@ -110,9 +110,9 @@ func (d Document) leftOut() string {
 	if quiet+skips == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d quiet", quiet)
+	text := fmt.Sprintf("Not listed: %d quiet", quiet)
 	if skips > 0 {
-		text += fmt.Sprintf(", %d not latched: %s", skips, strings.Join(commonest(skipped), ", "))
+		text += fmt.Sprintf(", %d not latched (%s)", skips, strings.Join(commonest(skipped), ", "))
 	}
 	return text + ". To list all workloads, use -o json"
 }
@@ -139,7 +139,7 @@ func (d Decided) decision(level func(*int32) string) string {
 func (w Workload) why() string {
 	why := w.Text
 	if w.Mismatch != nil {
-		why += fmt.Sprintf("; live min and max differ from git's: %s", w.Mismatch)
+		why += fmt.Sprintf("; live min and max (%s) differ from min and max in git", w.Mismatch)
 	}
 	if w.Capped {
 		why += "; capped by git"
