@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -155,6 +156,10 @@ func TestTheRestGoesOn(t *testing.T) {
 			w := grown(t)
 			c.spoil(t, w)
 			tip := w.origin.Tip("main")
+			want := w.origin.Log(t, "main")
+			if c.made != "" {
+				want = slices.Insert(want, 0, c.made)
+			}
 			w.fails(t, w.tick(), c.want...)
 			second := w.tick()
 			w.fails(t, second, c.want...)
@@ -163,11 +168,9 @@ func TestTheRestGoesOn(t *testing.T) {
 					t.Errorf("does not show %q:\n%s", want, second.out)
 				}
 			}
-			switch subject := w.origin.Log(t, "main")[0]; {
-			case c.made == "" && w.origin.Tip("main") != tip:
-				t.Errorf("it committed %q", subject)
-			case c.made != "" && (subject != c.made || w.origin.Git(t, "rev-parse", "main^") != tip):
-				t.Errorf("the log ends with %q, want %q", subject, c.made)
+			log := slices.DeleteFunc(w.origin.Log(t, "main"), func(subject string) bool { return subject == "latch(prod-eu): update the list of checkpoint files" })
+			if !slices.Equal(log, want) || c.made == "" && w.origin.Tip("main") != tip {
+				t.Errorf("got the commits %q, want %q", log, want)
 			}
 			records := ""
 			for path := range w.origin.Tree(t, "main") {

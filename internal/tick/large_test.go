@@ -234,7 +234,9 @@ func TestAPartOfAProposalWaitsForAUser(t *testing.T) {
 		w.tickAt(t, 8)
 	}
 	open := w.head(t).Open
-	if !slices.ContainsFunc(open, func(o alert.Open) bool { return o.Kind == alert.Blocked && strings.Contains(o.Text, "has waited for a merge since") }) {
+	if !slices.ContainsFunc(open, func(o alert.Open) bool {
+		return o.Kind == alert.Blocked && strings.Contains(o.Text, "has waited for a merge since")
+	}) {
 		t.Errorf("after a day, %+v", open)
 	}
 }
