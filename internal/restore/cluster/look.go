@@ -198,8 +198,7 @@ var priorityClasses = resource{"/apis/scheduling.k8s.io/v1", "priorityclasses"}
 func (c *Client) scalersOf(all []autoscaler) map[workload.ID][]plan.Scaler {
 	by := map[workload.ID][]plan.Scaler{}
 	for _, a := range all {
-		owner := metav1.GetControllerOf(&a.ObjectMeta)
-		if a.kind == plan.HPA && owner != nil && owner.Kind == "ScaledObject" {
+		if a.tool() != "" {
 			continue
 		}
 		ref := a.Spec.ScaleTargetRef
@@ -211,6 +210,16 @@ func (c *Client) scalersOf(all []autoscaler) map[workload.ID][]plan.Scaler {
 		}
 	}
 	return by
+}
+
+// tool returns the name of the ScaledObject that an HPA belongs to. It returns "" for
+// other autoscalers.
+func (a autoscaler) tool() string {
+	owner := metav1.GetControllerOf(&a.ObjectMeta)
+	if a.kind != plan.HPA || owner == nil || owner.Kind != "ScaledObject" {
+		return ""
+	}
+	return owner.Name
 }
 
 func (a autoscaler) scaler() plan.Scaler {

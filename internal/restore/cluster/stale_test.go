@@ -5,6 +5,10 @@ import (
 	"maps"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 )
 
@@ -48,5 +52,22 @@ func TestAnHPAOfKEDAThatDiffersFromItsScaledObject(t *testing.T) {
 		if got := unlike([]autoscaler{hpa, object}, false); (got["scaledobject shop/mail"] == "keda-hpa-mail") != c.ignored || len(got) > 1 {
 			t.Errorf("%s: without effect: %v, want %v", name, got, c.ignored)
 		}
+	}
+}
+
+// KEDA copies the annotations of a ScaledObject to its HPA, also the note of a brake. The
+// note has the former text of an annotation, which an HPA does not have.
+func TestABrakeOfAScaledObjectIsNotOneOfItsHPA(t *testing.T) {
+	t.Parallel()
+	annotations := map[string]string{brake.PausedScaleIn: "true", brake.Annotation: `{"until":"2026-11-20T13:00:00Z","replaced":"false"}`}
+	object := autoscaler{kind: plan.ScaledObject, ObjectMeta: metav1.ObjectMeta{Name: "mail", Namespace: "shop", Annotations: annotations}}
+	hpa := autoscaler{kind: plan.HPA, ObjectMeta: metav1.ObjectMeta{
+		Name: "keda-hpa-mail", Namespace: "shop", Annotations: annotations,
+		OwnerReferences: []metav1.OwnerReference{{Kind: "ScaledObject", Name: "mail", Controller: ptr.To(true)}},
+	}}
+	hpa.Spec.Behavior = json.RawMessage(`{"scaleDown": {"selectPolicy": "Disabled"}}`)
+	found := brakes([]autoscaler{hpa, object})
+	if len(found) != 1 || found[0].Scaler.Kind != plan.ScaledObject || !found[0].Holds || found[0].Err != nil {
+		t.Errorf("brakes %+v", found)
 	}
 }

@@ -112,21 +112,26 @@ func (c *Client) change(
 	return out, nil
 }
 
-// Brakes returns the brakes in the cluster.
+// Brakes returns the brakes in the cluster. KEDA copies the annotations of a ScaledObject
+// to its HPA, so the HPA of a braked ScaledObject has a copy of the note, and no brake.
 func (c *Client) Brakes(ctx context.Context) ([]brake.Found, error) {
 	all, err := c.autoscalers(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var found []brake.Found
+	return brakes(all), nil
+}
+
+func brakes(all []autoscaler) (found []brake.Found) {
 	ignored := unlike(all, false)
 	for _, a := range all {
-		if f, ok := brake.Find(a.scaler(), a.object()); ok {
+		f, ok := brake.Find(a.scaler(), a.object())
+		if ok && a.tool() == "" {
 			f.Ignored = ignored[f.Scaler.String()]
 			found = append(found, f)
 		}
 	}
-	return found, nil
+	return found
 }
 
 // Stale returns the HPAs of KEDA that do not scale down although their ScaledObject
@@ -143,13 +148,12 @@ func unlike(all []autoscaler, stops bool) map[string]string {
 	hpas := map[string]string{}
 	opposite := map[string]bool{}
 	for _, a := range all {
-		owner := metav1.GetControllerOf(&a.ObjectMeta)
 		switch {
 		case a.kind == plan.ScaledObject:
 			hpa := brake.Object{Kind: plan.HPA, Behavior: a.Spec.Advanced.HPA.Behavior}
 			opposite[a.scaler().String()] = (a.object().Stops() || hpa.Stops()) != stops
-		case owner != nil && owner.Kind == "ScaledObject" && a.object().Stops() == stops:
-			of := plan.Scaler{Kind: plan.ScaledObject, Namespace: a.Namespace, Name: owner.Name}
+		case a.tool() != "" && a.object().Stops() == stops:
+			of := plan.Scaler{Kind: plan.ScaledObject, Namespace: a.Namespace, Name: a.tool()}
 			hpas[of.String()] = a.Name
 		}
 	}
