@@ -73,6 +73,12 @@ record-argo: ## Take Rollouts through a real Argo Rollouts, and compare with wha
 	@scripts/argo/build.sh >/dev/null
 	go test -count=1 -timeout 30m -parallel 8 -run '^TestArgoRollouts$$' ./internal/kube -argo $(if $(UPDATE),-update)
 
+.PHONY: keda
+keda: ## Test ScaledObjects with a real KEDA, from the sample to the release of a brake (the first build takes 10 minutes)
+	@scripts/controlplane/build.sh >/dev/null
+	@scripts/keda/build.sh >/dev/null
+	go test -count=1 -timeout 30m -run '^TestKEDA$$' ./internal/restore/cluster -keda
+
 .PHONY: lint
 lint: ## Lint Go, and the scripts where shellcheck is installed (the first run builds the linter: 5 minutes)
 	@test -z "$$(gofmt -l $(GO_FOLDERS))" || { echo "not formatted, run make fmt:"; gofmt -l $(GO_FOLDERS); exit 1; }

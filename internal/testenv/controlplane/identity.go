@@ -35,33 +35,11 @@ var users = map[string]string{
 }
 
 func newIdentity(dir string) (*identity, error) {
-	id := &identity{dir: dir, tokens: map[string]string{}}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	certificate, key, err := Certificate("gitlatch test control plane")
 	if err != nil {
 		return nil, err
 	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return nil, err
-	}
-	now := time.Now()
-	template := &x509.Certificate{
-		SerialNumber:          big.NewInt(1),
-		Subject:               pkix.Name{CommonName: "gitlatch test control plane"},
-		NotBefore:             now.Add(-time.Hour),
-		NotAfter:              now.Add(24 * time.Hour),
-		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		BasicConstraintsValid: true,
-		IsCA:                  true,
-		DNSNames:              []string{"localhost"},
-		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	signed, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		return nil, err
-	}
-	id.certificate = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})
+	id := &identity{dir: dir, certificate: certificate, tokens: map[string]string{}}
 
 	var table strings.Builder
 	for user, groups := range users {
@@ -70,7 +48,7 @@ func newIdentity(dir string) (*identity, error) {
 	}
 	for name, content := range map[string][]byte{
 		"serving.crt": id.certificate,
-		"serving.key": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}),
+		"serving.key": key,
 		"tokens.csv":  []byte(table.String()),
 	} {
 		if err := os.WriteFile(id.path(name), content, 0o600); err != nil {
@@ -78,6 +56,38 @@ func newIdentity(dir string) (*identity, error) {
 		}
 	}
 	return id, nil
+}
+
+// Certificate returns a certificate of this machine for one day, and its key, both as
+// PEM. It is its own authority, and servers and clients can use it.
+func Certificate(name string) (certificate, key []byte, err error) {
+	signer, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(signer)
+	if err != nil {
+		return nil, nil, err
+	}
+	now := time.Now()
+	template := &x509.Certificate{
+		SerialNumber:          big.NewInt(1),
+		Subject:               pkix.Name{CommonName: name},
+		NotBefore:             now.Add(-time.Hour),
+		NotAfter:              now.Add(24 * time.Hour),
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		BasicConstraintsValid: true,
+		IsCA:                  true,
+		DNSNames:              []string{"localhost"},
+		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	signed, err := x509.CreateCertificate(rand.Reader, template, template, &signer.PublicKey, signer)
+	if err != nil {
+		return nil, nil, err
+	}
+	certificate = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})
+	return certificate, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), nil
 }
 
 func (id *identity) path(name string) string { return filepath.Join(id.dir, name) }
