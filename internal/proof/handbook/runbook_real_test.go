@@ -135,6 +135,7 @@ func (s *shell) recovers(t *testing.T, page string) {
 	use.Store("1m")
 	cp.Metrics(t, func(string) string { return use.Load().(string) })
 	s.kubeconfig = cp.Kubeconfig()
+	s.must(t, "kubectl config rename-context test prod-eu-green && kubectl config unset current-context")
 	under := func(headings ...string) {
 		for _, heading := range headings {
 			for _, command := range commandsUnder(t, page, heading) {
