@@ -217,7 +217,7 @@ func (r *restoring) which(env Env, s *open.Site, of restore.Report) {
 	case of.Cluster:
 		text += ", the site's cluster"
 	default:
-		text += ", not the site's cluster until you run \"gitlatch adopt\""
+		text += ", not the site's cluster in git until the first commit after \"gitlatch adopt\""
 	}
 	fmt.Fprintf(env.Err, "cluster %s at %s%s\n", of.Cluster, s.Server, text)
 }

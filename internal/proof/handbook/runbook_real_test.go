@@ -92,9 +92,9 @@ func TestTheRunbookRecoversALostCluster(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(sh.dir, "prod-eu.yaml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	infra, err := filepath.Abs(filepath.Join(root, "infra"))
+	checkout, err := filepath.Abs(root)
 	if err == nil {
-		err = os.Symlink(infra, filepath.Join(sh.dir, "infra"))
+		err = os.Symlink(checkout, filepath.Join(sh.dir, "gitlatch"))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -69,7 +69,7 @@ const (
 
 // actions are the actions that complete each step.
 var actions = map[Name]string{
-	Capacity: "run gitlatch restore --wait --yes as soon as your GitOps tool creates the workloads",
+	Capacity: "run gitlatch restore --wait --yes as soon as the workloads exist",
 	Braked:   "run gitlatch restore --wait --yes",
 	Traffic:  "move the traffic to this cluster, and wait until the autoscalers see it",
 	Released: "run gitlatch restore release --yes",

@@ -76,8 +76,8 @@ func TestTheStepsOfARecovery(t *testing.T) {
 		text   string
 		next   string
 	}{
-		"nothing is there":             {rebuilt().with("web", absent), "pu?pp", "web (does not exist)", "as soon as your GitOps tool"},
-		"it came up small":             {rebuilt().with("web", small), "ppppp", "at their level and ready: 0 of 1 workload (0 %); not yet: shop/web (2 of 50 ready)", "as soon as your GitOps tool"},
+		"nothing is there":             {rebuilt().with("web", absent), "pu?pp", "web (does not exist)", "as soon as the workloads"},
+		"it came up small":             {rebuilt().with("web", small), "ppppp", "at their level and ready: 0 of 1 workload (0 %); not yet: shop/web (2 of 50 ready)", "as soon as the workloads"},
 		"it came up at its levels":     {rebuilt().with("web", plain), "dpppp", "autoscaler does not scale down: 0 of 1 workload (0 %); not yet: shop/web", "run gitlatch restore --wait"},
 		"half of it is ready":          {rebuilt().with("web", braked).with("api", both(braked, func(s *workload.Sample) { s.Scale.Ready = 20 })), "pdppp", "1 of 2 workloads (50 %); not yet: shop/api (20 of 50 ready)", ""},
 		"it is braked":                 {rebuilt().with("web", braked), "ddppp", "shop/web (10 %)", "move the traffic"},
@@ -95,7 +95,7 @@ func TestTheStepsOfARecovery(t *testing.T) {
 		"a minimum at the level":       {rebuilt().with("web", both(braked, func(s *workload.Sample) { s.Scale.Min = 50 })), "ddupp", "no workload can show it", ""},
 		"at its maximum":               {rebuilt().with("web", both(braked, func(s *workload.Sample) { s.Scale.Desired, s.Scale.Ready, s.Scale.Max = 40, 40, 40 })), "ddppp", "at their level and ready: 1 of 1", ""},
 		"suspended":                    {rebuilt().with("web", braked).with("mail", func(s *workload.Sample) { s.Scale.Desired = 0 }), "ddppp", "1 of 1 workload (100 %); a restore skips shop/mail", ""},
-		"scales are unknown":           {rebuilt().with("web", unread), "uuupp", "unknown: shop/web", "as soon as your GitOps tool"},
+		"scales are unknown":           {rebuilt().with("web", unread), "uuupp", "unknown: shop/web", "as soon as the workloads"},
 		"one is missing":               {rebuilt().with("web", both(braked, loaded(1))).with("old", absent), "pudpp", "shop/old (does not exist)", ""},
 		"KEDA scales it":               {rebuilt().with("web", both(braked, loaded(1), keda)), "dddpp", "", "release"},
 		"KEDA ignores the brake": {rebuilt().with("web", both(braked, loaded(1), keda, func(s *workload.Sample) { s.Scale.UpOnly, s.Scale.Brake.Ignored = false, "keda-hpa-web" })),
@@ -169,7 +169,7 @@ func TestARecoveryRuns(t *testing.T) {
 	w = rebuilt().with("web", both(braked, loaded(1))).with("api", absent)
 	w.Fleet.Cluster = ""
 	w.Fleet.Unread = []workload.Unread{{Part: "namespace kube-system"}}
-	check(t, recovery.Of(w.Case), "uuupu", "unknown: shop/api", "as soon as your GitOps tool")
+	check(t, recovery.Of(w.Case), "uuupu", "unknown: shop/api", "as soon as the workloads")
 
 	w = rebuilt().with("web", loaded(1))
 	w.Fleet.Unread = []workload.Unread{{Part: "scaledobjects"}}
