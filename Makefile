@@ -67,6 +67,10 @@ faults: ## Test the promises of gitlatch against faults for over an hour: random
 	@$(call at-length,proof/days -run '^TestAMonthOfAThousandWorkloads$$' -days $(or $(DAYS),30))
 	@$(call at-length,proof/crowd -run '^TestManyProcessesShareABranch$$' -processes 32 -crossings 2000 -rivals 500)
 
+.PHONY: mutants
+mutants: ## Change policy, tick, ledger and latch at random, and print the share of the changes that tests catch, and the others (MUTANTS=300; SEED=1: draw the same again, or continue; AGAIN=1: test only those that survived again)
+	go run ./scripts/mutants -n $(or $(MUTANTS),300) -seed $(or $(SEED),0) $(if $(AGAIN),-again)
+
 .PHONY: record-argo
 record-argo: ## Take Rollouts through a real Argo Rollouts, and compare with what testdata/manifests recorded (UPDATE=1: record anew; the first build takes 10 minutes)
 	@scripts/controlplane/build.sh >/dev/null
