@@ -86,6 +86,30 @@ func TestRetirement(t *testing.T) {
 	}
 }
 
+// While an absence does not count, the decision shows the absence so far, if there is one.
+func TestAnIncompleteSampleShowsTheAbsenceSoFar(t *testing.T) {
+	t.Parallel()
+	g := policy.DefaultGuards()
+	g.RetireAfter = time.Hour
+	const counts = "an absence counts only while the sample is complete and no guard stops lowering"
+	for before, want := range map[time.Duration]string{
+		0:                counts,
+		20 * time.Minute: counts + ": so far absent for 20m of 1h",
+	} {
+		l := blank(100, workload.Scale{})
+		look := policy.Look{Now: noon, Period: 20 * time.Minute}
+		if before > 0 {
+			l, _ = policy.Retire(g, l, look)
+			look.Last, look.Now = look.Now, look.Now.Add(before)
+			l, _ = policy.Retire(g, l, look)
+			look.Last, look.Now = look.Now, look.Now.Add(before)
+		}
+		if _, d := policy.Retire(g, l, incomplete(look, true)); !strings.HasSuffix(d.Text, want) {
+			t.Errorf("absent for %s: %q, want %q", before, d.Text, want)
+		}
+	}
+}
+
 // A workload without an entry cannot be retired. Its absence counts from the first
 // sample with an entry, and the time before that does not count.
 func TestAnAbsenceCountsFromTheEntryOn(t *testing.T) {

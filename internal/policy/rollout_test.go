@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -176,6 +177,19 @@ func TestReasonsOfARollout(t *testing.T) {
 		if _, d := policy.DecideRollout(p, l, s, look); d.Verdict != tt.verdict || d.Reason != tt.reason || d.Urgent && d.Verdict == policy.Skip {
 			t.Errorf("%s: %s %q %s, want %s %q", tt.name, d.Verdict, d.Reason, d.Text, tt.verdict, tt.reason)
 		}
+	}
+}
+
+// The text of a decision shows the pods, the share of the traffic and a halt.
+func TestTheProgressOfARollout(t *testing.T) {
+	t.Parallel()
+	rollout := workload.Rollout{InFlight: true, Desired: 10, Failure: "it failed", Traffic: new(int32(30)), Halted: "a step",
+		Templates: []workload.Template{{Hash: "v2", Desired: 5, Available: 5}, {Hash: "v1", Desired: 5, Available: 5}}}
+	_, d := policy.DecideRollout(policy.Presets()["cope"], latch.Latch{ID: web}, workload.Sample{ID: web, Rollout: &rollout},
+		policy.Look{Now: noon, Period: time.Minute})
+	const want = "5 of 10 pods of v2 are available, with 30 % of the traffic, halted by a step"
+	if !strings.Contains(d.Text, want) {
+		t.Errorf("%q, want %q", d.Text, want)
 	}
 }
 

@@ -129,6 +129,49 @@ func TestARoundStoresTimersAndScales(t *testing.T) {
 	}
 }
 
+// A round leaves out the workloads that have no valid entry, with a reason for the level and,
+// if a rollout is in flight or in git, for the rollout.
+func TestARoundLeavesOut(t *testing.T) {
+	t.Parallel()
+	long := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: strings.Repeat("x", 260)}
+	broken := map[string]error{"shop": errors.New("broken")}
+	for _, c := range []struct {
+		name    string
+		id      workload.ID
+		change  func(*latch.Latch, *workload.Sample)
+		broken  map[string]error
+		scale   policy.Reason
+		rollout policy.Reason
+	}{
+		{"nothing", web, func(*latch.Latch, *workload.Sample) {}, nil, policy.ReasonNone, policy.ReasonRides},
+		{"a broken file", web, func(*latch.Latch, *workload.Sample) {}, broken, policy.ReasonBroken, policy.ReasonBroken},
+		{"a broken file and no rollout", web, func(l *latch.Latch, s *workload.Sample) {
+			l.Declared.Rollout = checkpoint.Rollout{}
+			s.Rollout = &workload.Rollout{}
+		}, broken, policy.ReasonBroken, ""},
+		{"opted out", web, func(l *latch.Latch, _ *workload.Sample) { l.OptedOut = true }, nil, policy.ReasonOptedOut, ""},
+		{"a long name", long, func(*latch.Latch, *workload.Sample) {}, nil, policy.ReasonName, ""},
+	} {
+		l, s := rolls(c.id)
+		c.change(&l, &s)
+		site := policy.Site{
+			State:  latch.State{Head: latch.Head{At: noon.Add(-time.Minute)}, Latches: latch.LatchesOf(map[workload.ID]latch.Latch{c.id: l})},
+			Set:    policy.DefaultSet(),
+			Fleet:  workload.Fleet{At: noon, Samples: []workload.Sample{s}},
+			Period: time.Minute,
+			Broken: c.broken,
+		}
+		site.Set.Latch = true
+		reasons := map[policy.Reading]policy.Reason{}
+		for _, d := range policy.Round(site).Decisions {
+			reasons[d.Reading] = d.Reason
+		}
+		if reasons[policy.ReadingScale] != c.scale || reasons[policy.ReadingRollout] != c.rollout {
+			t.Errorf("%s: level %q, rollout %q; want %q and %q", c.name, reasons[policy.ReadingScale], reasons[policy.ReadingRollout], c.scale, c.rollout)
+		}
+	}
+}
+
 // A round lists the namespaces of the sample, and leaves out a namespace whose entries all
 // belong to absent workloads, unless a guard stops it.
 func TestARoundListsTheNamespacesInUse(t *testing.T) {
