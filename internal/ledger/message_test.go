@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -51,5 +52,22 @@ func TestAMessageTellsItsReasons(t *testing.T) {
 	}
 	if got := ledger.Subject("red \x1b[31malert\nbody"); got != "red [31malert" {
 		t.Errorf("subject %q", got)
+	}
+}
+
+// A message has at most 64 KiB of lines. It then states the number of the other lines, and
+// the trailers follow.
+func TestALongMessageStatesTheNumberOfOtherLines(t *testing.T) {
+	t.Parallel()
+	crossing := ledger.Crossing{ID: web, From: checkpoint.Entry{Replicas: 100}, To: checkpoint.Entry{Replicas: 200}, Text: strings.Repeat("x", 1000)}
+	const all = 100
+	message := ledger.Message(ledger.Trailers{Site: "prod", Intent: "1"}, false, slices.Repeat([]ledger.Crossing{crossing}, all), ledger.Beside{})
+	shown := len(ledger.Reasons(message))
+	line := len("shop/deployment/web 100 -> 200: ") + 1001
+	if shown == all || len(message) > 64<<10+200 || len(message) < 64<<10-line {
+		t.Errorf("%d of %d lines, %d bytes", shown, all, len(message))
+	}
+	if more := fmt.Sprintf("\nand %d more: see the diff\n\nGitlatch-Site: prod\n", all-shown); !strings.Contains(message, more) {
+		t.Errorf("no %q in the end %q", more, message[len(message)-200:])
 	}
 }
