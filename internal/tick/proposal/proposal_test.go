@@ -64,6 +64,12 @@ func TestWhatPeopleAreAskedFor(t *testing.T) {
 	quiet := latch.Latch{ID: web, Declared: at(100)}
 	proposed, review, retires, yields := quiet.Proposing(at(200), false), quiet.Proposing(at(2000), true), quiet.Proposing(at(0), true), quiet.Proposing(at(200), false)
 	yields.GraceUntil = now.Add(time.Hour)
+	scaled, paused, optedOut := yields, proposed, proposed
+	scaled.GraceScale = true
+	paused.PausedUntil = now.Add(time.Second)
+	optedOut.OptedOut = true
+	ends := proposed
+	ends.PausedUntil, ends.GraceUntil = now, now
 	decided := func(v policy.Verdict, to int32) []policy.Decision {
 		return []policy.Decision{{ID: web, Verdict: v, To: at(to)}}
 	}
@@ -83,6 +89,11 @@ func TestWhatPeopleAreAskedFor(t *testing.T) {
 		{"a review that is needed no more", review, nil, false, ""},
 		{"a retirement that waits", retires, nil, true, "100 -> 0"},
 		{"proposed, and a person has the word", yields, decided(policy.Cross, 500), true, ""},
+		{"proposed, and an edit grace period of the level alone", scaled, decided(policy.Cross, 500), true, "100 -> 500"},
+		{"no decision in an edit grace period of the level alone", scaled, nil, true, ""},
+		{"proposed, and paused", paused, decided(policy.Cross, 500), true, ""},
+		{"proposed, and opted out", optedOut, decided(policy.Cross, 500), true, ""},
+		{"proposed, and a pause ends now", ends, nil, true, "100 -> 200"},
 		{"proposed as it is declared", latch.Latch{ID: web, Declared: at(200), Proposal: new(at(200))}, nil, true, ""},
 	} {
 		got := ""

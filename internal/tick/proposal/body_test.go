@@ -1,0 +1,60 @@
+package proposal_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/tick/proposal"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// The body of a proposal has a row for each crossing and a list for each kind of repair. Text
+// from a cluster stays in its cell, and has no effect in Markdown.
+func TestTheBodyOfAProposal(t *testing.T) {
+	t.Parallel()
+	id := func(name string) workload.ID {
+		return workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: name}
+	}
+	at := func(n int32) checkpoint.Entry { return checkpoint.Entry{Replicas: n} }
+	crossings := []policy.Decision{
+		{ID: id("web"), Verdict: policy.Review, From: at(100), To: at(500), Surge: true, Text: "a|b\n<img> *c*"},
+		{ID: id("api"), Verdict: policy.Cross, To: at(20)},
+	}
+	const (
+		table = "These workloads have left their levels."
+		parts = "The Components of these namespaces differ"
+		files = "gitlatch edits these files in place"
+		list  = "This proposal also updates kustomization.yaml"
+		inert = "It does not change the live cluster."
+	)
+	all := []string{table, parts, files, list, inert}
+	for _, c := range []struct {
+		name      string
+		crossings []policy.Decision
+		beside    ledger.Beside
+		want      []string
+	}{
+		{"crossings", crossings, ledger.Beside{}, []string{table, inert,
+			"\n| shop/deployment/web | 100 | 500 | **surge:** a\\|b &lt;img> \\*c\\* |\n",
+			"\n| shop/deployment/api | new | 20 | unchanged since the last proposal |\n",
+		}},
+		{"Components", nil, ledger.Beside{Components: []string{"pay", "shop"}}, []string{parts, inert, "\n- pay\n- shop\n"}},
+		{"files", nil, ledger.Beside{Files: []string{"apps/a_b.yaml"}}, []string{files, "\n- apps/a\\_b.yaml\n"}},
+		{"the list", nil, ledger.Beside{List: true}, []string{list, inert}},
+	} {
+		body := proposal.Body("prod", c.crossings, c.beside)
+		for _, want := range c.want {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s: no %q in\n%s", c.name, want, body)
+			}
+		}
+		for _, part := range all {
+			if wanted := strings.Contains(strings.Join(c.want, "\x00"), part); !wanted && strings.Contains(body, part) {
+				t.Errorf("%s: %q is in\n%s", c.name, part, body)
+			}
+		}
+	}
+}
