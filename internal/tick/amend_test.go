@@ -2,6 +2,7 @@ package tick_test
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,5 +94,27 @@ func TestAnAmendmentMovesWhatItSays(t *testing.T) {
 				t.Errorf("the latch is\n%+v\nand should be\n%+v", got, one)
 			}
 		})
+	}
+}
+
+// An amendment of a workload without a latch is an error, and changes nothing.
+func TestAnAmendmentOfAnUnknownWorkload(t *testing.T) {
+	t.Parallel()
+	w := newWorld(map[string]string{"gitlatch.yaml": latching})
+	w.scale("shop/web", 87)
+	w.ticks(1)
+	before := state(t, w)
+	err := tick.Amend(t.Context(), w.Store, site, "person", w.Now, period, tick.Amendment{
+		PauseUntil: w.Now.Add(time.Hour),
+		Workloads:  []workload.ID{id("shop/web"), id("shop/other")},
+	})
+	if err == nil || !strings.Contains(err.Error(), "workload shop/deployment/other: the state has no latch for it") {
+		t.Errorf("the error is %v", err)
+	}
+	if after := state(t, w); !reflect.DeepEqual(before, after) {
+		t.Errorf("it changed the state:\nbefore %+v\nafter  %+v", before, after)
+	}
+	if _, err := w.Store.Acquire(t.Context(), site, "another", w.Now, w.Now.Add(period)); err != nil {
+		t.Errorf("it kept the lease: %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/latch"
+	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
 	"github.com/gitlatch/gitlatch/internal/proof/story"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -46,6 +47,76 @@ func TestDryRunWritesNothing(t *testing.T) {
 	}
 	if after := state(t, w); !reflect.DeepEqual(before, after) {
 		t.Errorf("a dry run moves state:\nbefore %+v\nafter  %+v", before, after)
+	}
+}
+
+// A dry run without state, for example on a laptop, uses the last version of a policy that
+// users removed, if the site has checkpoint files.
+func TestDryRunWithoutStateUsesTheLastPolicy(t *testing.T) {
+	t.Parallel()
+	for name, ticks := range map[string]int{"checkpoint files": 2, "no checkpoint files": 0} {
+		w := newWorld(map[string]string{"gitlatch.yaml": latching, "app.yaml": "a: b\n"})
+		w.scale("shop/web", 87)
+		w.ticks(ticks)
+		w.Repository.Edit("remove the policy", w.Now, map[string][]byte{"gitlatch.yaml": nil})
+		w.Store = latchmem.New()
+		report, err := w.Tick(func(t *tick.Tick) { t.DryRun = true })
+		if latched := report.Set.Latch; err != nil || latched != (ticks > 0) {
+			t.Errorf("%s: its policy latches: %v, error %v", name, latched, err)
+		}
+	}
+}
+
+// A dry run reports the proposal that a tick would open, update or close, and changes none.
+func TestDryRunOfAProposal(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		before func(w *world)
+		want   int32 // the proposed level; 0 without one
+	}{
+		{"opened", func(*world) {}, 100},
+		{"updated", func(w *world) {
+			w.ticks(1)
+			w.scale("shop/web", 180)
+			w.ticks(1)
+		}, 200},
+		{"closed", func(w *world) {
+			w.ticks(1)
+			pause := tick.Amendment{PauseUntil: w.Now.Add(time.Hour), Workloads: []workload.ID{id("shop/web")}}
+			if err := tick.Amend(context.Background(), w.Store, site, "person", w.Now, period, pause); err != nil {
+				panic(err)
+			}
+		}, 0},
+		{"up to date", func(w *world) { w.ticks(1) }, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(map[string]string{"gitlatch.yaml": latching})
+			w.Host, w.Propose = true, true
+			w.scale("shop/web", 87)
+			w.ticks(1)
+			c.before(w)
+			open, before := w.openProposal(), state(t, w)
+			w.Now = w.Now.Add(period)
+			report, err := w.Tick(func(t *tick.Tick) { t.DryRun = true })
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got int32
+			if p := report.Proposal; p != nil {
+				if p.URL != "" || p.Message == "" || len(p.Changes) != 1 {
+					t.Errorf("it reports %+v", p)
+				}
+				got = p.Changes[0].To.Replicas
+			}
+			if got != c.want {
+				t.Errorf("it would propose %d, want %d", got, c.want)
+			}
+			if after := w.openProposal(); !reflect.DeepEqual(open, after) || !reflect.DeepEqual(before, state(t, w)) {
+				t.Errorf("it changed the proposal or the state: %+v, %+v", open, after)
+			}
+		})
 	}
 }
 
