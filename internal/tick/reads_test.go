@@ -1,0 +1,115 @@
+package tick_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick"
+)
+
+var errRead = errors.New("503 Service Unavailable")
+
+// TestAFailureOfEachRead fails each read of a tick from the repository and from the host of
+// proposals in turn. The tick reports the failure. Two calm ticks later the state equals the
+// state without a failure.
+func TestAFailureOfEachRead(t *testing.T) {
+	removal := scene{"entries removed", func(w *world) {
+		for _, name := range []string{"shop/web", "shop/api", "shop/jobs", "pay/ledger"} {
+			w.scale(name, 87)
+		}
+		w.ticks(3)
+		w.Repository.Edit("elsewhere", w.Now, map[string][]byte{"app.yaml": []byte("x")})
+		w.Repository.Edit("clean up", w.Now, map[string][]byte{checkpoint.RecordPath(site, "shop"): nil})
+		w.Repository.Edit("elsewhere", w.Now, map[string][]byte{"app.yaml": []byte("y")})
+	}}
+	for _, s := range append(slices.Clone(scenes), removal) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			calm := newWorld(map[string]string{"gitlatch.yaml": latching})
+			s.play(calm)
+			calm.ticks(3)
+			for read := 1; ; read++ {
+				w := newWorld(map[string]string{"gitlatch.yaml": latching})
+				s.play(w)
+				left := read
+				report, err := w.Tick(func(t *tick.Tick) {
+					t.Repository = failing{t.Repository, &left}
+					if t.Proposals != nil {
+						t.Proposals = failingHost{t.Proposals, &left}
+					}
+				})
+				if left > 0 { // the tick has fewer reads
+					return
+				}
+				if !errors.Is(err, errRead) && !errors.Is(report.Err(), errRead) {
+					t.Errorf("read %d failed, and the tick has error %v and problems %v", read, err, report.Err())
+				}
+				w.Now = w.Now.Add(period)
+				w.ticks(2)
+				if got, want := w.outcome(t), calm.outcome(t); got != want {
+					t.Errorf("read %d failed:\n%s\nundisturbed:\n%s", read, got, want)
+				}
+			}
+		})
+	}
+}
+
+// failing is a repository whose read fails if it is the last of left.
+type failing struct {
+	repo.Repository
+	left *int
+}
+
+// fails counts a read.
+func fails(left *int) error {
+	*left--
+	if *left == 0 {
+		return errRead
+	}
+	return nil
+}
+
+func (r failing) Heads(ctx context.Context, also ...string) (string, []string, error) {
+	if err := fails(r.left); err != nil {
+		return "", nil, err
+	}
+	return r.Repository.Heads(ctx, also...)
+}
+
+func (r failing) Read(ctx context.Context, id string, known map[string]string, paths ...string) (map[string]repo.Object, error) {
+	if err := fails(r.left); err != nil {
+		return nil, err
+	}
+	return r.Repository.Read(ctx, id, known, paths...)
+}
+
+func (r failing) History(ctx context.Context, id, until string, limit int) ([]repo.LogEntry, bool, error) {
+	if err := fails(r.left); err != nil {
+		return nil, false, err
+	}
+	return r.Repository.History(ctx, id, until, limit)
+}
+
+func (r failing) Between(ctx context.Context, base, tip string) (repo.Window, error) {
+	if err := fails(r.left); err != nil {
+		return repo.Window{}, err
+	}
+	return r.Repository.Between(ctx, base, tip)
+}
+
+// failingHost is a host of proposals like failing.
+type failingHost struct {
+	repo.Proposals
+	left *int
+}
+
+func (h failingHost) Find(ctx context.Context, branch string) (*repo.Proposal, error) {
+	if err := fails(h.left); err != nil {
+		return nil, err
+	}
+	return h.Proposals.Find(ctx, branch)
+}
