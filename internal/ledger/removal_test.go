@@ -8,6 +8,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -65,5 +66,24 @@ func TestTheCommitThatRemovedAnEntryIsFound(t *testing.T) {
 	}
 	if found[1].Commit != second || len(found[1].Changes) != 3 || !slices.Equal(found[1].Files, []string{"shop"}) {
 		t.Errorf("second: %+v, want the others of %s, without their file", found[1], second)
+	}
+}
+
+// An entry that the tip has was removed by no commit, also if the window has the first commit
+// of the repository.
+func TestAnEntryOfTheTipWasNotRemoved(t *testing.T) {
+	t.Parallel()
+	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+	record := checkpoint.Record{Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{web: {Replicas: 5}}}
+	r := repomem.New(map[string]string{checkpoint.RecordPath("prod", "shop"): string(record.Format())})
+	tip := r.Edit("elsewhere", time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), map[string][]byte{"app.yaml": []byte("x")})
+	log, _, err := r.History(t.Context(), tip, "", 10)
+	if err != nil || len(log) != 2 || len(log[1].Parents) != 0 {
+		t.Fatalf("the log is %+v, %v", log, err)
+	}
+	commits := ledger.Commits{From: r, Site: "prod"}
+	found, err := commits.Removals(t.Context(), repo.Window{Commits: log}, tip, []ledger.Change{{ID: web}})
+	if err != nil || len(found) != 0 {
+		t.Errorf("found %+v, %v", found, err)
 	}
 }
