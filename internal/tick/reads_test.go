@@ -113,3 +113,48 @@ func (h failingHost) Find(ctx context.Context, branch string) (*repo.Proposal, e
 	}
 	return h.Proposals.Find(ctx, branch)
 }
+
+// A host may delete the branch of a merged proposal and its commit. The changes of the latches
+// then count as merged, and not as a user's edit.
+func TestAMergedProposalWhoseCommitIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(map[string]string{"gitlatch.yaml": latching})
+	w.Host, w.Propose = true, true
+	w.scale("shop/web", 87)
+	w.ticks(2)
+	head := w.openProposal().Head
+	w.mergeProposal(true)
+	report, err := w.Tick(func(t *tick.Tick) { t.Repository = deleted{t.Repository, head} })
+	if err != nil || report.Err() != nil {
+		t.Fatalf("error %v, problems %v", err, report.Err())
+	}
+	l := w.latches(t)[id("shop/web")]
+	if l.Declared.Replicas != 100 || l.Proposal != nil || !l.GraceUntil.IsZero() {
+		t.Errorf("the latch is %+v, notices %v", l, report.Notices)
+	}
+	w.Now = w.Now.Add(period)
+	w.ticks(1)
+}
+
+// deleted is a repository without the commit head and its branch.
+type deleted struct {
+	repo.Repository
+	head string
+}
+
+func (r deleted) Heads(ctx context.Context, also ...string) (string, []string, error) {
+	base, others, err := r.Repository.Heads(ctx, also...)
+	for i, head := range others {
+		if head == r.head {
+			others[i] = ""
+		}
+	}
+	return base, others, err
+}
+
+func (r deleted) History(ctx context.Context, id, until string, limit int) ([]repo.LogEntry, bool, error) {
+	if id == r.head {
+		return nil, false, errRead
+	}
+	return r.Repository.History(ctx, id, until, limit)
+}
