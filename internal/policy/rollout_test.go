@@ -193,6 +193,22 @@ func TestTheProgressOfARollout(t *testing.T) {
 	}
 }
 
+// The reason for the removal of a rollout entry is the end of the rollout, or the policy.
+func TestTheReasonForRemovingARolloutEntry(t *testing.T) {
+	t.Parallel()
+	for inFlight, want := range map[bool]string{true: "its policy no longer latches rollouts", false: "its rollout is over"} {
+		p, l := policy.Presets()["cope"], latch.Latch{ID: web}
+		p.Rollout = policy.ModeIgnore
+		l.Declared.Rollout = checkpoint.Rollout{Milestone: 25, Phase: checkpoint.PhaseProgressing, Returns: checkpoint.SideFrom,
+			From: checkpoint.Template{Hash: "v1"}, To: checkpoint.Template{Hash: "v2"}}
+		rollout := workload.Rollout{InFlight: inFlight, Desired: 10, Templates: []workload.Template{{Hash: "v2", Desired: 5, Available: 5}, {Hash: "v1", Desired: 5, Available: 5}}}
+		_, d := policy.DecideRollout(p, l, workload.Sample{ID: web, Rollout: &rollout}, policy.Look{Now: noon, Period: time.Minute})
+		if d.Verdict != policy.Cross || d.Text != want || d.To.Rollout != (checkpoint.Rollout{}) {
+			t.Errorf("in flight %v: %s %q, want %q", inFlight, d.Verdict, d.Text, want)
+		}
+	}
+}
+
 // A rollout with an unknown template is not written and not started. The reason names
 // the unknown template.
 func TestARolloutWithAnUnknownTemplateStandsStill(t *testing.T) {

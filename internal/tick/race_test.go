@@ -117,37 +117,3 @@ func (c closer) Close(ctx context.Context, closing repo.Proposal, why string) er
 	c.before()
 	return c.Proposals.Close(ctx, closing, why)
 }
-
-// A host accepts the branch and refuses the pull request. The next tick opens the pull request
-// for the same commit, and its body lists the files of that commit.
-func TestAPullRequestThatTheHostRefusesOnce(t *testing.T) {
-	t.Parallel()
-	w := newWorld(map[string]string{"gitlatch.yaml": latching, "values.yaml": "web: 3 # {\"$gitlatch\": \"shop/deployment/web\"}\n", "other.yaml": "a: b\n"})
-	w.Host, w.Propose, w.InPlace = true, true, []string{"other.yaml", "values.yaml"}
-	w.scale("shop/web", 87)
-	w.ticks(1)
-	report, err := w.Tick(func(t *tick.Tick) { t.Proposals = refuser{t.Proposals} })
-	if err != nil || report.Err() == nil || !strings.Contains(report.Err().Error(), "no pull requests today") {
-		t.Errorf("error %v, problem %v", err, report.Err())
-	}
-	head := w.head(t).Proposal
-	if head == nil || w.openProposal() != nil {
-		t.Fatalf("the state has the proposal %+v, the host %+v", head, w.openProposal())
-	}
-	w.Now = w.Now.Add(period)
-	w.ticks(1)
-	open := w.openProposal()
-	if open == nil || open.Head != head.Head {
-		t.Fatalf("the proposal is %+v, want one with the head %s", open, head.Head)
-	}
-	if _, body, _ := w.Repository.Words(open.ID); !strings.Contains(body, "\n\n- values.yaml\n\n") {
-		t.Errorf("the body does not list values.yaml alone:\n%s", body)
-	}
-}
-
-// refuser is a host that opens no pull request.
-type refuser struct{ repo.Proposals }
-
-func (refuser) Ensure(context.Context, repo.Draft) (repo.Proposal, error) {
-	return repo.Proposal{}, &repo.RefusedError{Why: "no pull requests today"}
-}

@@ -1,0 +1,85 @@
+package tick_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick"
+)
+
+// A host accepts the branch and refuses the pull request. The next tick opens the pull request
+// for the same commit, and its body lists the files of that commit.
+func TestAPullRequestThatTheHostRefusesOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(map[string]string{"gitlatch.yaml": latching, "values.yaml": "web: 3 # {\"$gitlatch\": \"shop/deployment/web\"}\n", "other.yaml": "a: b\n"})
+	w.Host, w.Propose, w.InPlace = true, true, []string{"other.yaml", "values.yaml"}
+	w.scale("shop/web", 87)
+	w.ticks(1)
+	report, err := w.Tick(func(t *tick.Tick) { t.Proposals = refuser{t.Proposals} })
+	if err != nil || report.Err() == nil || !strings.Contains(report.Err().Error(), "no pull requests today") {
+		t.Errorf("error %v, problem %v", err, report.Err())
+	}
+	head := w.head(t).Proposal
+	if head == nil || w.openProposal() != nil {
+		t.Fatalf("the state has the proposal %+v, the host %+v", head, w.openProposal())
+	}
+	w.Now = w.Now.Add(period)
+	w.ticks(1)
+	open := w.openProposal()
+	if open == nil || open.Head != head.Head {
+		t.Fatalf("the proposal is %+v, want one with the head %s", open, head.Head)
+	}
+	if _, body, _ := w.Repository.Words(open.ID); !strings.Contains(body, "\n\n- values.yaml\n\n") {
+		t.Errorf("the body does not list values.yaml alone:\n%s", body)
+	}
+}
+
+// refuser is a host that opens no pull request.
+type refuser struct{ repo.Proposals }
+
+func (refuser) Ensure(context.Context, repo.Draft) (repo.Proposal, error) {
+	return repo.Proposal{}, &repo.RefusedError{Why: "no pull requests today"}
+}
+
+// The notice of a declined proposal counts the workloads and the Components that now have an
+// edit grace period.
+func TestTheNoticeOfADeclinedProposal(t *testing.T) {
+	t.Parallel()
+	merged := func(w *world) {
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.mergeProposal(false)
+		w.ticks(1)
+	}
+	for want, play := range map[string]func(w *world){
+		"edit grace period for its 2 workloads until": func(w *world) {
+			w.scale("shop/web", 87)
+			w.scale("pay/ledger", 12)
+			w.ticks(2)
+		},
+		"edit grace period for its 1 stale Components until": func(w *world) {
+			merged(w)
+			w.setTo("shop/web", 150)
+			w.ticks(1)
+		},
+		"edit grace period for its 1 workloads and 1 stale Components until": func(w *world) {
+			merged(w)
+			w.setTo("shop/web", 150)
+			w.scale("pay/ledger", 12)
+			w.ticks(2)
+		},
+	} {
+		w := newWorld(map[string]string{"gitlatch.yaml": latching})
+		w.Host, w.Propose = true, true
+		play(w)
+		w.Repository.Decline(w.openProposal().ID)
+		report, err := w.Tick()
+		declined := slices.IndexFunc(report.Notices, func(n tick.Notice) bool { return n.Kind == tick.NoticeDeclined })
+		if err != nil || declined < 0 || !strings.Contains(report.Notices[declined].Text, want) {
+			t.Errorf("want %q, error %v, notices %v", want, err, report.Notices)
+		}
+	}
+}
