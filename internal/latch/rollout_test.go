@@ -145,3 +145,16 @@ func TestTimersRunOnWhilePeopleAreAsked(t *testing.T) {
 		t.Errorf("adopted: %+v", adopted)
 	}
 }
+
+// A new level that the samples do not exceed leaves no timer of a raise, also in the stored
+// form.
+func TestALevelEndsTheTimerOfARaise(t *testing.T) {
+	t.Parallel()
+	l := Latch{Up: Up{Levels: []int32{200, 100}}}
+	if got := l.Settled(checkpoint.Entry{Replicas: 200}); got.Up.Levels != nil {
+		t.Errorf("at the level: %#v", got.Up)
+	}
+	if got := l.Settled(checkpoint.Entry{Replicas: 50}); len(got.Up.Levels) != 2 {
+		t.Errorf("below the levels: %#v", got.Up)
+	}
+}

@@ -206,3 +206,23 @@ func TestBoundsInWords(t *testing.T) {
 		}
 	}
 }
+
+// The first sample of a site ends no row of samples: it is not known to come after a gap.
+func TestTheFirstSampleIsAfterNoGap(t *testing.T) {
+	t.Parallel()
+	l := blank(100, workload.Scale{})
+	l.Up.Levels = []int32{200}
+	for name, c := range map[string]struct {
+		last time.Time
+		want policy.Verdict
+	}{
+		"the first sample": {time.Time{}, policy.Cross},
+		"three periods":    {noon.Add(-15 * time.Minute), policy.Cross},
+		"a gap":            {noon.Add(-15*time.Minute - 1), policy.Pending},
+	} {
+		look := policy.Look{Now: noon, Last: c.last, Period: 5 * time.Minute}
+		if _, d := policy.Decide(policy.Presets()["cope"], l, healthy(workload.Scale{Desired: 180}), look); d.Verdict != c.want {
+			t.Errorf("%s: %s %q, want %s", name, d.Verdict, d.Text, c.want)
+		}
+	}
+}

@@ -209,6 +209,34 @@ func TestTheReasonForRemovingARolloutEntry(t *testing.T) {
 	}
 }
 
+// The reason for another rollout entry is the return to the old template, the cut, or the
+// progress.
+func TestTheReasonForAnotherRolloutEntry(t *testing.T) {
+	t.Parallel()
+	v1, v2 := workload.Template{Hash: "v1", Desired: 4, Available: 4}, workload.Template{Hash: "v2", Desired: 6, Available: 6}
+	for want, c := range map[string]struct {
+		target, other workload.Template
+		milestone     int32
+		returns       checkpoint.Side
+		percent       int32 // in the sample before
+	}{
+		"it returns to v1": {v1, v2, 25, checkpoint.SideFrom, 0},
+		"6 of 10 pods of v2 are available: a rebuild starts with v2": {v2, v1, 50, checkpoint.SideFrom, 60},
+		"6 of 10 pods of v2 are available":                           {v2, v1, 25, checkpoint.SideTo, 60},
+	} {
+		l := latch.Latch{ID: web, Flight: &latch.Rollout{Target: c.target.Hash, Percent: c.percent, Peak: 6}}
+		l.Flight.Flight.Since = noon.Add(-time.Hour)
+		l.Declared.Rollout = checkpoint.Rollout{Milestone: c.milestone, Phase: checkpoint.PhaseProgressing, Returns: c.returns,
+			From: checkpoint.Template{Hash: "v1"}, To: checkpoint.Template{Hash: "v2"}}
+		rollout := workload.Rollout{InFlight: true, Desired: 10, Templates: []workload.Template{c.target, c.other}}
+		look := policy.Look{Now: noon, Last: noon.Add(-time.Minute), Period: time.Minute}
+		_, d := policy.DecideRollout(policy.Presets()["cope"], l, workload.Sample{ID: web, Rollout: &rollout}, look)
+		if d.Verdict != policy.Cross || d.Text != want {
+			t.Errorf("%s %q, want %q", d.Verdict, d.Text, want)
+		}
+	}
+}
+
 // A rollout with an unknown template is not written and not started. The reason names
 // the unknown template.
 func TestARolloutWithAnUnknownTemplateStandsStill(t *testing.T) {
