@@ -226,3 +226,29 @@ func TestTheFirstSampleIsAfterNoGap(t *testing.T) {
 		}
 	}
 }
+
+// A reading has a value in an entry only if the entry has a level or a rollout.
+func TestTheValueOfAReading(t *testing.T) {
+	t.Parallel()
+	both := checkpoint.Entry{Replicas: 50, Rollout: checkpoint.Rollout{Milestone: 25, Phase: checkpoint.PhaseProgressing}}
+	for _, c := range []struct {
+		reading policy.Reading
+		entry   checkpoint.Entry
+		want    int32 // -1 is no value
+	}{
+		{policy.ReadingScale, both, 50},
+		{policy.ReadingRollout, both, 25},
+		{policy.ReadingScale, checkpoint.Entry{Rollout: both.Rollout}, -1},
+		{policy.ReadingScale, checkpoint.Entry{Replicas: 1}, 1},
+		{policy.ReadingRollout, checkpoint.Entry{Replicas: 50}, -1},
+		{policy.ReadingRollout, checkpoint.Entry{Rollout: checkpoint.Rollout{Phase: checkpoint.PhaseFailed}}, 0},
+	} {
+		got := int32(-1)
+		if value := c.reading.Of(c.entry); value != nil {
+			got = *value
+		}
+		if got != c.want {
+			t.Errorf("%q of %+v: %d, want %d", c.reading, c.entry, got, c.want)
+		}
+	}
+}
