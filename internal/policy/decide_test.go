@@ -207,7 +207,8 @@ func TestBoundsInWords(t *testing.T) {
 	}
 }
 
-// The first sample of a site ends no row of samples: it is not known to come after a gap.
+// The first sample of a site does not end a row of samples, and neither does a pause of three
+// periods. A longer gap ends it.
 func TestTheFirstSampleIsAfterNoGap(t *testing.T) {
 	t.Parallel()
 	l := blank(100, workload.Scale{})
@@ -234,7 +235,7 @@ func TestTheValueOfAReading(t *testing.T) {
 	for _, c := range []struct {
 		reading policy.Reading
 		entry   checkpoint.Entry
-		want    int32 // -1 is no value
+		want    int32 // -1 without a value
 	}{
 		{policy.ReadingScale, both, 50},
 		{policy.ReadingRollout, both, 25},

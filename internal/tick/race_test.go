@@ -45,8 +45,8 @@ func TestAPushThatLosesEveryRace(t *testing.T) {
 	}
 }
 
-// A user pushes to the branch of the proposal after a tick read it. The tick then neither
-// overwrites nor closes it, and the next tick reports that the user took it over.
+// A user pushes to the branch of the proposal after a tick read it. The tick
+// leaves the branch and the proposal, and the next tick reports that the user took it over.
 func TestAUserPushesToAProposalDuringATick(t *testing.T) {
 	t.Parallel()
 	branch := "gitlatch/" + site
