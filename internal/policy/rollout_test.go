@@ -221,8 +221,8 @@ func TestTheReasonForAnotherRolloutEntry(t *testing.T) {
 		percent       int32 // in the sample before
 	}{
 		"it returns to v1": {v1, v2, 25, checkpoint.SideFrom, 0},
-		"6 of 10 pods of v2 are available: a rebuild starts with v2": {v2, v1, 50, checkpoint.SideFrom, 60},
-		"6 of 10 pods of v2 are available":                           {v2, v1, 25, checkpoint.SideTo, 60},
+		"6 of 10 pods of v2 are available: a rebuild starts with template v2": {v2, v1, 50, checkpoint.SideFrom, 60},
+		"6 of 10 pods of v2 are available":                                    {v2, v1, 25, checkpoint.SideTo, 60},
 	} {
 		l := latch.Latch{ID: web, Flight: &latch.Rollout{Target: c.target.Hash, Percent: c.percent, Peak: 6}}
 		l.Flight.Flight.Since = noon.Add(-time.Hour)
