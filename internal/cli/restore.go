@@ -37,8 +37,8 @@ func newRestore(env Env) *cobra.Command {
 		Short: "Raise live workloads to their levels in git",
 		Long: `restore raises the workloads of the site to their levels in git. With targets,
 restore raises only the given workloads. Use restore if a rebuilt cluster
-started with too few pods, and for every rebuilt cluster before its traffic
-comes. Without traffic, autoscalers scale down the workloads of the cluster.
+started with too few pods, and before you move traffic to any rebuilt cluster.
+Without traffic, autoscalers scale down the workloads of the cluster.
 
 restore never lowers the replicas of a workload, and never exceeds the maximum
 replicas in git or in the cluster. restore skips workloads that are suspended or
@@ -52,8 +52,8 @@ Each run of restore also removes expired brakes.
 Without --yes, restore prints the plan and writes nothing. If restore stops
 early, run the command again to continue. With --wait, restore continues until
 every workload with a level has a brake and is ready at its level, including
-workloads that do not exist yet. restore does not wait for a workload that it
-skips for another reason.
+workloads that do not exist yet. restore does not wait for workloads that it
+skips, such as suspended or opted-out workloads.
 
 Exit status:
   0  restore printed the plan, or every workload reached its planned state.
@@ -66,7 +66,7 @@ Exit status:
   # Prepare a rebuilt cluster for the traffic
   gitlatch restore --wait --yes -c prod-eu.yaml
 
-  # Raise one namespace and one workload to half of their levels
+  # Raise the namespace shop and the workload pay/ledger to half of their levels
   gitlatch restore shop pay/ledger --factor 50% --yes -c prod-eu.yaml`,
 		Args: misspelt,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -81,12 +81,12 @@ Exit status:
 	}
 	r.every(c, env)
 	r.registerTargets(c, &r.flags)
-	c.Flags().Var((*units.Share)(&r.options.Factor), "factor", "percentage of its level to raise each workload to, rounded up, such as 50% or 0.5")
+	c.Flags().Var((*units.Share)(&r.options.Factor), "factor", "percentage of the level to which restore raises each workload, rounded up, such as 50% or 0.5")
 	c.Flags().StringSliceVar(&r.options.Order, "order", nil, "order in which to restore namespaces (default by PriorityClass)")
 	c.Flags().BoolVar(&r.options.FromZero, "from-zero", false, "also raise workloads with 0 replicas")
 	c.Flags().Int32Var(&r.pace.PerMinute, "pods-per-minute", restore.PerMinute, "maximum number of pods to request per minute")
 	c.Flags().Int32Var(&r.pace.Unready, "max-unready", restore.Unready, "maximum number of requested pods that are not ready at the same time")
-	c.Flags().Var((*units.Span)(&r.pace.Patience), "wave-timeout", "time without progress after which the next wave starts")
+	c.Flags().Var((*units.Span)(&r.pace.Patience), "wave-timeout", "time without progress in a wave after which the next wave starts")
 	c.Flags().Var((*units.Span)(&r.waitFor), "wait", "maximum time to wait until every workload exists and is ready at its level (30m without a value)")
 	c.Flags().Lookup("wait").NoOptDefVal = (*units.Span)(ptr.To(restore.WaitFor)).String()
 	c.Flags().Var((*units.Span)(&r.hold), "brake", "time until a brake expires, at most 7d")
@@ -100,7 +100,7 @@ func newRelease(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "release",
 		Short: "Remove brakes and let autoscalers scale down again",
-		Long: `release removes the brakes that a restore set, and brings back the previous
+		Long: `release removes the brakes that a restore set, and restores the previous
 scale-down setting of each autoscaler. If a user changed this setting after the
 restore, release keeps the user's setting. Without --yes, release prints the
 plan and writes nothing.

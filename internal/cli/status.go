@@ -35,16 +35,16 @@ func newStatus(env Env) *cobra.Command {
 		Short: "Show the status of a site or a fleet",
 		Long: `status prints the mode, the cluster, the last tick and the remaining commit
 budget of a site. status also lists pauses, edit grace periods, the open pull
-request and the open alerts. In the mode observe, status prints the number of
-entries in git that gitlatch does not update. For a fleet, status prints one
-line for each site.
+request and the open alerts. If the site is in the mode observe, gitlatch does
+not update its entries in git, and status prints their number. For a fleet,
+status prints one line for each site.
 
 If the live cluster is not the site's cluster, or if a restore has set brakes,
 status also prints the steps of the recovery, and the next action. For the
-steps, see "gitlatch help runbook".
+commands of each step, see "gitlatch help runbook".
 
-For one site, status reads the state, git and the cluster. If it cannot read git
-or the cluster, it prints that the recovery is unknown. For a fleet, status
+For one site, status reads the state, git and the cluster. If status cannot read
+git or the cluster, status reports the recovery as unknown. For a fleet, status
 reads only the state and the list of sites. status writes nothing.
 
 Exit status:
