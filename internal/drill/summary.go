@@ -25,7 +25,7 @@ func (d Document) Headline() string {
 	if d.Fleet.Unknown > 0 {
 		needed += " of workloads with a known start"
 	}
-	verdict := "at or above " + term.Percent(d.MinCoverage)
+	verdict := "and the minimum is " + term.Percent(d.MinCoverage)
 	switch {
 	case *d.Fleet.Coverage < d.MinCoverage:
 		verdict = "below " + term.Percent(d.MinCoverage)
