@@ -64,7 +64,7 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 		to := l.Declared.WithScale(bounds)
 		to.Replicas = level
 		if p.Bounds == ModeIgnore {
-			to.Min, to.Max = 0, 0
+			to.Min, to.Max = l.Declared.Min, l.Declared.Max
 		}
 		d = d.as(Cross, ReasonNone, text)
 		d.To = to

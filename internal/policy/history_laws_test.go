@@ -79,7 +79,7 @@ func (h *history) expect(a answer, v view) (checkpoint.Entry, policy.Verdict, po
 // crossing returns the result of a level change: made, or blocked by the policy.
 func (h *history) crossing(to checkpoint.Entry, a answer) (checkpoint.Entry, policy.Verdict, policy.Reason) {
 	if h.policy.Bounds == policy.ModeIgnore {
-		to.Min, to.Max = 0, 0
+		to.Min, to.Max = h.oracle.declared.Min, h.oracle.declared.Max
 	}
 	declared := h.oracle.declared.Replicas
 	surge := declared > 0 && min(a.now.counted, to.Replicas) > 10*declared
