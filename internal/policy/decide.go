@@ -155,6 +155,8 @@ func advanceDown(l latch.Latch, r rounding, s workload.Scale, look Look, stop St
 	l.Freeze = latch.Freeze{}
 	switch {
 	case !under, look.repeated():
+	case l.Down.Elapsed(look.Now) < 0: // the clock was ahead
+		l.Down.Stopwatch = latch.Stopwatch{Since: look.Now}
 	case !l.Down.Running():
 		l.Down = latch.Down{Level: r.raised(s.Desired), Count: 1, Stopwatch: latch.Stopwatch{Since: look.Now}}
 	default:

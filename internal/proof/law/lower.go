@@ -90,6 +90,7 @@ func (s *Seen) renamed(id workload.ID) bool {
 }
 
 func retires(s *Seen) string {
+	before := len(s.retired)
 	for _, change := range s.changes() {
 		if change.To.Replicas != 0 || change.From.Replicas == 0 || s.renamed(change.ID) {
 			continue
@@ -103,6 +104,9 @@ func retires(s *Seen) string {
 			return fmt.Sprintf("%s was retired after %s", change.ID, absent)
 		}
 		s.retired[change.ID] = s.Told.At
+	}
+	if len(s.retired) == before {
+		return "" // a user may remove the other entries
 	}
 	return s.many()
 }
