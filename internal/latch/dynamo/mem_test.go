@@ -121,7 +121,7 @@ func scalar(v types.AttributeValue) string {
 	return ""
 }
 
-// A tick that lost its lease during a save neither deletes nor overwrites a latch that the
+// A tick that lost its lease during a save does not delete or overwrite a latch that the
 // next owner of the lease wrote. The next owner deleted the latch and wrote it again, so
 // that its revision is the one that the first tick read.
 func TestWritesYieldToALaterFence(t *testing.T) {
@@ -171,7 +171,7 @@ func TestWritesYieldToALaterFence(t *testing.T) {
 	}
 }
 
-// latch returns the one item that has a revision; nil without one.
+// latch returns the only item that has a revision; nil if no item has one.
 func (m *memory) latch() attributes {
 	for _, item := range m.items {
 		if item["rev"] != nil {
