@@ -106,7 +106,7 @@ func (v Verdict) notes(p *term.Page) {
 			"An asterisk (*) marks a policy if every policy that is better in one of these columns is worse in another of them.",
 	}
 	if slices.ContainsFunc(v.Results, func(r Result) bool { return r.Reviews > 0 }) {
-		notes = append(notes, "backtest assumes that a reviewed level change is merged immediately.")
+		notes = append(notes, "\"gitlatch backtest\" assumes that a reviewed level change is merged immediately.")
 	}
 	if v.Best >= 0 {
 		if r := v.Results[v.Best]; r.Declared < r.Workloads {

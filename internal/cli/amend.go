@@ -26,12 +26,13 @@ func newAdopt(env Env) *cobra.Command {
 		Use:   "adopt [TARGET...]",
 		Short: "Accept a rebuilt cluster, or latch workloads again",
 		Long: `Without targets, "gitlatch adopt" accepts the current cluster as the cluster of
-the site, for example after a rebuild. After you run "gitlatch adopt", gitlatch
-can lower levels again. "gitlatch adopt" also ends a mass drop, for example
-after you moved workloads to another cluster.
+the site, for example after a rebuild. After you run the command, gitlatch can
+lower levels again. If many workloads lost half of their pods (a mass drop), the
+command also accepts their new replica counts, for example after you moved
+workloads to another cluster.
 
-With targets, "gitlatch adopt" opts workloads in again after a user deleted
-their entries from git. "gitlatch adopt" also ends the pauses and the
+With targets, "gitlatch adopt" lets gitlatch write levels again for workloads
+whose entries a user deleted from git. The command also ends the pauses and the
 edit grace periods of these workloads.
 
 "gitlatch adopt" changes the state of the site, and writes nothing to git.` + targetWords,

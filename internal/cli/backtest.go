@@ -45,35 +45,36 @@ func newBacktest(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backtest FILE...",
 		Short: "Compare policies on past data and recommend one",
-		Long: `backtest applies several policies to recorded replica counts. It uses the same
-code as gitlatch tick. For each policy, backtest prints the number of commits
-per day, the coverage and the waste. backtest writes nothing.
+		Long: `"gitlatch backtest" applies several policies to recorded replica counts. The
+command uses the same code as "gitlatch tick". For each policy, the command
+prints the number of commits per day, the coverage and the waste. The command
+writes nothing.
 
 The coverage is the percentage of the desired replicas that the levels cover.
-The waste is the pod hours of the levels above the desired replicas. backtest
-recommends the policy with the least waste that meets --min-coverage and
---max-commits. If no policy meets both limits, backtest prefers coverage to few
-commits, and prints the reason.
+The waste is the pod hours of the levels above the desired replicas. "gitlatch
+backtest" recommends the policy with the least waste that meets --min-coverage
+and --max-commits. If no policy meets both limits, the command prefers coverage
+to few commits, and prints the reason.
 
 FILE is a CSV or JSON file, and can be compressed with gzip. To read from
-standard input, use - as FILE. If you specify several files, backtest combines
-their data.
+standard input, use - as FILE. If you specify several files, the command
+combines their data.
 
 A CSV file has the columns time, workload and replicas, in any order. The
 columns ready, min, max and target are optional. Times use the RFC 3339 format
 or Unix seconds. Workloads have the form namespace/name or namespace/kind/name.
-If the column replicas is empty, backtest treats the replica count as unknown.
-backtest rounds fractional replica counts up.
+If the column replicas is empty, "gitlatch backtest" treats the replica count as
+unknown. The command rounds fractional replica counts up.
 
 A JSON file contains the response of Prometheus to this query_range request:
 
   max by (namespace, deployment) (kube_deployment_spec_replicas)
 
-If two samples are more than three periods apart, backtest ignores the time
-between the two samples.
+If two samples are more than three periods apart, "gitlatch backtest" ignores
+the time between the two samples.
 
-backtest assumes that all workloads are autoscaled and protected, and ignores
-rollouts. If you select no policy, backtest compares all presets.`,
+"gitlatch backtest" assumes that all workloads are autoscaled and protected, and
+ignores rollouts. If you select no policy, the command compares all presets.`,
 		Example: `  # Compare all presets
   gitlatch backtest past.csv
 

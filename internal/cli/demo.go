@@ -12,9 +12,9 @@ func newDemo(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Replay a simulated day and show the result",
-		Long: `demo runs the gitlatch engine on one day of simulated data, and prints the
-result. demo stores its state file and a bare git repository in a temporary
-folder.`,
+		Long: `"gitlatch demo" runs the gitlatch engine on one day of simulated data, and
+prints the result. The command stores its state file and a bare git repository
+in a temporary folder.`,
 		Example: "  gitlatch demo",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {

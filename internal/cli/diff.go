@@ -28,17 +28,18 @@ func newDiff(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff [TARGET...]",
 		Short: "Compare the live cluster with the levels in git",
-		Long: `diff samples the cluster once and compares each workload with its level in git.
-diff uses the thresholds of the policy. For example, with the series 1-2-5,
-1,874 live pods are in sync with a level of 2,000.
+		Long: `"gitlatch diff" samples the cluster once and compares each workload with its
+level in git. The command uses the thresholds of the policy. For example, with
+the series 1-2-5, 1,874 live pods are in sync with a level of 2,000.
 
 A workload is pending if its replica count is beyond a threshold. A workload is
 waiting if gitlatch lowers its level only after a stabilization window of
-several hours. diff does not count waiting and frozen workloads as differences.
+several hours. The command does not count waiting and frozen workloads as
+differences.
 
-diff does not read the state of the site, so it ignores timers, pauses and
-opt-outs. diff writes nothing. Without targets, diff lists only workloads that
-you should check.
+"gitlatch diff" does not read the state of the site, so it ignores timers,
+pauses and opt-outs. The command writes nothing. Without targets, the command
+lists only workloads that you should check.
 
 In a CI job for a pull request, use --tree . to compare the cluster with the
 files of the pull request.
@@ -46,7 +47,7 @@ files of the pull request.
 Exit status:
   0  No workload differs.
   1  At least one workload differs.
-  2  diff could not read everything that it compares.` + targetWords,
+  2  The command could not read all data that it compares.` + targetWords,
 		Example: `  # Compare all workloads of the site
   gitlatch diff -c prod-eu.yaml
 

@@ -33,22 +33,22 @@ func newDoctor(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find unprotected workloads and problems in a rebuild",
-		Long: `doctor compares the live workloads, the levels in git, and the GitOps objects in
-the cluster. For each workload, doctor prints the rule that protects the live
-replica count, and the replicas that a rebuild starts with. For each problem,
-doctor prints a fix.
+		Long: `"gitlatch doctor" compares the live workloads, the levels in git, and the GitOps
+objects in the cluster. For each workload, the command prints the rule that
+protects the live replica count, and the replicas that a rebuild starts with.
+For each problem, the command prints a fix.
 
-doctor builds manifests from the repository in memory. doctor builds the folders
-that Flux Kustomizations and Argo CD Applications apply, and the folders in
---path. doctor does not download charts or remote bases. Without --write, doctor
-writes nothing.
+"gitlatch doctor" builds manifests from the repository in memory. The command
+builds the folders that Flux Kustomizations and Argo CD Applications apply, and
+the folders in --path. The command does not download charts or remote bases.
+Without --write, the command writes nothing.
 
-doctor needs the permissions in infra/rbac/doctor.
+"gitlatch doctor" needs the permissions in infra/rbac/doctor.
 
 Exit status:
-  0  doctor found no problem.
-  1  doctor found a problem, or could not list part of the cluster.
-  2  doctor could not check the site.`,
+  0  The command found no problem.
+  1  The command found a problem, or could not list part of the cluster.
+  2  The command could not check the site.`,
 		Example: `  # List the problems of the site
   gitlatch doctor -c prod-eu.yaml
 
@@ -61,7 +61,7 @@ Exit status:
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder in the repository to build (repeatable)")
 	c.Flags().StringVar(&d.url, "url", "", "URL at which the cluster reads the repository (default from the configuration)")
 	c.Flags().StringVar(&d.hub, "gitops-context", "", "kubeconfig context of the hub cluster in which Argo CD runs")
-	c.Flags().BoolVar(&d.write, "write", false, "commit the rules that protect replica counts to protection.yaml")
+	c.Flags().BoolVar(&d.write, "write", false, "write the rules that protect replica counts to the file protection.yaml, and commit the file")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --write, print protection.yaml and commit nothing")
 	d.output.register(c, doctor.Report.Table, nil)
 	return c
@@ -151,7 +151,7 @@ func (d *checkup) record(ctx context.Context, env Env, r repo.Repository, found 
 	case seen.Tree.Unproven != nil:
 		return fmt.Errorf("--write: %w. Fix or remove the file first", seen.Tree.Unproven)
 	case before == nil && len(found.Evidence) == 0:
-		fmt.Fprintf(env.Err, "no rule found, so doctor does not create %s\n", path)
+		fmt.Fprintf(env.Err, "no rule found, so \"gitlatch doctor\" does not create %s\n", path)
 		return nil
 	case string(before.Format()) == string(found.Evidence.Format()):
 		fmt.Fprintf(env.Err, "%s is up to date\n", path)

@@ -198,7 +198,7 @@ func TestDoctorHasNothingToWriteWhereNothingIsKnown(t *testing.T) {
 	tip := w.origin.Tip("main")
 	for _, args := range [][]string{{"--write"}, {"--write", "--dry-run"}} {
 		got := w.run(append([]string{"doctor"}, args...)...)
-		if got.status != 1 || w.origin.Tip("main") != tip || got.err != "no rule found, so doctor does not create checkpoints/prod-eu/protection.yaml\n" {
+		if got.status != 1 || w.origin.Tip("main") != tip || got.err != "no rule found, so \"gitlatch doctor\" does not create checkpoints/prod-eu/protection.yaml\n" {
 			t.Errorf("%v: %+v", args, got)
 		}
 	}

@@ -60,7 +60,8 @@ observe, a flush writes no levels.
 
 Exit status:
   0  The coverage is at least --min-coverage, and the drill read everything.
-  1  The coverage is too low or partly unknown, or the site is in a mass drop.
+  1  The coverage is too low or partly unknown, or many workloads lost half of
+     their pods at the same time (a mass drop).
   2  The drill has no score, for example because no workload needs pods.`,
 		Example: `  # Score the levels in git
   gitlatch drill -c prod-eu.yaml

@@ -28,15 +28,16 @@ func newExplain(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain TARGET",
 		Short: "Explain the decision about a workload",
-		Long: `explain samples the cluster once, and computes the decisions of a tick without
-writing anything. explain prints the live replicas of one workload and its level
-in git. explain also prints the replica counts at which the level changes, the
-running timers, and the decision with its reason.
+		Long: `"gitlatch explain" samples the cluster once, and computes the decisions of a
+tick without writing anything. The command prints the live replicas of one
+workload and its level in git. The command also prints the replica counts at
+which the level changes, the running timers, and the decision with its reason.
 
 Exit status:
-  0  explain found no problem.
-  1  explain could not list part of the cluster, or a user must fix a problem.
-  2  explain could not compute the tick.` + workloadWords,
+  0  The command found no problem.
+  1  The command could not list part of the cluster, or a user must fix a
+     problem.
+  2  The command could not compute the tick.` + workloadWords,
 		Example: "  gitlatch explain shop/web -c prod-eu.yaml",
 		Args:    arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
 		RunE:    timed(longest, func(ctx context.Context, args []string) error { return e.run(ctx, env, args[0]) }),
@@ -244,7 +245,7 @@ func (e explanation) explainLatch(lines *term.Topics) {
 			policy.Span(l.Down.Elapsed(e.At)), l.Down.Since.UTC().Format(time.RFC3339), l.Down.Level)
 	}
 	if len(l.Up.Levels) > 0 || l.Down.Running() {
-		lines.Add("", "the timers include the current sample, which explain does not save")
+		lines.Add("", "the timers include the current sample, which \"gitlatch explain\" does not save")
 	}
 	if l.Freeze.Reason != "" {
 		lines.Add("frozen", "since %s: %s", l.Freeze.Since.UTC().Format(time.RFC3339), l.Freeze.Reason)

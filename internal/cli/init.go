@@ -25,16 +25,18 @@ func newInit(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Commit the first files of a site",
-		Long: `init samples the cluster once and commits the first files of the site. The file
-site.yaml contains the name of the site and the UID of the cluster. The file
-kustomization.yaml lists the checkpoint files of the site and is empty at first.
-The policy file explains each field and shows every default. init also adds an
-empty Component for each namespace with workloads that the policy latches.
+		Long: `"gitlatch init" samples the cluster once and commits the first files of the
+site. The file site.yaml contains the name of the site and the UID of the
+cluster. The file kustomization.yaml lists the checkpoint files of the site and
+is empty at first. The policy file explains each field and shows every default.
+The command also adds an empty Component for each namespace with workloads that
+the policy latches.
 
 By default, the mode of a new site is observe, and gitlatch writes no levels.
 With --mode latch, gitlatch writes levels from the first tick.
 
-init does not change existing files. To add missing files, run init again.`,
+"gitlatch init" does not change existing files. To add missing files, run the
+command again.`,
 		Example: `  # Print the files without a commit
   gitlatch init --dry-run -c prod-eu.yaml
 
@@ -123,7 +125,7 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 		files[c.Repository.PolicyFile] = git.source
 	}
 	for _, unread := range fleet.Unread {
-		fmt.Fprintf(env.Err, "could not be listed: %s. init skips namespaces that have only such workloads\n", unread)
+		fmt.Fprintf(env.Err, "could not be listed: %s. \"gitlatch init\" skips namespaces that have only such workloads\n", unread)
 	}
 	b := begun{Document: term.DocumentOf("Beginning"), Site: c.Site, DryRun: i.dryRun, Files: map[string]string{}}
 	for name, content := range files {

@@ -16,11 +16,12 @@ func newRender(env Env) *cobra.Command {
 		Use:   "render",
 		Short: "Print manifests that protect the replica counts of a site",
 		Long: `"gitlatch render" prints a manifest that protects the replica counts of live
-workloads. The manifest is a rule for Flux or Argo CD, or an admission policy.
-With such a manifest, a level takes effect only when a workload is created.
+workloads. Depending on the subcommand, the manifest contains an ignore rule for
+Flux, an ignore rule for Argo CD, or an admission policy. With such a manifest,
+a level takes effect only when a workload is created.
 
 "gitlatch render rights" prints RBAC roles for the custom kinds in a policy.
-render writes nothing to git or to the cluster.`,
+"gitlatch render" writes nothing to git or to the cluster.`,
 		Args: misspelt,
 		RunE: func(c *cobra.Command, args []string) error {
 			return fmt.Errorf("%s requires one of argocd, flux, admission, rights, got %q. See \"%[1]s --help\"", c.CommandPath(), args)

@@ -35,31 +35,32 @@ func newRestore(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "restore [TARGET...]",
 		Short: "Raise live workloads to their levels in git",
-		Long: `restore raises the workloads of the site to their levels in git. With targets,
-restore raises only the given workloads. Use restore if a rebuilt cluster
-started with too few pods, and before you move traffic to any rebuilt cluster.
-Without traffic, autoscalers scale down the workloads of the cluster.
+		Long: `"gitlatch restore" raises the workloads of the site to their levels in git. With
+targets, the command raises only the given workloads. Run "gitlatch restore" if
+a rebuilt cluster started with too few pods, and before you move traffic to any
+rebuilt cluster. Without traffic, autoscalers scale down the workloads of the
+cluster.
 
-restore never lowers the replicas of a workload, and never exceeds the maximum
-replicas in git or in the cluster. restore skips workloads that are suspended or
-opted out.
+"gitlatch restore" never lowers the replicas of a workload, and never exceeds
+the maximum replicas in git or in the cluster. The command skips workloads that
+are suspended or opted out.
 
-First, restore sets a brake on the autoscaler of each workload that has a level,
-even if the workload is already at its level. The autoscaler does not scale down
-until the brake expires. To remove the brakes, run "gitlatch restore release".
-Each run of restore also removes expired brakes.
+First, "gitlatch restore" sets a brake on the autoscaler of each workload that
+has a level, even if the workload is already at its level. The autoscaler does
+not scale down until the brake expires. To remove the brakes, run "gitlatch
+restore release". Each run of "gitlatch restore" also removes expired brakes.
 
-Without --yes, restore prints the plan and writes nothing. If restore stops
-early, run the command again to continue. With --wait, restore continues until
-every workload with a level has a brake and is ready at its level, including
-workloads that do not exist yet. restore does not wait for workloads that it
-skips, such as suspended or opted-out workloads.
+Without --yes, "gitlatch restore" prints the plan and writes nothing. If the
+command stops early, run it again to continue. With --wait, the command
+continues until every workload with a level has a brake and is ready at its
+level, including workloads that do not exist yet. The command does not wait for
+workloads that it skips, such as suspended or opted-out workloads.
 
 Exit status:
-  0  restore printed the plan, or every workload reached its planned state.
+  0  The command printed the plan, or every workload reached its planned state.
   1  A workload or an autoscaler has not reached its planned state yet. Run
-     restore again.
-  2  restore could not run.` + targetWords,
+     "gitlatch restore" again.
+  2  The command could not run.` + targetWords,
 		Example: `  # Print the plan for all workloads
   gitlatch restore -c prod-eu.yaml
 
@@ -81,7 +82,7 @@ Exit status:
 	}
 	r.every(c, env)
 	r.registerTargets(c, &r.flags)
-	c.Flags().Var((*units.Share)(&r.options.Factor), "factor", "percentage of the level to which restore raises each workload, rounded up, such as 50% or 0.5")
+	c.Flags().Var((*units.Share)(&r.options.Factor), "factor", "percentage of the level to which a restore raises each workload, rounded up, such as 50% or 0.5")
 	c.Flags().StringSliceVar(&r.options.Order, "order", nil, "order in which to restore namespaces (default by PriorityClass)")
 	c.Flags().BoolVar(&r.options.FromZero, "from-zero", false, "also raise workloads with 0 replicas")
 	c.Flags().Int32Var(&r.pace.PerMinute, "pods-per-minute", restore.PerMinute, "maximum number of pods to request per minute")
@@ -100,15 +101,17 @@ func newRelease(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "release",
 		Short: "Remove brakes and let autoscalers scale down again",
-		Long: `release removes the brakes that a restore set, and restores the previous
-scale-down setting of each autoscaler. If a user changed this setting after the
-restore, release keeps the user's setting. Without --yes, release prints the
-plan and writes nothing.
+		Long: `"gitlatch restore release" removes the brakes that a restore set, and restores
+the previous scale-down setting of each autoscaler. If a user changed this
+setting after the restore, the command keeps the user's setting. Without --yes,
+the command prints the plan and writes nothing.
 
 Exit status:
-  0  release printed the plan, or every autoscaler reached its planned state.
-  1  An autoscaler has not reached its planned state yet. Run release again.
-  2  release could not run.`,
+  0  The command printed the plan, or every autoscaler reached its planned
+     state.
+  1  An autoscaler has not reached its planned state yet. Run "gitlatch restore
+     release" again.
+  2  The command could not run.`,
 		Example: `  # Print the plan
   gitlatch restore release -c prod-eu.yaml
 

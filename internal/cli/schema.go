@@ -14,8 +14,8 @@ func newSchema(env Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema " + strings.Join(kinds, "|"),
 		Short: "Print the JSON schema of a file kind",
-		Long: `schema prints the JSON schema for files of the given kind. Editors and
-validators can use the schema to check and complete these files.`,
+		Long: `"gitlatch schema" prints the JSON schema for files of the given kind. Editors
+and validators can use the schema to check and complete these files.`,
 		Example:   "  gitlatch schema Policy > policy.json",
 		Args:      arguments(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs), "one of "+strings.Join(kinds, ", ")),
 		ValidArgs: kinds,

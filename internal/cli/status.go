@@ -33,25 +33,26 @@ func newStatus(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Show the status of a site or a fleet",
-		Long: `status prints the mode, the cluster, the last tick and the remaining commit
-budget of a site. status also lists pauses, edit grace periods, the open pull
-request and the open alerts. If the site is in the mode observe, gitlatch does
-not update its entries in git, and status prints their number. For a fleet,
-status prints one line for each site.
+		Long: `"gitlatch status" prints the mode, the cluster, the last tick and the remaining
+commit budget of a site. The command also lists pauses, edit grace periods, the
+open pull request and the open alerts. If the site is in the mode observe,
+gitlatch does not update its entries in git, and the command prints the number
+of these entries. For a fleet, the command prints one line for each site.
 
 If the live cluster is not the site's cluster, or if a restore has set brakes,
-status also prints the steps of the recovery, and the next action. For the
-commands of each step, see "gitlatch help runbook".
+"gitlatch status" also prints the steps of the recovery, and the next action.
+For the commands of each step, see "gitlatch help runbook".
 
-For one site, status reads the state, git and the cluster. If status cannot read
-git or the cluster, status reports the recovery as unknown. For a fleet, status
-reads only the state and the list of sites. status writes nothing.
+For one site, "gitlatch status" reads the state, git and the cluster. If the
+command cannot read git or the cluster, it reports the recovery as unknown. For
+a fleet, the command reads only the state and the list of sites. The command
+writes nothing.
 
 Exit status:
   0  Every site is healthy.
   1  An alert is open, a level change waits for a commit, no tick ran for three
      periods, or a recovery is in progress or unknown.
-  2  status could not read the state.`,
+  2  The command could not read the state.`,
 		Example: `  # Show the status of one site
   gitlatch status -c prod-eu.yaml
 

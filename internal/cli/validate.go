@@ -20,18 +20,18 @@ func newValidate(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "validate FILE...",
 		Short: "Check files of kind Config, Policy and Fleet",
-		Long: `validate checks files for errors, and prints every error with its line and
-field. validate does not connect to a cluster or a repository, so you can run it
-in CI. To read from standard input, use - as FILE.
+		Long: `"gitlatch validate" checks files for errors, and prints every error with its
+line and field. The command does not connect to a cluster or a repository, so
+you can run it in CI. To read from standard input, use - as FILE.
 
-If one of the files is a Config, validate checks each Policy against the period
-and the repository host in this Config. Without a Config, validate assumes a
-period of 5m and a repository host that supports pull requests.
+If one of the files is a Config, "gitlatch validate" checks each Policy against
+the period and the repository host in this Config. Without a Config, the command
+assumes a period of 5m and a repository host that supports pull requests.
 
 Exit status:
   0  All files are valid.
   1  At least one file is not valid.
-  2  validate could not read a file.`,
+  2  The command could not read a file.`,
 		Example: `  # Check a policy file
   gitlatch validate gitlatch.yaml
 

@@ -36,7 +36,7 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 		p.Say("", "Not listed: %d not latched. To list all workloads, use -o json", skipped)
 	}
 	if slices.ContainsFunc(told, func(row Row) bool { return row.State == Pending || row.State == Waiting }) {
-		p.Say("", "diff does not read timers or pauses. To see the timers and pauses of a workload, run \"gitlatch explain\"")
+		p.Say("", "\"gitlatch diff\" does not read timers or pauses. To see the timers and pauses of a workload, run \"gitlatch explain\"")
 	}
 	if r.Proposal != "" {
 		p.Say("", "open proposal: %s", r.Proposal)

@@ -127,7 +127,7 @@ func (e *examination) ways() {
 			text  string
 			fix   string
 		}{
-			{e.old(), ServerTooOld, fmt.Sprintf("The API server runs Kubernetes 1.%d. Before Kubernetes 1.%d, this policy acts only if the feature gate MutatingAdmissionPolicy is on. doctor cannot read feature gates, so the policy does not count as a rule.", e.Cluster.Minor, since),
+			{e.old(), ServerTooOld, fmt.Sprintf("The API server runs Kubernetes 1.%d. Before Kubernetes 1.%d, this policy acts only if the feature gate MutatingAdmissionPolicy is on. \"gitlatch doctor\" cannot read feature gates, so the policy does not count as a rule.", e.Cluster.Minor, since),
 				"add the ignore rule that \"gitlatch render argocd\" or \"gitlatch render flux\" prints, or upgrade the cluster"},
 			{w.changes("replicas") && !w.onlyCreation(), PolicyOnUpdate, "The policy matches operations other than CREATE, so it changes live workloads.",
 				"set operations: [CREATE] in each entry of spec.matchConstraints.resourceRules of " + w.name()},

@@ -77,7 +77,7 @@ func (h Here) otherDestination(a applier) *Finding {
 	if a.server == "" || !h.Hub && own(ownServer) || slices.ContainsFunc(h.Servers, own) {
 		return nil
 	}
-	return &Finding{Trap: OtherDestination, Text: fmt.Sprintf("%s applies to %s. doctor cannot confirm that this destination is the cluster of the site, so the rules of this object do not count.", a.name, a.server),
+	return &Finding{Trap: OtherDestination, Text: fmt.Sprintf("%s applies to %s. \"gitlatch doctor\" cannot confirm that this destination is the cluster of the site, so the rules of this object do not count.", a.name, a.server),
 		Fix: "if it is the same cluster, " + a.remedy}
 }
 

@@ -76,7 +76,7 @@ func (e *examination) charts() {
 			}
 			values := map[string]any{}
 			if err := yaml.Unmarshal([]byte(s.Helm.Values), &values); err != nil {
-				e.find(BuildFails, a.name(), "doctor cannot parse the Helm values: "+err.Error(), "correct helm.values of its source")
+				e.find(BuildFails, a.name(), "\"gitlatch doctor\" cannot parse the Helm values: "+err.Error(), "correct helm.values of its source")
 			}
 			maps.Copy(values, s.Helm.ValuesObject)
 			for _, p := range s.Helm.Parameters {

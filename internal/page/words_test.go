@@ -149,8 +149,8 @@ func answered(t *testing.T, b *browser.Browser) {
 			"#notices": {"default: {series: R10, round: up, hold: {up: 2, down: 26h}, margin: 10%}"}, "#lines-under": {"A bucket of 1 h 30 min", "211 more workloads are not drawn."},
 			"footer": {"1,848,960, 5 min apart"},
 		}},
-		{backtested(t, blind), map[string][]string{"h1": {"backtest recommends no policy: no policy wrote a level."}}},
-		{backtested(t, brief), map[string][]string{"h1": {"backtest recommends no policy: no replica count lasted long enough to judge."}}},
+		{backtested(t, blind), map[string][]string{"h1": {"The backtest recommends no policy: no policy wrote a level."}}},
+		{backtested(t, brief), map[string][]string{"h1": {"The backtest recommends no policy: no replica count lasted long enough to judge."}}},
 		{backtested(t, one()), map[string][]string{"h1": {"Recommended: cope"}, "#candidates": {"cope recommended"}}},
 	} {
 		p := b.Open(t, c.html, browser.View{})

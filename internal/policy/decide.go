@@ -115,7 +115,7 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 		return cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than %d; the last was %d",
 			Span(elapsed), down.Since.UTC().Format(time.RFC3339), down.Level, s.Scale.Desired))
 	case down.Running():
-		return d.as(Pending, ReasonNone, fmt.Sprintf("below the threshold for %s of %s; the peak in this time rounds to %d", Span(elapsed), Span(p.HoldDown), down.Level))
+		return d.as(Pending, ReasonNone, fmt.Sprintf("desired replicas have been below the threshold for %s of the required %s; their peak rounds to %d", Span(elapsed), Span(p.HoldDown), down.Level))
 	case r.lowered(s.Scale.Desired) < declared: // a repeated sample starts no timer
 		return d.as(Pending, ReasonNone, fmt.Sprintf(
 			"%d is under the threshold of %d, but this sample is not later than the last one: the next one starts the timer", s.Scale.Desired, declared))

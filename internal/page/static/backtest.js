@@ -12,7 +12,7 @@ const opening = () => {
   document.title = 'Backtest of ' + count(candidates.length, 'policy', 'policies')
   put('above', `Backtest · ${count(data.workloads, 'workload')}, ${date(data.from)} to ${date(data.to)}`)
   if (!best) {
-    put('headline', `backtest recommends no policy: ${data.why}.`)
+    put('headline', `The backtest recommends no policy: ${data.why}.`)
     return
   }
   put('headline', `Recommended: ${best.name}. Its levels cover ${percent(best.coverage)} of the desired replicas with ${aDay(best.commitsPerDay)}.`)
@@ -100,7 +100,7 @@ const lines = () => {
 const all = () => {
   const quiet = c => c.commitsPerDay
   put('candidates-under', `Worst is the lowest coverage of a replica count that lasted ${span(goSpan(data.lasting))}. Waste is the level above the desired replicas. Ticks are ${span(goSpan(data.period))} apart.`
-    + (candidates.some(c => c.reviews > 0) ? ' backtest assumes that a reviewed level change is merged at once.' : ''))
+    + (candidates.some(c => c.reviews > 0) ? ' The backtest assumes that a reviewed level change is merged at once.' : ''))
   table('candidates', {
     caption: 'Policies, the recommended one first', noun: 'policy', nouns: 'policies', hint: 'name or mark', rows: [...candidates].sort((a, b) => rank(a) - rank(b) || a.commitsPerDay - b.commitsPerDay), least: '56rem',
     text: c => [c.name, c.policy.series, c.policy.round, c.recommended && 'recommended', c.front && 'front'].filter(Boolean).join(' '),
