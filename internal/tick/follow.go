@@ -124,6 +124,7 @@ func followEntry(l latch.Latch, c ledger.Change, until time.Time) (latch.Latch, 
 	merged := c.Ours && l.Proposed() == c.Was && !c.Was.IsZero() // a user merged the proposed entry
 	if differs || merged {
 		l = l.Settled(c.Was)
+		l.OptedOut = l.OptedOut && c.Was.IsZero() // a user wrote the entry again, or merged it
 		if !c.Ours && !c.Persons() {
 			n.notice(NoticeSeeded, c.ID.String(), "%s read from git", cmp.Or(declared(c.Now), "no entry"))
 		}
