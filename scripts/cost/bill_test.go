@@ -316,11 +316,11 @@ func TestTheCaptionSaysWhatIsLeftOut(t *testing.T) {
 		says  []string
 		never []string
 	}{
-		{nil, []string{"93 workloads and a repository on GitHub", "Lambda bills 2 seconds", "730 cold starts", "1 request to KMS", "written from memory", "the dashboard of infra/monitoring.yaml", "old versions of the KMS key", "does not deduct any other AWS free tier"}, []string{"user of CodeCommit"}},
+		{nil, []string{"93 workloads and a repository on GitHub", "each tick runs for 2 seconds", "730 cold starts", "1 request to KMS", "have not been checked against the AWS price list", "the dashboard of infra/monitoring.yaml", "old versions of the KMS key", "does not subtract any other usage that the AWS free tier covers"}, []string{"user of CodeCommit"}},
 		{[]string{"secrets=0"}, []string{"a repository on CodeCommit", "the IAM role as a user of CodeCommit"}, nil},
-		{[]string{"secrets=0", "codecommit_users=1", "lambda_seconds=3"}, []string{"Lambda bills 3 seconds"}, []string{"user of CodeCommit"}},
+		{[]string{"secrets=0", "codecommit_users=1", "lambda_seconds=3"}, []string{"each tick runs for 3 seconds"}, []string{"user of CodeCommit"}},
 		{[]string{"dashboards=1"}, []string{"old versions of the KMS key"}, []string{"the dashboard"}},
-		{[]string{"dashboards=1", "keys=3"}, []string{"The bill does not deduct any AWS free tier."}, []string{"does not include"}},
+		{[]string{"dashboards=1", "keys=3"}, []string{"The estimate does not subtract the usage that the AWS free tier covers."}, []string{"does not include"}},
 	} {
 		var args []string
 		for _, set := range c.set {

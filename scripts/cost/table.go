@@ -15,7 +15,7 @@ func (b Bill) caption() string {
 	if use["secrets"] == 0 {
 		host = "CodeCommit"
 	}
-	return fmt.Sprintf("This bill shows the monthly cost of one site with %d workloads and a repository on %s. In one month, gitlatch runs %s ticks (one tick every %s minutes). The bill uses the list prices of %s in %s, which were written from memory on %s. Compare each price with the current AWS price. Each amount in the bill is rounded up. The number of requests comes from measurements in tests. The bill assumes that Lambda bills %s seconds for each tick (`lambda_seconds`). The bill also assumes %s cold starts (`cold_starts`), and %s to KMS for each tick (`key_requests_per_tick`). %s",
+	return fmt.Sprintf("This table estimates the monthly AWS cost of one site with %d workloads and a repository on %s. In one month, gitlatch runs %s ticks (one tick every %s minutes). The estimate uses the AWS list prices of %s in %s. The prices were entered from memory on %s and have not been checked against the AWS price list. Compare each price with the current AWS price. Each amount in the table is rounded up. The number of requests was measured in tests. The estimate assumes that each tick runs for %s seconds (`lambda_seconds`). The estimate also assumes %s cold starts (`cold_starts`), and %s to KMS for each tick (`key_requests_per_tick`). %s",
 		b.Workloads, host, quantity(b.Ticks), quantity(use["period_minutes"]), b.List.Region, b.List.Currency, b.List.Date,
 		quantity(use["lambda_seconds"]), quantity(use["cold_starts"]), counted(use["key_requests_per_tick"], "request"), b.leftOut())
 }
@@ -29,20 +29,20 @@ func (b Bill) leftOut() string {
 		full float64 // the bill counts everything from this value on
 		text string
 	}{
-		{"dashboards", 1, "The bill does not include the dashboard of `infra/monitoring.yaml`, because the first three dashboards of an AWS account are free. To include the dashboard, use the flag `-set dashboards=1`."},
-		{"keys", 3, "The bill does not include old versions of the KMS key. Each of the first two yearly key rotations adds one key version. To include these key versions, use the flag `-set keys=3`."},
+		{"dashboards", 1, "The estimate does not include the dashboard of `infra/monitoring.yaml`, because the first three dashboards of an AWS account are free. To add the cost of the dashboard to the estimate, run `make cost ARGS=\"-set dashboards=1\"`."},
+		{"keys", 3, "The estimate does not include old versions of the KMS key. Each yearly rotation of the KMS key adds a key version, and AWS charges for the first two added versions. To add the cost of these key versions to the estimate, run `make cost ARGS=\"-set keys=3\"`."},
 	} {
 		if b.List.Usage[o.name] < o.full {
 			out = append(out, o.text)
 		}
 	}
 	if b.List.Usage["secrets"] == 0 && b.List.Usage["codecommit_users"] == 0 {
-		out = append(out, "The bill does not include the IAM role as a user of CodeCommit, because the first five CodeCommit users of an AWS account are free. To include the role, use the flag `-set codecommit_users=1`.")
+		out = append(out, "The estimate does not include the IAM role as a user of CodeCommit, because the first five CodeCommit users of an AWS account are free. To add the cost of this user to the estimate, run `make cost ARGS=\"-set codecommit_users=1\"`.")
 	}
 	if len(out) == 0 {
-		return "The bill does not deduct any AWS free tier."
+		return "The estimate does not subtract the usage that the AWS free tier covers."
 	}
-	return strings.Join(append(out, "The bill does not deduct any other AWS free tier."), " ")
+	return strings.Join(append(out, "The estimate does not subtract any other usage that the AWS free tier covers."), " ")
 }
 
 // WriteText writes the bill for a terminal.
