@@ -41,7 +41,7 @@ func (s siteStatus) troubles() []string {
 	case s.Recovery.Unknown != "":
 		all = append(all, "the recovery is unknown")
 	default:
-		all = append(all, "a recovery runs")
+		all = append(all, "a recovery is in progress")
 	}
 	return all
 }

@@ -72,7 +72,7 @@ func TestStatusShowsTheStepsOfARecovery(t *testing.T) {
 	w.api.workloads["shop/deployment/web"].ready = 12
 	got := w.run("status")
 	golden(t, "status-recovery.txt", got.out)
-	if got.status != 1 || !strings.Contains(got.err, "site prod-eu: a recovery runs") {
+	if got.status != 1 || !strings.Contains(got.err, "site prod-eu: a recovery is in progress") {
 		t.Errorf("%+v", got)
 	}
 	var d struct {
