@@ -32,7 +32,7 @@ func newDoctor(env Env) *cobra.Command {
 	var d checkup
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Find unprotected workloads and problems in a rebuild",
+		Short: "Find unprotected workloads, and predict problems of a rebuild",
 		Long: `"gitlatch doctor" compares the live workloads, the levels in git, and the GitOps
 objects in the cluster. For each workload, the command prints the rule that
 protects the live replica count, and the replicas that a rebuild starts with.

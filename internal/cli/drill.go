@@ -40,7 +40,7 @@ func newDrill(env Env) *cobra.Command {
 	d := drilling{minCoverage: open.MinCoverage, wait: 2 * time.Minute}
 	c := &cobra.Command{
 		Use:   "drill",
-		Short: "Score a rebuild of the cluster from git",
+		Short: "Predict how many pods a rebuild would start",
 		Long: `"gitlatch drill" samples the cluster once, and builds the manifests in the
 repository in the same way as the GitOps tools of the cluster. The command
 prints the coverage, which is the percentage of the needed pods that a rebuild

@@ -57,8 +57,9 @@ level, including workloads that do not exist yet. The command does not wait for
 workloads that it skips, such as suspended or opted-out workloads.
 
 Exit status:
-  0  The command printed the plan, or every workload reached its planned state.
-  1  A workload or an autoscaler has not reached its planned state yet. Run
+  0  The command printed the plan, or every workload reached the state in
+     the plan.
+  1  A workload or an autoscaler has not reached the state in the plan yet. Run
      "gitlatch restore" again.
   2  The command could not run.` + targetWords,
 		Example: `  # Print the plan for all workloads
@@ -107,10 +108,10 @@ setting after the restore, the command keeps the user's setting. Without --yes,
 the command prints the plan and writes nothing.
 
 Exit status:
-  0  The command printed the plan, or every autoscaler reached its planned
-     state.
-  1  An autoscaler has not reached its planned state yet. Run "gitlatch restore
-     release" again.
+  0  The command printed the plan, or every autoscaler reached the state in
+     the plan.
+  1  An autoscaler has not reached the state in the plan yet. Run "gitlatch
+     restore release" again.
   2  The command could not run.`,
 		Example: `  # Print the plan
   gitlatch restore release -c prod-eu.yaml

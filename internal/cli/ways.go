@@ -73,7 +73,7 @@ func newAdmission(env Env, f *flags) *cobra.Command {
 	var t targets
 	c := &cobra.Command{
 		Use:   "admission [NAMESPACE...]",
-		Short: "Print an admission policy that applies levels at creation",
+		Short: "Print an admission policy for replicas of new workloads",
 		Long: `"gitlatch render admission" prints a MutatingAdmissionPolicy and its binding.
 When any tool creates a workload, the policy raises the replicas of the workload
 to the level in the checkpoint file of its namespace. The admission policy does

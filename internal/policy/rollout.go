@@ -16,56 +16,61 @@ import (
 // declared entry. A second sample at the same instant advances nothing. This is the
 // rule, as users read it:
 //
-// A rollout entry in git records a rollout that is in flight. The entry contains the old
+// A rollout entry in git records a rollout that is in progress. The entry contains the old
 // template, the new template (the target), and the progress of the rollout. For a rebuild,
 // a rollout entry selects either the old template or the new template.
 //
-//   - gitlatch writes the rollout entry when a rollout of the workload has been in flight
-//     for 15 minutes (`after`). These 15 minutes include the time while the rollout is
-//     halted, and the time before a change of its target. If the rollout fails earlier,
-//     gitlatch writes the rollout entry immediately.
-//   - The rollout entry selects the old template until two healthy samples in a row reach a
-//     progress of 50 % (`cut`). From the second of these samples on, the rollout entry
-//     selects the new template.
-//   - If the rollout fails, the rollout entry selects the old template again. The rollout
-//     entry can select the new template again after 10 minutes of healthy samples
-//     (`progressDeadline`). gitlatch also counts the samples in these 10 minutes toward the
-//     two healthy samples at the `cut`.
-//   - When the rollout is over, gitlatch removes the rollout entry. If the rollout returns
-//     to the old template, the rollout entry stays in git and selects the old template. If
+//   - gitlatch writes the rollout entry when a rollout of the workload has been in
+//     progress for 15 minutes. The field `after` sets this time. The 15 minutes include
+//     the time during which the rollout is halted. If the target of the rollout changes,
+//     the 15 minutes do not start again. If the rollout fails in its first 15 minutes,
+//     gitlatch does not wait for the end of the 15 minutes.
+//   - The rollout entry selects the new template if two healthy samples in a row show a
+//     progress of at least 50 %. The field `cut` sets this percentage. Before the second
+//     of these samples, the rollout entry selects the old template.
+//   - If the rollout fails, the rollout entry selects the old template again. After a
+//     failure, all samples must be healthy for 10 minutes before the rollout entry can
+//     select the new template again. The field `progressDeadline` sets this time. The two
+//     healthy samples with a progress of at least 50 % can be part of these 10 minutes.
+//   - When the rollout ends, gitlatch removes the rollout entry. If the rollout returns to
+//     the old template, the rollout entry stays in git and selects the old template. If
 //     the target of the rollout changes, gitlatch replaces the rollout entry with a new
 //     one.
-//   - If the previous rollout entry selected its old template, the new rollout entry has
-//     the same old template while this template still has available pods. In all other
-//     cases, gitlatch compares all templates that the rollout replaces, and uses the
-//     template with the most available pods as the old template.
+//   - A rollout can replace several templates at once. By default, the old template in a
+//     new rollout entry is the replaced template with the most available pods. If the
+//     previous rollout entry selected its old template, gitlatch keeps this template as
+//     the old template. gitlatch keeps the old template of the previous rollout entry only
+//     while this template has available pods.
 //   - For a rollout to an earlier template, gitlatch writes a new rollout entry only if
 //     this rollout fails.
 //
 // A rollout is stalled if pods of the target are missing, and no new pod has become
-// available for 10 minutes (`progressDeadline`). A rollout has failed if at least one of
-// these conditions is true:
+// available for 10 minutes. The field `progressDeadline` also sets this time. A rollout
+// has failed if at least one of these conditions is true:
 //
 //   - The controller of the workload reports a failure.
 //   - The rollout is stalled, and the controller of the workload does not detect stalled
 //     rollouts. This condition does not apply to a halted rollout.
-//   - The rollout is stalled, and the number of available pods of the target is less than
-//     half of its peak.
+//   - The rollout is stalled, and the number of available pods of the target is below half
+//     of the peak of the target.
 //
-// A sample without a failure is healthy if the available pods of the target are at least
-// 95 % of the target's peak. If the target has fewer desired pods than its peak, gitlatch
-// compares the available pods with the desired pods instead.
+// A sample is healthy if it shows no failure, and the number of available pods of the
+// target is at least 95 % of the peak of the target. If the target has fewer desired pods
+// than its peak, gitlatch compares the available pods with the desired pods instead.
 //
-// Some changes of a rollout entry are more urgent than others:
+// Some changes to a rollout entry are more urgent than others:
 //
-//   - gitlatch immediately commits a switch to the old template, and the removal of a
-//     rollout entry that selects the old template.
+//   - If a rollout entry switches from the new template to the old template, gitlatch
+//     commits this change immediately. gitlatch also immediately removes a rollout entry
+//     that selects the old template when the rollout ends.
 //   - A new rollout entry that selects the old template waits until the commit budget
 //     allows a commit. A switch to the new template, and the removal of a rollout entry
 //     that selects the new template, also wait for the budget.
-//   - Milestones (25 % and 75 %) and a new rollout entry that selects the new template wait
-//     for the next commit of the site. If the rollout entry already selects the old
-//     template, a failure also waits for the next commit of the site.
+//   - If a rollout reaches a milestone of 25 % or 75 %, gitlatch updates the rollout entry
+//     in the next commit of the site. A new rollout entry that selects the new template
+//     also waits for the next commit of the site. If a rollout fails while its rollout
+//     entry selects the old template, gitlatch records the failure in the next commit of
+//     the site.
 //
 // Until gitlatch commits a change, the previous rollout entry remains in effect.
 func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
