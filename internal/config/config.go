@@ -160,7 +160,7 @@ func configDocument(c *Config) yamldoc.Document {
 			)),
 		).With(yamldoc.OneOf("bolt", "dynamodb", "memory"))),
 		yamldoc.Required("repository", "git repository that contains the policy and the checkpoint files", repositoryFields(&c.Repository)),
-		yamldoc.Optional("period", "time between two ticks; this time must match the schedule that starts the ticks", span(&c.Period, time.Second)),
+		yamldoc.Optional("period", "time between two ticks; set this field to the interval of the schedule that starts the ticks", span(&c.Period, time.Second)),
 		yamldoc.Optional("commit", "settings for the commits that gitlatch creates", yamldoc.Fields(
 			yamldoc.Optional("skipCI", "whether gitlatch adds `[skip ci]` to the messages of direct commits; the commits of a pull request never contain `[skip ci]`", yes(&c.Commit.SkipCI)),
 			yamldoc.Optional("author", "author of the commits that gitlatch creates; the default author is gitlatch", yamldoc.Fields(
@@ -173,8 +173,8 @@ func configDocument(c *Config) yamldoc.Document {
 			yamldoc.Optional("sns", "Amazon SNS topic that receives the alerts", snsFields(&c.Alerts.SNS)),
 			yamldoc.Optional("webhook", "webhook that receives the alerts; the webhook must accept a JSON object with the field `text`, like the webhooks of Slack and Mattermost", webhookFields(&c.Alerts.Webhook)),
 		).With(yamldoc.OneOf("sns", "webhook"))),
-		yamldoc.Optional("build", "additional folders of the repository for the kustomize builds of `gitlatch doctor` and `gitlatch drill`; these commands always build the folders that the GitOps tools in the cluster apply", yamldoc.Fields(
-			yamldoc.Optional("paths", "paths of the additional folders, from the root of the repository, such as `checkpoints/prod-eu`",
+		yamldoc.Optional("build", "additional folders in the repository that `gitlatch doctor` and `gitlatch drill` build with kustomize; these commands always build the folders that the GitOps tools in the cluster apply", yamldoc.Fields(
+			yamldoc.Optional("paths", "paths of the additional folders, relative to the root of the repository, such as `checkpoints/prod-eu`",
 				texts(&c.Build.Paths, "leave the field out to build no further folder", anyText, wrongFolder)),
 		)),
 		yamldoc.Optional("demand", "metrics that measure the demand on workloads, such as requests per second; by default, gitlatch does not measure demand", items(&c.Demand, demandFields)),

@@ -73,8 +73,8 @@ func (d *policyDocument) fields() yamldoc.Object {
 			preset(&d.base, &d.set.Default)),
 		yamldoc.Optional("kinds", "custom kinds with a scale subresource; gitlatch samples objects of these kinds in addition to the built-in kinds", kindList(&d.set.Kinds)),
 		yamldoc.Optional("policies", "list of policies; for each workload, gitlatch uses the first policy whose match selects the workload", items(&d.rules, d.ruleFields)),
-		yamldoc.Optional("default", "policy for workloads that no item of policies selects", yamldoc.Fields(presetRules(&d.set.Default)...)),
-		yamldoc.Optional("inPlace", "files on the branch in which gitlatch updates replica counts; each replica count needs the marker # {\"$gitlatch\": \"namespace/kind/name\"}",
+		yamldoc.Optional("default", "policy for workloads that match no item in the list of policies", yamldoc.Fields(presetRules(&d.set.Default)...)),
+		yamldoc.Optional("inPlace", "files whose replica counts gitlatch updates; each replica count needs the marker # {\"$gitlatch\": \"namespace/kind/name\"}",
 			inPlace(&d.set.InPlace, d.file)),
 		yamldoc.Optional("guards", "limits that apply to all workloads of the site", guardFields(&d.set.Guards)),
 	).With(yamldoc.Rule{Check: d.check})
@@ -166,23 +166,23 @@ func presetRules(p *policy.Policy) []yamldoc.Field {
 		yamldoc.Optional("series", "series of possible levels; the value is the name of a built-in series or a list of numbers", series(&p.Series)),
 		yamldoc.Optional("round", "method that gitlatch uses to round the desired replicas to a level", yamldoc.Into(&p.Round, rounds)),
 		yamldoc.Optional("hold", "stabilization windows for level changes", yamldoc.Fields(
-			yamldoc.Optional("up", "number of samples in a row that must round to a higher level before gitlatch raises the level", whole(&p.HoldUp)),
+			yamldoc.Optional("up", "number of samples in a row whose desired replicas must round to a higher level before gitlatch raises the level", whole(&p.HoldUp)),
 			yamldoc.Optional("down", "time that the desired replicas must be below the threshold before a level falls; with 0, levels fall as fast as they rise", span(&p.HoldDown, 0)),
 		)),
-		yamldoc.Optional("margin", "minimum distance between the desired replicas and the threshold, as a percentage, before gitlatch lowers a level", share(&p.Margin)),
-		yamldoc.Optional("urgent", "ratio of the desired replicas to the level in git; a raise above this ratio is urgent and does not wait for the commit budget", ratio(&p.Urgent)),
+		yamldoc.Optional("margin", "percentage by which the desired replicas must be below the threshold before gitlatch lowers a level", share(&p.Margin)),
+		yamldoc.Optional("urgent", "ratio of the desired replicas to the level in git; above this ratio, gitlatch raises the level without waiting for the commit budget", ratio(&p.Urgent)),
 		yamldoc.Optional("surge", "settings for surges; a surge is a raise that occurs when the desired replicas are far above the level in git", yamldoc.Fields(
-			yamldoc.Optional("ratio", "ratio of the desired replicas to the level in git; a raise above this ratio is a surge", ratio(&p.Surge)),
-			yamldoc.Optional("review", "whether gitlatch opens a pull request for a surge instead of committing the surge directly", yes(&p.Review)),
+			yamldoc.Optional("ratio", "ratio of the desired replicas to the level in git; above this ratio, gitlatch treats the level change as a surge", ratio(&p.Surge)),
+			yamldoc.Optional("review", "whether gitlatch opens a pull request for the level change of a surge, or commits the level change directly", yes(&p.Review)),
 		)),
 		yamldoc.Optional("scale", "whether gitlatch writes the level of a workload to git, only reports the level, or ignores the workload", yamldoc.Into(&p.Scale, modes)),
 		yamldoc.Optional("bounds", "whether gitlatch writes changed minimum and maximum replicas to git, only reports changes, or ignores changes", yamldoc.Into(&p.Bounds, modes)),
 		yamldoc.Optional("rollout", "settings for rollouts that are in progress", yamldoc.Fields(
 			yamldoc.Optional("mode", "whether gitlatch writes rollout entries to git, only reports the entries, or ignores rollouts", yamldoc.Into(&p.Rollout, modes)),
 			yamldoc.Optional("after", "time that a rollout must be in progress before gitlatch writes a rollout entry; a failed rollout gets an entry immediately", span(&p.RolloutAfter, 0)),
-			yamldoc.Optional("progressDeadline", "time without a new available pod before a rollout counts as failed; a failure ends after healthy samples for the same time", span(&p.ProgressDeadline, 0)),
+			yamldoc.Optional("progressDeadline", "maximum time until the next pod of a rollout is available; a slower rollout counts as failed until it is healthy for this time", span(&p.ProgressDeadline, 0)),
 			yamldoc.Optional("milestones", "percentages of rollout progress at which gitlatch updates the rollout entry in git, in ascending order", percents(&p.Milestones)),
-			yamldoc.Optional("cut", "rollout progress in percent; a rebuild starts with the new template after two healthy samples in a row reach this progress", percent(&p.Cut)),
+			yamldoc.Optional("cut", "progress in percent that a rollout must have in two healthy samples in a row before a rebuild uses the new template", percent(&p.Cut)),
 		)),
 		yamldoc.Optional("undriven", "whether gitlatch also latches workloads without an autoscaler", yes(&p.Undriven)),
 		yamldoc.Optional("acceptRisk", "whether gitlatch writes levels even if no rule protects the live replica count", yes(&p.AcceptRisk)),
@@ -196,13 +196,13 @@ func guardFields(g *policy.Guards) yamldoc.Object {
 			yamldoc.Optional("commitsPerDay", "maximum number of commits that gitlatch creates for the site per day; urgent raises do not wait for this budget", whole(&g.CommitsPerDay)),
 		)),
 		yamldoc.Optional("massDrop", "conditions under which gitlatch reports a mass drop; during a mass drop, gitlatch does not lower the levels of the site", yamldoc.Fields(
-			yamldoc.Optional("share", "percentage of the workloads that must lose half of their replicas before gitlatch reports a mass drop", share(&g.DropShare)),
-			yamldoc.Optional("least", "minimum number of workloads that must lose half of their replicas before gitlatch reports a mass drop", whole(&g.DropLeast)),
+			yamldoc.Optional("share", "minimum percentage of the workloads that lose half of their replicas in a mass drop", share(&g.DropShare)),
+			yamldoc.Optional("least", "minimum number of workloads that lose half of their replicas in a mass drop", whole(&g.DropLeast)),
 			yamldoc.Optional("within", "time within which workloads must lose half of their replicas to count toward a mass drop", span(&g.DropWithin, 0)),
 		)),
 		yamldoc.Optional("retire", "settings for the removal of entries whose workloads are no longer in the cluster", yamldoc.Fields(
 			yamldoc.Optional("after", "time that a workload must be absent before gitlatch removes its entry", span(&g.RetireAfter, 0)),
-			yamldoc.Optional("share", "maximum percentage of entries whose workloads are absent; if more entries have absent workloads, gitlatch removes no entries", share(&g.RetireShare)),
+			yamldoc.Optional("share", "maximum percentage of entries whose workload is absent; above this percentage, gitlatch does not remove these entries", share(&g.RetireShare)),
 		)),
 	)
 }

@@ -64,7 +64,7 @@ func repositoryFields(r *Repository) yamldoc.Object {
 			yamldoc.Into(&r.Mode, yamldoc.Word(Direct, Propose))),
 		yamldoc.Optional("branch", "branch that contains the policy and the checkpoint files",
 			yamldoc.Into(&r.Branch, yamldoc.Text(branchShape, "the name of a branch"), wrongBranch)),
-		yamldoc.Optional("policyFile", "path of the policy file on the branch, from the root of the repository", yamldoc.Into(&r.PolicyFile, anyText, wrongPolicyFile)),
+		yamldoc.Optional("policyFile", "path of the policy file on the branch, relative to the root of the repository", yamldoc.Into(&r.PolicyFile, anyText, wrongPolicyFile)),
 		yamldoc.Optional("auth", "credentials for the git server in `repository.url`", authFields(&r.Auth)),
 		yamldoc.Optional("caFile", "path of a PEM file with trusted CA certificates; gitlatch uses these certificates instead of the CA certificates of the system", file(&r.CAFile)),
 		yamldoc.Optional("maxBytes", "maximum size of a download in bytes, for git servers that do not support partial clone; the default is 256 MiB", whole(&r.MaxBytes)),
