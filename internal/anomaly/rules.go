@@ -146,7 +146,7 @@ func (c *candidate) mismatch(*latch.Episode) sight {
 	if live == nil || tooLow || c.policy.Bounds != policy.ModeReport {
 		return no
 	}
-	return yes("live min and max are %s, and git accepted %s", live, policy.Bounds{Min: declared.Min, Max: declared.Max})
+	return yes("the cluster allows %s, but git allows %s", live, policy.Bounds{Min: declared.Min, Max: declared.Max})
 }
 
 // capped matches desired replicas above the maximum of the entry.
@@ -155,7 +155,7 @@ func (c *candidate) capped(*latch.Episode) sight {
 	if _, tooLow := policy.CompareBounds(c.policy, declared, c.scale); !tooLow {
 		return no
 	}
-	return yes("the desired replicas are %d, and git accepts at most %d", c.scale.Desired, declared.Max)
+	return yes("the desired replicas are %d, but the maximum in git is %d", c.scale.Desired, declared.Max)
 }
 
 // brakeLeft matches a brake of a restore that is past its end, or whose end is unknown.

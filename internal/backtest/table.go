@@ -102,8 +102,8 @@ func (v Verdict) quietest() []int {
 // notes adds explanations of the table, and of the workloads that it omits.
 func (v Verdict) notes(p *term.Page) {
 	notes := []string{
-		"The column \"commits\" shows the commits per day. The column \"worst\" shows the lowest coverage of any replica count that lasted at least " + policy.Span(v.Lasting) + ". The column \"waste\" shows the wasted pod hours, also as a percentage of the desired pod hours. " +
-			"An asterisk (*) marks a policy if every policy that is better in one of these columns is worse in another of them.",
+		"The column \"commits\" shows the commits per day. The column \"worst\" shows the lowest coverage at any time, without replica counts that lasted less than " + policy.Span(v.Lasting) + ". The column \"waste\" shows the wasted pod hours, and their percentage of the desired pod hours. " +
+			"An asterisk (*) marks a policy if no other policy is better in one of these columns without being worse in another of these columns.",
 	}
 	if slices.ContainsFunc(v.Results, func(r Result) bool { return r.Reviews > 0 }) {
 		notes = append(notes, "\"gitlatch backtest\" assumes that a reviewed level change is merged immediately.")

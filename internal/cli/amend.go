@@ -27,13 +27,15 @@ func newAdopt(env Env) *cobra.Command {
 		Short: "Accept a rebuilt cluster, or latch workloads again",
 		Long: `Without targets, "gitlatch adopt" accepts the current cluster as the cluster of
 the site, for example after a rebuild. After you run the command, gitlatch can
-lower levels again. If many workloads lost half of their pods (a mass drop), the
-command also accepts their new replica counts, for example after you moved
-workloads to another cluster.
+lower levels again. If many workloads lost half of their pods at the same time,
+gitlatch reports a mass drop. "gitlatch adopt" then also accepts the new replica
+counts of these workloads. For example, run the command after you move workloads
+to another cluster.
 
-With targets, "gitlatch adopt" lets gitlatch write levels again for workloads
-whose entries a user deleted from git. The command also ends the pauses and the
-edit grace periods of these workloads.
+If a user deleted the entries of workloads from git, gitlatch writes no levels
+for these workloads. To write their levels again, run "gitlatch adopt" with
+these workloads as targets. The command also ends the pauses and the edit grace
+periods of the targets.
 
 "gitlatch adopt" changes the state of the site, and writes nothing to git.` + targetWords,
 		Example: `  # Accept the rebuilt cluster
@@ -54,8 +56,8 @@ func newPause(env Env) *cobra.Command {
 		Use:   "pause [TARGET...] --until TIME",
 		Short: "Pause level changes of a site or its workloads",
 		Long: `Without targets, "gitlatch pause" stops the level changes of the site until the
-given time. With targets, the command stops only the level changes of the given
-workloads.
+given time. If you specify targets, the command stops only the level changes of
+these workloads.
 
 During a pause, gitlatch stops the timers and commits no level changes. gitlatch
 continues to sample the cluster, and to send reports and alerts. To end a pause,
@@ -63,7 +65,7 @@ use --until now.` + targetWords,
 		Example: `  # Pause the site for 3 hours
   gitlatch pause --until 3h -c prod-eu.yaml
 
-  # Pause one workload until a time
+  # Pause one workload until a given time
   gitlatch pause shop/web --until 2026-03-02T18:00:00Z -c prod-eu.yaml
 
   # End the pause of the site

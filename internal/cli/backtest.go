@@ -50,23 +50,29 @@ command uses the same code as "gitlatch tick". For each policy, the command
 prints the number of commits per day, the coverage and the waste. The command
 writes nothing.
 
-The coverage is the percentage of the desired replicas that the levels cover.
-The waste is the pod hours of the levels above the desired replicas. "gitlatch
-backtest" recommends the policy with the least waste that meets --min-coverage
-and --max-commits. If no policy meets both limits, the command prefers coverage
-to few commits, and prints the reason.
+The coverage is the percentage of the desired replicas that the levels cover. If
+a level is above the desired replicas, the difference is surplus pods. The waste
+is the total time of all surplus pods, in pod hours.
+
+"gitlatch backtest" recommends the policy with the least waste that meets
+--min-coverage and --max-commits. If no policy meets both limits, the command
+recommends the policy with the fewest commits that meets --min-coverage. If no
+policy meets --min-coverage, the command recommends the policy with the highest
+worst-case coverage. The command prints the reason for its recommendation.
 
 FILE is a CSV or JSON file, and can be compressed with gzip. To read from
 standard input, use - as FILE. If you specify several files, the command
 combines their data.
 
-A CSV file has the columns time, workload and replicas, in any order. The
-columns ready, min, max and target are optional. Times use the RFC 3339 format
-or Unix seconds. Workloads have the form namespace/name or namespace/kind/name.
-If the column replicas is empty, "gitlatch backtest" treats the replica count as
-unknown. The command rounds fractional replica counts up.
+A CSV file has the columns "time", "workload" and "replicas", in any order. The
+columns "ready", "min", "max" and "target" are optional. Times use the RFC 3339
+format or Unix seconds. The name of a workload has the form namespace/name or
+namespace/kind/name. If the value in the column "replicas" is empty, "gitlatch
+backtest" treats the replica count as unknown. The command rounds fractional
+replica counts up.
 
-A JSON file contains the response of Prometheus to this query_range request:
+To create a JSON file, send this query to the query_range endpoint of
+Prometheus, and save the response:
 
   max by (namespace, deployment) (kube_deployment_spec_replicas)
 
@@ -96,11 +102,11 @@ func (t *trial) register(c *cobra.Command, env Env) {
 	f.StringSliceVar(&t.policies, "policy", nil, "policy files to compare, or - for standard input")
 	f.StringSliceVar(&t.presets, "preset", nil, "presets to compare: "+strings.Join(policy.PresetNames(), ", "))
 	offer(c, "preset", policy.PresetNames())
-	f.Var((*units.Span)(&t.period), "period", "time between two ticks (default from --config; without --config, the sample interval, but at least 5m)")
-	f.Var((*units.Span)(&t.lasting), "min-duration", "minimum time that a replica count must last to count for the worst-case coverage (default two periods)")
-	f.Var((*units.Share)(&t.wants.Coverage), "min-coverage", "minimum worst-case coverage of the recommended policy, such as 98% or 0.98")
-	f.Float64Var(&t.wants.Commits, "max-commits", t.wants.Commits, "maximum number of commits per day of the recommended policy")
-	f.StringVar(&t.workload, "workload", "", "workload to show in the chart (default the workload with the most replicas)")
+	f.Var((*units.Span)(&t.period), "period", "time between two simulated ticks (default: the period in --config; without --config, 5m or the sample interval, whichever is longer)")
+	f.Var((*units.Span)(&t.lasting), "min-duration", "minimum duration of a replica count that the worst-case coverage includes (default: two periods)")
+	f.Var((*units.Share)(&t.wants.Coverage), "min-coverage", "minimum worst-case coverage that the recommended policy must have, such as 98% or 0.98")
+	f.Float64Var(&t.wants.Commits, "max-commits", t.wants.Commits, "maximum number of commits per day that the recommended policy may make")
+	f.StringVar(&t.workload, "workload", "", "workload to show in the chart (default: the workload with the most replicas)")
 	t.output.register(c, judged.table, map[string]form[judged]{"html": inHTML(judged.page)})
 }
 

@@ -54,9 +54,9 @@ func newRoot(env Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "gitlatch",
 		Short: "Write rounded live replica counts to git",
-		Long: `gitlatch writes the replica counts of live workloads to git, rounded to a few
-levels. A cluster that you rebuild from git then starts with enough replicas for
-the current traffic. gitlatch commits only when a level changes.
+		Long: `gitlatch rounds the replica counts of live workloads to a few levels, and writes
+these levels to git. A cluster that you rebuild from git then starts with enough
+replicas for the current traffic. gitlatch commits only when a level changes.
 
 A command reads the configuration of a site from --config FILE, or from the
 environment variable GITLATCH_CONFIG. GITLATCH_CONFIG contains the path or the
@@ -118,10 +118,12 @@ func describeHelp(c *cobra.Command) {
 // usage returns the template of cobra with the flags of a command and the common flags in
 // separate lists, wrapped for a narrow terminal.
 func usage(template string) string {
-	const common = "{{if .HasAvailablePersistentFlags}}\n\nCommon Flags:\n{{.PersistentFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}"
+	wrapped := fmt.Sprintf("FlagUsagesWrapped %d ", term.Narrow)
+	common := "{{if .HasAvailablePersistentFlags}}\n\nCommon Flags:\n{{.PersistentFlags." + wrapped + "| trimTrailingWhitespaces}}{{end}}"
 	const inherited = "{{if .HasAvailableInheritedFlags}}"
 	return strings.NewReplacer(
-		".LocalFlags.FlagUsages ", fmt.Sprintf(".LocalNonPersistentFlags.FlagUsagesWrapped %d ", term.Narrow),
+		".LocalFlags.FlagUsages ", ".LocalNonPersistentFlags."+wrapped,
+		".InheritedFlags.FlagUsages ", ".InheritedFlags."+wrapped,
 		inherited, common+inherited,
 		"Global Flags:", "Common Flags:",
 	).Replace(template)

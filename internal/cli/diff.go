@@ -29,24 +29,24 @@ func newDiff(env Env) *cobra.Command {
 		Use:   "diff [TARGET...]",
 		Short: "Compare the live cluster with the levels in git",
 		Long: `"gitlatch diff" samples the cluster once and compares each workload with its
-level in git. The command uses the thresholds of the policy. For example, with
-the series 1-2-5, 1,874 live pods are in sync with a level of 2,000.
+level in git. The command uses the thresholds of the policy. For example, a
+workload with 1,874 live pods is in sync with the level 2,000.
 
-A workload is pending if its replica count is beyond a threshold. A workload is
-waiting if gitlatch lowers its level only after a stabilization window of
-several hours. The command does not count waiting and frozen workloads as
-differences.
+A workload is pending if its replica count has crossed the upper or the lower
+threshold of its level. A workload is waiting if gitlatch lowers its level after
+a stabilization window, for example after 26 hours. The command does not count
+waiting and frozen workloads as differences.
 
 "gitlatch diff" does not read the state of the site, so it ignores timers,
-pauses and opt-outs. The command writes nothing. Without targets, the command
-lists only workloads that you should check.
+pauses and opt-outs. The command writes nothing. If you specify no targets, the
+command does not list workloads that are in sync with git or not latched.
 
 In a CI job for a pull request, use --tree . to compare the cluster with the
 files of the pull request.
 
 Exit status:
-  0  No workload differs.
-  1  At least one workload differs.
+  0  No workload differs from its entry in git.
+  1  At least one workload differs from its entry in git.
   2  The command could not read all data that it compares.` + targetWords,
 		Example: `  # Compare all workloads of the site
   gitlatch diff -c prod-eu.yaml
@@ -60,7 +60,7 @@ Exit status:
 	}
 	d.register(c, env)
 	d.registerTargets(c, &d.flags)
-	c.Flags().StringVar(&d.tree, "tree", "", "folder of a git checkout to read instead of the repository")
+	c.Flags().StringVar(&d.tree, "tree", "", "path of a local git checkout that the command reads instead of the repository")
 	d.output.register(c, diff.Report.Table, nil)
 	return c
 }

@@ -47,7 +47,7 @@ Without --write, the command writes nothing.
 
 Exit status:
   0  The command found no problem.
-  1  The command found a problem, or could not list part of the cluster.
+  1  The command found a problem, or could not list some objects in the cluster.
   2  The command could not check the site.`,
 		Example: `  # List the problems of the site
   gitlatch doctor -c prod-eu.yaml
@@ -59,7 +59,7 @@ Exit status:
 	}
 	d.register(c, env)
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder in the repository to build (repeatable)")
-	c.Flags().StringVar(&d.url, "url", "", "URL at which the cluster reads the repository (default from the configuration)")
+	c.Flags().StringVar(&d.url, "url", "", "URL from which the cluster reads the repository (default: the URL in the configuration)")
 	c.Flags().StringVar(&d.hub, "gitops-context", "", "kubeconfig context of the hub cluster in which Argo CD runs")
 	c.Flags().BoolVar(&d.write, "write", false, "write the rules that protect replica counts to the file protection.yaml, and commit the file")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --write, print protection.yaml and commit nothing")

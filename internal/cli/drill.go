@@ -43,9 +43,9 @@ func newDrill(env Env) *cobra.Command {
 		Short: "Predict how many pods a rebuild would start",
 		Long: `"gitlatch drill" samples the cluster once, and builds the manifests in the
 repository in the same way as the GitOps tools of the cluster. The command
-prints the coverage, which is the percentage of the needed pods that a rebuild
-starts with. The command also prints the causes of missing pods, and an estimate
-of the time until all pods run.
+prints the coverage. The coverage is the percentage of the needed pods that
+exist when a rebuild starts the workloads. The command also prints the causes of
+missing pods, and an estimate of the time until all pods run.
 
 Without --flush, the command writes nothing to git. With --flush, the command
 first raises the level of each healthy workload to the number of pods that the
@@ -53,17 +53,17 @@ workload needs now, and commits the new levels. A flush ignores stabilization
 windows and margins.
 
 A flush skips workloads that are frozen, paused or blocked. A flush also skips
-workloads that wait for a review or are in their edit grace period. In the mode
-observe, a flush writes no levels.
+workloads that wait for a review or are in their edit grace period. If the
+policy sets "mode: observe", a flush writes no levels.
 
 "gitlatch drill" needs the permissions in infra/rbac/doctor.
 
 Exit status:
-  0  The coverage is at least --min-coverage, and the drill read everything.
+  0  The coverage is at least --min-coverage, and the drill could read all data.
   1  The coverage is too low or partly unknown, or many workloads lost half of
      their pods at the same time (a mass drop).
   2  The drill has no score, for example because no workload needs pods.`,
-		Example: `  # Score the levels in git
+		Example: `  # Print the coverage of the levels in git
   gitlatch drill -c prod-eu.yaml
 
   # Commit the current replica counts before you take a cluster down
@@ -80,7 +80,7 @@ Exit status:
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --flush, print the new levels and write nothing")
 	c.Flags().BoolVar(&d.all, "all", false, "also list the workloads that start with all needed pods")
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder in the repository to build (repeatable)")
-	c.Flags().StringVar(&d.url, "url", "", "URL at which the cluster reads the repository (default from the configuration)")
+	c.Flags().StringVar(&d.url, "url", "", "URL from which the cluster reads the repository (default: the URL in the configuration)")
 	c.Flags().Var((*units.Span)(&d.wait), "lock-timeout", "maximum time to wait for a running tick")
 	c.Flags().StringVar(&d.metrics, "metrics-file", "", "path of the Prometheus textfile to write, such as gitlatch-drill.prom (not the path that \"gitlatch tick\" uses)")
 	table := func(document drill.Document, out io.Writer, s term.Style) error { return document.Table(out, s, d.all) }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -35,9 +36,9 @@ which the level changes, the running timers, and the decision with its reason.
 
 Exit status:
   0  The command found no problem.
-  1  The command could not list part of the cluster, or a user must fix a
-     problem.
-  2  The command could not compute the tick.` + workloadWords,
+  1  The command could not list some objects in the cluster, or found a problem
+     that a user must fix.
+  2  The command could not compute the decisions.` + workloadWords,
 		Example: "  gitlatch explain shop/web -c prod-eu.yaml",
 		Args:    arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
 		RunE:    timed(longest, func(ctx context.Context, args []string) error { return e.run(ctx, env, args[0]) }),
@@ -171,7 +172,7 @@ func (e explanation) explainSample(lines *term.Topics) {
 	case s.Scale.Driver == workload.DrivenByNothing:
 		lines.Add("scaled by", "no autoscaler. The replica count comes from the manifest")
 	default:
-		lines.Add("scaled by", "%s, min and max %s", s.Scale.Driver, policy.Bounds{Min: s.Scale.Min, Max: s.Scale.Max})
+		lines.Add("scaled by", "%s, which allows %s", s.Scale.Driver, policy.Bounds{Min: s.Scale.Min, Max: s.Scale.Max})
 	}
 	if s.Scale.Brake.On != "" {
 		lines.Add("brake", "%s", s.Scale.Brake)
@@ -181,31 +182,31 @@ func (e explanation) explainSample(lines *term.Topics) {
 		lines.Add("annotated", "gitlatch ignores the annotation %s, because no policy %q matches namespace %s", kube.AnnotationPolicy, sanitize.Line(s.Policy), s.ID.Namespace)
 	}
 	if !latched {
-		lines.Add("policy", "does not latch the workload: %s", skip.Text)
+		lines.Add("policy", "gitlatch does not latch the workload, because %s", skip.Text)
 		if s.Scale.Unstated && skip.Reason == policy.ReasonUndriven {
 			lines.Add("", "if another program scales the workload, gitlatch latches it when its replicas are no longer 1. To latch it now, set undriven: true in its policy")
 		}
 		return
 	}
-	lines.Add("policy", "%s: series %s, round %s, hold %s up and %s down, margin %.3g %%", p.Name, p.Series, p.Round, term.Count(p.HoldUp, "sample"), policy.Span(p.HoldDown), 100*p.Margin)
+	lines.Add("policy", "%s: series %s, round %s, margin %.3g %%, stabilization window %s to raise and %s to lower", p.Name, p.Series, p.Round, 100*p.Margin, term.Count(p.HoldUp, "sample"), policy.Span(p.HoldDown))
 	declared := e.latch.Declared
 	if declared.Replicas == 0 {
 		lines.Add("in git", "no level yet")
 		return
 	}
-	lines.Add("in git", "%d, min and max %s", declared.Replicas, policy.Bounds{Min: declared.Min, Max: declared.Max})
+	lines.Add("in git", "level %d, and %s allowed", declared.Replicas, policy.Bounds{Min: declared.Min, Max: declared.Max})
 	if e.RaiseAbove == nil {
-		lines.Add("raised", "never: the workload is at its maximum")
+		lines.Add("raise", "never: the workload is at its maximum")
 	} else {
-		lines.Add("raised", "above %s, %s", term.Count(*e.RaiseAbove, "pod"), held(p.HoldUp))
+		lines.Add("raise", "if %s above %s", held(p.HoldUp), term.Count(*e.RaiseAbove, "pod"))
 	}
 	switch {
 	case e.LowerAt == nil:
-		lines.Add("lowered", "never: the workload is at its lowest level")
+		lines.Add("lower", "never: the workload is at its lowest level")
 	case p.HoldDown == 0:
-		lines.Add("lowered", "at %s or fewer, %s", term.Count(*e.LowerAt, "pod"), held(p.HoldUp))
+		lines.Add("lower", "if %s at or below %s", held(p.HoldUp), term.Count(*e.LowerAt, "pod"))
 	default:
-		lines.Add("lowered", "at %s or fewer, after %s", term.Count(*e.LowerAt, "pod"), policy.Span(p.HoldDown))
+		lines.Add("lower", "if all samples in %s are at or below %s", policy.Span(p.HoldDown), term.Count(*e.LowerAt, "pod"))
 	}
 }
 
@@ -221,31 +222,32 @@ func (e explanation) explainEvidence(lines *term.Topics) {
 	case ok:
 		lines.Add("protected", "by %s (line %s of %s)", what, covered, file)
 	case p.AcceptRisk:
-		lines.Add("protected", "no rule found in %s, but its policy sets acceptRisk", file)
+		lines.Add("protected", "no rule found in %s. gitlatch writes the level, because the policy of the workload sets acceptRisk", file)
 	default:
 		lines.Add("protected", "no rule found in %s, so gitlatch writes no level. Run \"gitlatch doctor --write\" to look for one", file)
 	}
 }
 
-// held returns the number of samples beyond a threshold that change the level, in words.
+// held returns the number of samples beyond a threshold that change the level, with the
+// verb "are".
 func held(samples int) string {
 	if samples == 1 {
-		return "at once"
+		return "1 sample is"
 	}
-	return fmt.Sprintf("after %d samples in a row", samples)
+	return fmt.Sprintf("%d samples in a row are", samples)
 }
 
 func (e explanation) explainLatch(lines *term.Topics) {
 	l := e.latch
 	if len(l.Up.Levels) > 0 {
-		lines.Add("timer", "the last samples round to the levels %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(l.Up.Levels), "[]"), " ", ", "))
+		lines.Add("timer", "the levels of the last samples after rounding are %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(l.Up.Levels), "[]"), " ", ", "))
 	}
 	if l.Down.Running() {
-		lines.Add("timer", "the desired replicas have been at or below the threshold for %s, since %s. The peak in this time rounds to level %d",
+		lines.Add("timer", "the desired replicas have been at or below the threshold for %s, since %s. The peak since then rounds to level %d",
 			policy.Span(l.Down.Elapsed(e.At)), l.Down.Since.UTC().Format(time.RFC3339), l.Down.Level)
 	}
 	if len(l.Up.Levels) > 0 || l.Down.Running() {
-		lines.Add("", "the timers include the current sample, which \"gitlatch explain\" does not save")
+		lines.Add("", "these timers include the current sample. \"gitlatch explain\" does not save the timers")
 	}
 	if l.Freeze.Reason != "" {
 		lines.Add("frozen", "since %s: %s", l.Freeze.Since.UTC().Format(time.RFC3339), l.Freeze.Reason)
@@ -275,8 +277,8 @@ func (e explanation) explainRollout(lines *term.Topics) {
 	if r == (checkpoint.Rollout{}) {
 		return
 	}
-	lines.Add("rollout", "from template %s to %s. In git, the rollout is at %d %% (%s), and a rebuild starts with template %s", template(r.From), template(r.To), r.Milestone, r.Phase, r.Returned().Hash)
-	lines.Add("", "a rebuild starts with template %s after two healthy samples in a row at %d %% or above. If the rollout fails or returns to the old template, a rebuild starts with template %s. When the rollout is over, gitlatch removes the rollout entry", r.To.Hash, p.Cut, r.From.Hash)
+	lines.Add("rollout", "from template %s to %s. In git, the rollout entry has the milestone %d %% and the phase %s, and a rebuild starts with template %s", template(r.From), template(r.To), r.Milestone, r.Phase, r.Returned().Hash)
+	lines.Add("", "a rebuild starts with template %s after two healthy samples in a row show the rollout at %d %% or more. If the rollout fails or returns to the old template, a rebuild starts with template %s. When the rollout is over, gitlatch removes the rollout entry", r.To.Hash, p.Cut, r.From.Hash)
 }
 
 // template formats a template so that users can distinguish two of them.
@@ -285,6 +287,12 @@ func template(t checkpoint.Template) string {
 		return t.Hash
 	}
 	return fmt.Sprintf("%s (%s)", t.Hash, t.Images)
+}
+
+// outcomes describe the verdicts whose names do not show the outcome.
+var outcomes = map[policy.Verdict]string{
+	policy.Quiet: "no change (quiet)",
+	policy.Cross: "change (cross)",
 }
 
 func explainDecision(lines *term.Topics, d policy.Decision, stop policy.Stop) {
@@ -296,7 +304,11 @@ func explainDecision(lines *term.Topics, d policy.Decision, stop policy.Stop) {
 	if d.Reading == policy.ReadingRollout {
 		what = "rollout"
 	}
-	lines.Add(what, "%s%s: %s", d.Verdict, reason, d.Text)
+	verdict := string(d.Verdict)
+	if d.Reason == policy.ReasonNone {
+		verdict = cmp.Or(outcomes[d.Verdict], verdict)
+	}
+	lines.Add(what, "%s%s: %s", verdict, reason, d.Text)
 	switch {
 	case d.Reason == policy.ReasonYield:
 		lines.Add("", "to end the edit grace period now, run \"gitlatch adopt %s\"", d.ID.Short())
@@ -309,10 +321,10 @@ func explainDecision(lines *term.Topics, d policy.Decision, stop policy.Stop) {
 	case !d.To.IsZero() && d.Reading == policy.ReadingScale:
 		lines.Add("next in git", "%d", d.To.Replicas)
 	case d.To.Rollout != (checkpoint.Rollout{}):
-		lines.Add("next in git", "the rollout at %d %%. A rebuild then starts with template %s", d.To.Rollout.Milestone, d.To.Rollout.Returned().Hash)
+		lines.Add("next in git", "a rollout entry with the milestone %d %%. After this change, a rebuild starts with template %s", d.To.Rollout.Milestone, d.To.Rollout.Returned().Hash)
 	}
 	if d.Mismatch != nil {
-		lines.Add("mismatch", "live min and max are %s. To accept these values, set min and max of the workload in the checkpoint file", d.Mismatch)
+		lines.Add("mismatch", "the cluster allows %s. To accept these values, set the fields min and max of the workload in the checkpoint file", d.Mismatch)
 	}
 	if d.Capped {
 		lines.Add("capped", "the desired replicas are above the maximum in git")

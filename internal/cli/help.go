@@ -30,9 +30,9 @@ func newHelp(env Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [topics | TOPIC | COMMAND]",
 		Short: "Print a handbook topic or a command's help",
-		Long: `"gitlatch help TOPIC" prints a topic of the handbook. If the handbook has no
-such topic, the command prints the help of the command with this name. "gitlatch
-help topics" lists all topics.
+		Long: `"gitlatch help TOPIC" prints a topic of the handbook. "gitlatch help COMMAND"
+prints the help of a command. If a topic and a command have the same name,
+"gitlatch help" prints the topic. "gitlatch help topics" lists all topics.
 
 "gitlatch COMMAND --help" always prints the help of a command.`,
 		Example: `  # List the topics

@@ -29,8 +29,8 @@ func newInit(env Env) *cobra.Command {
 site. The file site.yaml contains the name of the site and the UID of the
 cluster. The file kustomization.yaml lists the checkpoint files of the site and
 is empty at first. The policy file explains each field and shows every default.
-The command also adds an empty Component for each namespace with workloads that
-the policy latches.
+The command also adds an empty Component for each namespace that contains
+workloads for which the policy allows levels.
 
 By default, the mode of a new site is observe, and gitlatch writes no levels.
 With --mode latch, gitlatch writes levels from the first tick.
@@ -184,16 +184,16 @@ func (f *flags) next(id string, c config.Config, files map[string][]byte, namesp
 	}
 	b.WriteString("\nNext steps:\n")
 	fmt.Fprintf(&b, "\n  gitlatch render admission%s | kubectl apply -f -\n      applies the policy that protects live replica counts (Kubernetes 1.36 or\n      later). For other rules, see \"gitlatch help protection\"\n", flag)
-	fmt.Fprintf(&b, "  gitlatch doctor --write%s\n      checks the admission policy, records it in git, and lists other problems\n", flag)
+	fmt.Fprintf(&b, "  gitlatch doctor --write%s\n      lists problems, and commits the rules that protect live replica counts\n", flag)
 	ticks := "samples the cluster and prints the level changes"
 	if latches {
 		ticks = "samples the cluster and commits the level changes"
 	}
-	fmt.Fprintf(&b, "  gitlatch tick%s\n      %s.\n      Run this command every %s\n", flag, ticks, policy.Span(c.Period))
+	fmt.Fprintf(&b, "  gitlatch tick%s\n      %s.\n      Run this command once every period (%s)\n", flag, ticks, policy.Span(c.Period))
 	if len(namespaces) > 0 {
 		record := checkpoint.RecordPath(c.Site, namespaces[0])
 		fmt.Fprintf(&b, "\nA rebuild uses the levels only if your GitOps tool applies the checkpoint files,\nsuch as %s, before the workloads.\n", record)
-		fmt.Fprintf(&b, "Without the admission policy, add the Component of each namespace to its overlay\ninstead. For example, add this line to apps/%s/kustomization.yaml:\n\n  components: [../../%s]\n",
+		fmt.Fprintf(&b, "If you do not apply the admission policy, add the Component of each namespace to\nthe overlay of the namespace. For example, add this line to\napps/%s/kustomization.yaml:\n\n  components: [../../%s]\n",
 			namespaces[0], path.Dir(checkpoint.ComponentPath(c.Site, namespaces[0])))
 	}
 	return b.String()

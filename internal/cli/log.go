@@ -39,17 +39,17 @@ func newLog(env Env) *cobra.Command {
 		Long: `"gitlatch log" lists the commits on the branch of the site that changed the
 entry of a workload, newest first. For each commit, the command prints the
 author, the reason, and the changes to the level, the minimum and maximum
-replicas, and the rollout milestone. The command shows a merge as one change,
-and reads only git.
+replicas, and the rollout milestone. The command shows a merge as one change.
+The command reads git, and does not connect to the cluster.
 
 The flag --commits sets the maximum number of commits that "gitlatch log" reads.
-If the history is longer, the command prints the date of the oldest commit that
-it read. If git no longer contains an entry of the workload, use the form
+If the branch has more commits, the command prints the date of the oldest commit
+that it read. If git no longer contains an entry of the workload, use the form
 NAMESPACE/KIND/NAME.` + workloadWords,
 		Example: `  # List the last 20 changes
   gitlatch log shop/web -c prod-eu.yaml
 
-  # List at most 3 changes of the last 30 days
+  # List at most 3 changes from the last 30 days
   gitlatch log shop/web --limit 3 --since 30d -c prod-eu.yaml`,
 		Args: arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
 		RunE: timed(longest, func(ctx context.Context, args []string) error { return l.run(ctx, env, args[0]) }),

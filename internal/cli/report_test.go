@@ -191,7 +191,7 @@ func TestExplainSaysWhatIsNotThere(t *testing.T) {
 		}
 	}
 	w.api.workloads["shop/deployment/one"].desired, w.api.workloads["shop/deployment/one"].ready = 7, 7
-	if got := w.tick(); !strings.Contains(got.out, "1 sample rounds to 10 or more: it was 7") {
+	if got := w.tick(); !strings.Contains(got.out, "1 sample rounded to level 10 or higher; it was 7 pods") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -217,7 +217,7 @@ func TestExplainSaysWhichLineKeepsItInert(t *testing.T) {
 			t.Errorf("does not say %q:\n%s%s", want, got.out, got.err)
 		}
 	}
-	says("no rule found in " + file + ", but its policy sets acceptRisk\n")
+	says("no rule found in " + file + ". gitlatch writes the level, because the policy of the workload sets acceptRisk\n")
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: false", 1)}, "take no risk")
 	says("no rule found in " + file + ", so gitlatch writes no level. Run \"gitlatch doctor --write\" to look for one\n")
 	w.origin.Push(t, "main", evidence("shop/deployment/*"), "evidence")

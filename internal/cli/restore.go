@@ -37,9 +37,9 @@ func newRestore(env Env) *cobra.Command {
 		Short: "Raise live workloads to their levels in git",
 		Long: `"gitlatch restore" raises the workloads of the site to their levels in git. With
 targets, the command raises only the given workloads. Run "gitlatch restore" if
-a rebuilt cluster started with too few pods, and before you move traffic to any
-rebuilt cluster. Without traffic, autoscalers scale down the workloads of the
-cluster.
+a rebuilt cluster started with too few pods. Also run "gitlatch restore" before
+you move traffic to any rebuilt cluster. Without traffic, autoscalers scale down
+the workloads of the cluster.
 
 "gitlatch restore" never lowers the replicas of a workload, and never exceeds
 the maximum replicas in git or in the cluster. The command skips workloads that
@@ -52,9 +52,10 @@ restore release". Each run of "gitlatch restore" also removes expired brakes.
 
 Without --yes, "gitlatch restore" prints the plan and writes nothing. If the
 command stops early, run it again to continue. With --wait, the command
-continues until every workload with a level has a brake and is ready at its
-level, including workloads that do not exist yet. The command does not wait for
-workloads that it skips, such as suspended or opted-out workloads.
+continues until the pods of every level are ready, and every autoscaler has a
+brake. The command also waits for workloads that do not exist yet. The command
+does not wait for workloads that it skips, such as suspended or opted-out
+workloads.
 
 Exit status:
   0  The command printed the plan, or every workload reached the state in
@@ -84,12 +85,12 @@ Exit status:
 	r.every(c, env)
 	r.registerTargets(c, &r.flags)
 	c.Flags().Var((*units.Share)(&r.options.Factor), "factor", "percentage of the level to which a restore raises each workload, rounded up, such as 50% or 0.5")
-	c.Flags().StringSliceVar(&r.options.Order, "order", nil, "order in which to restore namespaces (default by PriorityClass)")
-	c.Flags().BoolVar(&r.options.FromZero, "from-zero", false, "also raise workloads with 0 replicas")
+	c.Flags().StringSliceVar(&r.options.Order, "order", nil, "order in which to restore namespaces (default: by PriorityClass)")
+	c.Flags().BoolVar(&r.options.FromZero, "from-zero", false, "also scale up workloads with 0 replicas")
 	c.Flags().Int32Var(&r.pace.PerMinute, "pods-per-minute", restore.PerMinute, "maximum number of pods to request per minute")
 	c.Flags().Int32Var(&r.pace.Unready, "max-unready", restore.Unready, "maximum number of requested pods that are not ready at the same time")
-	c.Flags().Var((*units.Span)(&r.pace.Patience), "wave-timeout", "time without progress in a wave after which the next wave starts")
-	c.Flags().Var((*units.Span)(&r.waitFor), "wait", "maximum time to wait until every workload exists and is ready at its level (30m without a value)")
+	c.Flags().Var((*units.Span)(&r.pace.Patience), "wave-timeout", "maximum time that a wave may make no progress before the next wave starts")
+	c.Flags().Var((*units.Span)(&r.waitFor), "wait", "maximum time to wait until every workload exists and the pods of its level are ready (if you omit the time, 30m)")
 	c.Flags().Lookup("wait").NoOptDefVal = (*units.Span)(ptr.To(restore.WaitFor)).String()
 	c.Flags().Var((*units.Span)(&r.hold), "brake", "time until a brake expires, at most 7d")
 	c.AddCommand(newRelease(env))
@@ -102,10 +103,11 @@ func newRelease(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "release",
 		Short: "Remove brakes and let autoscalers scale down again",
-		Long: `"gitlatch restore release" removes the brakes that a restore set, and restores
-the previous scale-down setting of each autoscaler. If a user changed this
-setting after the restore, the command keeps the user's setting. Without --yes,
-the command prints the plan and writes nothing.
+		Long: `"gitlatch restore release" removes the brakes that "gitlatch restore" set on
+autoscalers. The command also restores the previous scale-down setting of each
+autoscaler. If a user changed this setting after the restore, the command keeps
+the user's setting. Without --yes, the command prints the plan and writes
+nothing.
 
 Exit status:
   0  The command printed the plan, or every autoscaler reached the state in

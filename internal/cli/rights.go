@@ -17,9 +17,9 @@ func newRights(env Env, f *flags) *cobra.Command {
 		Use:   "rights",
 		Short: "Print RBAC roles for custom kinds",
 		Long: `"gitlatch render rights" prints ClusterRoles for the custom kinds in the policy
-on the branch. The command also prints bindings of these ClusterRoles to the
-groups in infra/rbac. With these ClusterRoles, ticks, users and drills can list
-the custom kinds, and a restore can change their scale. A binding grants no
+on the branch. The command also prints bindings that grant these ClusterRoles to
+the groups of infra/rbac. With these ClusterRoles, ticks, users and drills can
+list the custom kinds, and a restore can change their scale. A binding grants no
 access until its group has members.`,
 		Example: "  gitlatch render rights -c prod-eu.yaml | kubectl apply -f -",
 		Args:    arguments(cobra.NoArgs, "no arguments"),

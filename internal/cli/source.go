@@ -20,9 +20,9 @@ import (
 type source struct{ name, path, url string }
 
 func (s *source) register(c *cobra.Command) {
-	c.Flags().StringVar(&s.name, "name", "", "name of the printed objects (default the name of the site)")
-	c.Flags().StringVar(&s.path, "path", "", "folder of the kustomization that includes the Components (default clusters/<site>)")
-	c.Flags().StringVar(&s.url, "url", "", "URL at which the cluster reads the repository (default from the configuration)")
+	c.Flags().StringVar(&s.name, "name", "", "name of the printed objects (default: the name of the site)")
+	c.Flags().StringVar(&s.path, "path", "", "folder of the kustomization that includes the Components (default: clusters/<site>)")
+	c.Flags().StringVar(&s.url, "url", "", "URL from which the cluster reads the repository (default: the URL in the configuration)")
 }
 
 // fill sets the source in place. The error lists every problem of the flags. It never

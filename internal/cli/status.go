@@ -35,9 +35,9 @@ func newStatus(env Env) *cobra.Command {
 		Short: "Show the status of a site or a fleet",
 		Long: `"gitlatch status" prints the mode, the cluster, the last tick and the remaining
 commit budget of a site. The command also lists pauses, edit grace periods, the
-open pull request and the open alerts. If the site is in the mode observe,
-gitlatch does not update its entries in git, and the command prints the number
-of these entries. For a fleet, the command prints one line for each site.
+open pull request and the open alerts. If the policy sets "mode: observe",
+gitlatch does not update the entries of the site in git. The command then prints
+the number of entries. For a fleet, the command prints one line for each site.
 
 If the live cluster is not the site's cluster, or if a restore has set brakes,
 "gitlatch status" also prints the steps of the recovery, and the next action.
@@ -50,8 +50,9 @@ writes nothing.
 
 Exit status:
   0  Every site is healthy.
-  1  An alert is open, a level change waits for a commit, no tick ran for three
-     periods, or a recovery is in progress or unknown.
+  1  At least one site has an open alert, a level change that waits for a
+     commit, or no tick for three periods. The status is also 1 if a recovery
+     runs, or if the recovery is unknown.
   2  The command could not read the state.`,
 		Example: `  # Show the status of one site
   gitlatch status -c prod-eu.yaml

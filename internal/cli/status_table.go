@@ -125,7 +125,7 @@ func (s siteStatus) recovery() (all term.Topics) {
 		return term.Topics{{"recovery", "unknown: " + r.Unknown}}
 	}
 	for _, step := range r.Steps {
-		all.Add("", "%s %s: %s", step.Name, step.State, step.Text)
+		all.Add("", "%s (%s): %s", step.Name, step.State, step.Text)
 	}
 	all[0][0] = "recovery"
 	all.Add("", "Next: %s (gitlatch help runbook)", r.Next)

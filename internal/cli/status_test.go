@@ -100,7 +100,7 @@ func TestStatusShowsTheStepsOfARecovery(t *testing.T) {
 		t.Errorf("adopted: %+v", got)
 	}
 	w.api.workloads["shop/deployment/web"].foreign = `{"until": "2026-03-02T12:00:00Z", "replaced": null}`
-	if got := w.run("status"); got.status != 1 || !strings.Contains(got.out, "released pending: brakes in the cluster: 1; the first one ends at\n           2026-03-02T12:00:00Z") {
+	if got := w.run("status"); got.status != 1 || !strings.Contains(got.out, "released (pending): brakes in the cluster: 1. The first brake ends at\n           2026-03-02T12:00:00Z") {
 		t.Errorf("a brake: %+v", got)
 	}
 	w.api.Close()

@@ -24,9 +24,10 @@ func newValidate(env Env) *cobra.Command {
 line and field. The command does not connect to a cluster or a repository, so
 you can run it in CI. To read from standard input, use - as FILE.
 
-If one of the files is a Config, "gitlatch validate" checks each Policy against
-the period and the repository host in this Config. Without a Config, the command
-assumes a period of 5m and a repository host that supports pull requests.
+If one of the files is of kind Config, "gitlatch validate" checks each Policy
+against the period and the repository host in this file. If you specify no file
+of kind Config, the command assumes a period of 5m and a repository host that
+supports pull requests.
 
 Exit status:
   0  All files are valid.

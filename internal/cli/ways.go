@@ -75,18 +75,19 @@ func newAdmission(env Env, f *flags) *cobra.Command {
 		Use:   "admission [NAMESPACE...]",
 		Short: "Print an admission policy for replicas of new workloads",
 		Long: `"gitlatch render admission" prints a MutatingAdmissionPolicy and its binding.
-When any tool creates a workload, the policy raises the replicas of the workload
-to the level in the checkpoint file of its namespace. The admission policy does
-not change running workloads.
+When a tool or a user creates a workload, the policy raises the replicas of the
+workload to its level. The policy reads the level from the checkpoint file of
+the namespace. The admission policy does not change running workloads.
 
 The admission policy requires Kubernetes 1.36 or later. Apply the checkpoint
-files before the workloads. If the API server cannot read a checkpoint file, it
-creates the workload with the replicas in its manifest.
+files before the workloads. If the API server cannot read the checkpoint file of
+a namespace, it creates the workloads of this namespace with the replicas in
+their manifests.
 
 With --writer, the command also prints a ValidatingAdmissionPolicy that allows
 only the given users to write checkpoint files. With --writer, include the user
-of the GitOps tool that applies the checkpoint files. By default, GitOps tools
-have these users:
+of the GitOps tool that applies the checkpoint files. By default, Flux and Argo
+CD apply manifests as these Kubernetes users:
 
   Flux     system:serviceaccount:flux-system:kustomize-controller
   Argo CD  system:serviceaccount:argocd:argocd-application-controller` + narrowed,
@@ -117,7 +118,7 @@ have these users:
 		},
 	}
 	t.registerNames(c, f, "namespace that the manifests apply to", t.offered)
-	c.Flags().BoolVar(&images, "images", false, "also print a policy that creates workloads with the old images of an unfinished rollout (requires --writer)")
+	c.Flags().BoolVar(&images, "images", false, "also print an admission policy that sets the old images in created workloads while a rollout is unfinished (requires --writer)")
 	c.Flags().StringArrayVar(&writers, "writer", nil, "`user` who may write checkpoint files (repeatable, default all users with permission to write ConfigMaps)")
 	return c
 }

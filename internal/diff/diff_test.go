@@ -85,8 +85,8 @@ func TestScaleAgainstItsLevel(t *testing.T) {
 		want    string
 		differs bool
 	}{
-		{"1,874 against 2,000", latching(), declares(2000), running(1874), "in-sync 2000 -> -: 1874 is within the thresholds of level 2000", false},
-		{"just above the margin", latching(), declares(2000), running(910), "in-sync 2000 -> -: 910 is within the thresholds of level 2000", false},
+		{"1,874 against 2,000", latching(), declares(2000), running(1874), "in-sync 2000 -> -: the replica count 1874 is within the thresholds of level 2000", false},
+		{"just above the margin", latching(), declares(2000), running(910), "in-sync 2000 -> -: the replica count 910 is within the thresholds of level 2000", false},
 		{"at the lower threshold", latching(), declares(2000), running(909), "waiting 2000 -> 1000: 909 is at or below 909, so the level changes to 1000 after 26h", false},
 		{"one too many", latching(), declares(2000), running(2001), "pending 2000 -> 5000: 2001 is above 2000, so the level changes to 5000 after 2 samples in a row", true},
 		{"holds are symmetric", with(func(s *policy.Set) { s.Default = policy.Presets()["closest"]; s.Default.AcceptRisk = true }), declares(2000), running(300),
@@ -101,23 +101,23 @@ func TestScaleAgainstItsLevel(t *testing.T) {
 		{"what is ready is declared", latching(), declares(20), change(running(70), func(s *workload.Sample) { s.Scale.Ready = 30 }),
 			"pending 20 -> 50: 70, 30 of them ready, is above 20, so the level changes to 50 after 2 samples in a row", true},
 		{"it is not lowered while its autoscaler is blind", latching(), declares(200), change(running(9), func(s *workload.Sample) { s.Scale.Blind = "no metrics" }),
-			"frozen 200 -> - (blind): its autoscaler cannot compute a replica count: no metrics", false},
+			"frozen 200 -> - (blind): its autoscaler cannot compute a replica count (no metrics)", false},
 		{"scaled to zero", latching(), declares(200), running(0), "frozen 200 -> - (suspended): it is scaled to zero, and a level is never 0", false},
 		{"its scale is unknown", latching(), declares(200), workload.Sample{ID: web, Unknown: "generation 7 is not observed yet"},
 			"unknown 200 -> - (unread): its scale is unknown: generation 7 is not observed yet", false},
 		{"other bounds", latching(), checkpoint.Entry{Replicas: 200, Min: 2, Max: 300}, running(150),
-			"bounds 200 -> -: 150 is within the thresholds of level 200; live bounds 2 to 5000", true},
+			"bounds 200 -> -: the replica count 150 is within the thresholds of level 200; live bounds 2 to 5000 replicas", true},
 		{"capped by git", latching(), checkpoint.Entry{Replicas: 300, Min: 2, Max: 300}, running(900),
-			"bounds 300 -> -: 900 live, but git accepts at most 300; live bounds 2 to 5000; capped", true},
+			"bounds 300 -> -: 900 live, but the maximum in git is 300; live bounds 2 to 5000 replicas; capped", true},
 		{"bounds that are followed", with(func(s *policy.Set) { s.Default.Bounds = policy.ModeLatch }), checkpoint.Entry{Replicas: 200, Min: 2, Max: 300}, running(150),
-			"pending 200 -> 200: its min and max change to 2 to 5000; live bounds 2 to 5000", true},
+			"pending 200 -> 200: the minimum and maximum in git change to 2 to 5000 replicas; live bounds 2 to 5000 replicas", true},
 		{"only reported", with(func(s *policy.Set) { s.Default.Scale = policy.ModeReport }), declares(20), running(21),
 			"pending 20 -> 50 (report): 21 is above 20, so the level changes to 50 after 2 samples in a row; its policy only reports", true},
 		{"a surge to review", with(func(s *policy.Set) { s.Default.Review = true }), declares(20), running(900),
 			"pending 20 -> 1000 (surge): 900 is above 20, so the level changes to 1000 after 2 samples in a row; a surge, which a user should review", true},
 		{"without evidence", with(func(s *policy.Set) { s.Default.AcceptRisk = false }), declares(2000), running(1874),
-			"in-sync 2000 -> -: 1874 is within the thresholds of level 2000; unproven", false},
-		{"a site that observes asks for no evidence", policy.DefaultSet(), declares(2000), running(1874), "in-sync 2000 -> -: 1874 is within the thresholds of level 2000", false},
+			"in-sync 2000 -> -: the replica count 1874 is within the thresholds of level 2000; unproven", false},
+		{"a site that observes asks for no evidence", policy.DefaultSet(), declares(2000), running(1874), "in-sync 2000 -> -: the replica count 1874 is within the thresholds of level 2000", false},
 		{"taken out by its annotation", latching(), declares(20), change(running(90), func(s *workload.Sample) { s.OptOut = true }),
 			"not-latched 20 -> - (opted-out): an annotation on the workload opts out", false},
 	} {
@@ -150,15 +150,15 @@ func TestRolloutAgainstItsMilestone(t *testing.T) {
 		sample workload.Sample
 		want   string
 	}{
-		{"at its milestone", at(30), rolling(30, ""), "in-sync 30 % -> -: its rollout is at 30 %, progressing: 30 of 100 pods of v2 are available"},
-		{"at the next, which makes no commit", at(10), rolling(30, ""), "waiting 10 % -> 30 % (rides): 30 of 100 pods of v2 are available; it waits for the site's next commit"},
-		{"at the cut, seen once", at(60), rolling(60, ""), "waiting 60 % -> -: its rollout is at 60 %, progressing: 60 of 100 pods of v2 are available, the first sample at the cut"},
+		{"at its milestone", at(30), rolling(30, ""), "in-sync 30 % -> -: its rollout is at 30 %, progressing: 30 of 100 pods of template v2 are available"},
+		{"at the next, which makes no commit", at(10), rolling(30, ""), "waiting 10 % -> 30 % (rides): 30 of 100 pods of template v2 are available; it waits for the site's next commit"},
+		{"at the cut, seen once", at(60), rolling(60, ""), "waiting 60 % -> -: its rollout is at 60 %, progressing: 60 of 100 pods of template v2 are available, the first sample at the cut"},
 		{"not declared", declares(100), rolling(30, ""), "waiting 0 % -> -: a rollout to v2 has been in progress for 0m. gitlatch adds a rollout entry after 15m, or when the rollout fails"},
 		{"not declared, and halted", declares(100), halted(rolling(30, "")), "waiting 0 % -> -: a rollout to v2 has been in progress for 0m. gitlatch adds a rollout entry after 15m, or when the rollout fails"},
-		{"not declared, and failed", declares(100), rolling(30, "deadline"), "pending 0 % -> 0 %: a rollout from v1 to v2: 30 of 100 pods of v2 are available; deadline"},
+		{"not declared, and failed", declares(100), rolling(30, "deadline"), "pending 0 % -> 0 %: a rollout from v1 to v2: 30 of 100 pods of template v2 are available; deadline"},
 		{"failed, and old already", at(25), rolling(30, "deadline"), "waiting 25 % -> 0 % (rides): deadline; it waits for the site's next commit"},
 		{"failed, past the cut", past(at(60)), rolling(60, "deadline"), "pending 60 % -> 0 %: deadline"},
-		{"over", at(90), running(100), "pending 90 % -> 0 %: its rollout is over"},
+		{"over", at(90), running(100), "pending 90 % -> 0 %: the rollout is over"},
 	} {
 		r := diff.Compare(one(latching(), c.entry, c.sample))
 		if len(r.Rows) != 2 || r.Rows[1].Reading != policy.ReadingRollout {

@@ -38,7 +38,7 @@ func (r Report) lastingScale(row Row) Row {
 		row.State = Bounds
 	}
 	if row.State == Bounds && row.Capped {
-		row.Text = fmt.Sprintf("%d live, but git accepts at most %d", row.Count, row.Declared.Max)
+		row.Text = fmt.Sprintf("%d live, but the maximum in git is %d", row.Count, row.Declared.Max)
 	}
 	if row.State == Pending && !row.To.IsZero() {
 		row.Text = crossing(row, chosen)
@@ -79,7 +79,7 @@ func crossing(row Row, chosen policy.Policy) string {
 	case to < from:
 		text = fmt.Sprintf("%s is at or below %d, so the level changes to %d %s", seen, row.LowerAt, to, held)
 	default:
-		text = "its min and max change to " + policy.Bounds{Min: row.To.Min, Max: row.To.Max}.String()
+		text = "the minimum and maximum in git change to " + policy.Bounds{Min: row.To.Min, Max: row.To.Max}.String()
 	}
 	switch row.Reason {
 	case policy.ReasonReport:

@@ -29,14 +29,14 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	case len(r.Rows) == 0:
 		p.Say("", "site %s has no live workloads, and git has no levels", r.Site)
 	case n > 0 && skipped > 0:
-		p.Say("", "Not listed: %d in sync, %d not latched. To list all workloads, use -o json", n, skipped)
+		p.Say("", "Not listed: %d in sync, %d not latched. To list all workloads, use -o json.", n, skipped)
 	case n > 0:
-		p.Say("", "Not listed: %d in sync. To list all workloads, use -o json", n)
+		p.Say("", "Not listed: %d in sync. To list all workloads, use -o json.", n)
 	case skipped > 0:
-		p.Say("", "Not listed: %d not latched. To list all workloads, use -o json", skipped)
+		p.Say("", "Not listed: %d not latched. To list all workloads, use -o json.", skipped)
 	}
 	if slices.ContainsFunc(told, func(row Row) bool { return row.State == Pending || row.State == Waiting }) {
-		p.Say("", "\"gitlatch diff\" does not read timers or pauses. To see the timers and pauses of a workload, run \"gitlatch explain\"")
+		p.Say("", "\"gitlatch diff\" does not read timers or pauses. To see the timers and pauses of a workload, run \"gitlatch explain\".")
 	}
 	if r.Proposal != "" {
 		p.Say("", "open proposal: %s", r.Proposal)
@@ -116,7 +116,7 @@ func (r Row) why() string {
 
 // otherBounds compares the live minimum and maximum replicas with the accepted ones.
 func (r Row) otherBounds() string {
-	return fmt.Sprintf("live min and max are %s, but min and max in git are %s", r.Mismatch, policy.Bounds{Min: r.Declared.Min, Max: r.Declared.Max})
+	return fmt.Sprintf("the cluster allows %s, but git allows %s", r.Mismatch, policy.Bounds{Min: r.Declared.Min, Max: r.Declared.Max})
 }
 
 // unproven returns the number of workloads without a rule that protects the live replica

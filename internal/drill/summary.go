@@ -28,7 +28,7 @@ func (d Document) Headline() string {
 	verdict := "and the minimum is " + term.Percent(d.MinCoverage)
 	switch {
 	case *d.Fleet.Coverage < d.MinCoverage:
-		verdict = "below " + term.Percent(d.MinCoverage)
+		verdict = "below the minimum of " + term.Percent(d.MinCoverage)
 	case d.MassDrop:
 		verdict = "but there is a mass drop"
 	case !d.Passed:
@@ -44,11 +44,7 @@ func (d Document) verdict() []string {
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	f, scored := d.Fleet, "Read"
 	if f.Coverage != nil {
-		full := "start"
-		if f.Full == 1 {
-			full = "starts"
-		}
-		say("A rebuild starts with %d of %d needed pods. Of %s, %d %s with all needed pods, and %d with less than %s of the needed pods.", f.Covered, f.Need, term.Count(f.Workloads, "workload"), f.Full, full, f.Low, term.Percent(d.MinCoverage))
+		say("A rebuild of %s starts with %d of %d needed pods. %s with all needed pods. %s with less than %s of the needed pods.", term.Count(f.Workloads, "workload"), f.Covered, f.Need, starts(f.Full), starts(f.Low), term.Percent(d.MinCoverage))
 		lines = append(lines, f.surplus()...)
 		say("In a rebuild, all needed pods are ready %s. Without checkpoints, all needed pods are ready %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
 		scored = "Scored"
@@ -62,6 +58,17 @@ func (d Document) verdict() []string {
 		say("In the last drill (%s), the coverage was %s. Since the last drill, %s changed.", l.At.UTC().Format("2006-01-02 15:04"), was, term.Count(len(l.Changes), "workload"))
 	}
 	return lines
+}
+
+// starts returns a number of workloads with the verb "start".
+func starts(workloads int) string {
+	switch workloads {
+	case 0:
+		return "No workload starts"
+	case 1:
+		return "1 workload starts"
+	}
+	return term.Count(workloads, "workload") + " start"
 }
 
 // surplus returns the line about the pods that a rebuild starts beyond the desired pods,
@@ -92,13 +99,13 @@ func (d Document) flushed() string {
 	case d.DryRun && len(f.Levels)+len(f.Proposed) > 0:
 		return fmt.Sprintf(", without a flush. A flush would change %s", term.Count(len(f.Levels)+len(f.Proposed), "level"))
 	case d.DryRun:
-		return ", without a flush. A flush would change no level"
+		return ", without a flush. A flush would not change any levels"
 	case f.Proposal != "":
 		return fmt.Sprintf(". A pull request with %s is not merged: %s", term.Count(len(f.Proposed), "level"), f.Proposal)
 	case f.Commit == "" && d.Fleet.Coverage == nil:
 		return ""
 	case f.Commit == "":
-		return ". The flush changed no level"
+		return ". The flush did not change any levels"
 	}
 	return fmt.Sprintf(". The flush changed %s", term.Count(len(f.Levels), "level"))
 }

@@ -60,10 +60,10 @@ func (p *sheet) rows(all bool) {
 		p.Line("")
 	}
 	for _, left := range p.LeftOut {
-		p.Say("  ", "Not in the coverage: %s (%s).", term.Count(left.Workloads, "workload"), left.Text)
+		p.Say("  ", "The coverage does not include %s (%s).", term.Count(left.Workloads, "workload"), left.Text)
 	}
 	if unscored > 0 && !all {
-		p.Say("  ", "Not in the coverage: %s with a need of 0 pods. To list these workloads, use --all.", term.Count(unscored, "workload"))
+		p.Say("  ", "The coverage does not include %s with a need of 0 pods. To list these workloads, use --all.", term.Count(unscored, "workload"))
 	}
 	if len(p.LeftOut) > 0 || unscored > 0 && !all {
 		p.Line("")

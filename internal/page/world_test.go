@@ -100,7 +100,7 @@ func scored(i int) drill.Workload {
 		w.Causes = append(w.Causes, drill.Cause{Name: drill.CauseNotBuilt, Text: "nothing that could be built has it: a chart of another repository makes it"})
 	}
 	if i%29 == 5 {
-		w.Frozen = &drill.Frozen{Reason: "autoscaler", Text: "its autoscaler cannot compute a replica count: ScalingActive is False: FailedGetResourceMetric", Since: noon.Add(-time.Duration(i%50) * time.Hour)}
+		w.Frozen = &drill.Frozen{Reason: "autoscaler", Text: "its autoscaler cannot compute a replica count (ScalingActive is False: FailedGetResourceMetric)", Since: noon.Add(-time.Duration(i%50) * time.Hour)}
 	}
 	if i%47 == 17 {
 		w.Rollout = &drill.Rollout{InFlight: true, Target: "6d9f5c", Available: new(need / 3), Desired: new(need), Milestone: new(int32(25)), Phase: "progressing",

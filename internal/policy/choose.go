@@ -25,7 +25,7 @@ func (s Set) Choose(sample workload.Sample) (p Policy, skip Decision, latched bo
 	case sample.OptOut:
 		return p, skip.as(Skip, ReasonOptedOut, "an annotation on the workload opts out"), false
 	case sample.ID.Namespace == system && !explicit:
-		return p, skip.as(Skip, ReasonSystem, "no policy names the namespace "+system), false
+		return p, skip.as(Skip, ReasonSystem, "no policy lists the namespace "+system), false
 	case p.Scale == ModeIgnore:
 		return p, skip.as(Skip, ReasonIgnored, fmt.Sprintf("policy %q ignores scale", p.Name)), false
 	case sample.Scale != nil && sample.Scale.Driver == workload.DrivenByNothing && !p.Undriven:

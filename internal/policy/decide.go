@@ -92,9 +92,9 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 	if n := len(l.Up.Levels); n >= hold {
 		level := slices.Min(l.Up.Levels[n-hold:])
 		if hold == 1 {
-			return cross(level, fmt.Sprintf("1 sample rounds to %d or more: it was %d", level, s.Scale.Desired))
+			return cross(level, fmt.Sprintf("1 sample rounded to level %d or higher; it was %d pods", level, s.Scale.Desired))
 		}
-		return cross(level, fmt.Sprintf("%d samples in a row round to %d or more; the last was %d", hold, level, s.Scale.Desired))
+		return cross(level, fmt.Sprintf("%d samples in a row rounded to level %d or higher; the last was %d pods", hold, level, s.Scale.Desired))
 	} else if n > 0 {
 		d = d.as(Pending, ReasonNone, fmt.Sprintf("%d rounds to %d: sample %d of %d", s.Scale.Desired, l.Up.Levels[n-1], min(n, hold), hold))
 		if stop.Reason == ReasonUnready || stop.Reason == ReasonRollout {
@@ -112,17 +112,17 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 	case stop.Reason != ReasonNone && r.lowered(s.Scale.Desired) < declared:
 		return d.stopped(stop)
 	case down.Running() && down.Count >= p.HoldUp && elapsed >= p.HoldDown:
-		return cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than %d; the last was %d",
+		return cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than level %d; the last was %d pods",
 			Span(elapsed), down.Since.UTC().Format(time.RFC3339), down.Level, s.Scale.Desired))
 	case down.Running():
-		return d.as(Pending, ReasonNone, fmt.Sprintf("desired replicas have been below the threshold for %s of the required %s; their peak rounds to %d", Span(elapsed), Span(p.HoldDown), down.Level))
+		return d.as(Pending, ReasonNone, fmt.Sprintf("the desired replicas have been below the threshold for %s. After %s, the level changes to their rounded peak, now %d", Span(elapsed), Span(p.HoldDown), down.Level))
 	case r.lowered(s.Scale.Desired) < declared: // a repeated sample starts no timer
 		return d.as(Pending, ReasonNone, fmt.Sprintf(
 			"%d is under the threshold of %d, but this sample is not later than the last one: the next one starts the timer", s.Scale.Desired, declared))
 	case p.Bounds == ModeLatch && d.Mismatch != nil && !d.Mismatch.contradict():
-		return cross(declared, fmt.Sprintf("min and max are now %s", d.Mismatch))
+		return cross(declared, fmt.Sprintf("the cluster now allows %s", d.Mismatch))
 	}
-	text := fmt.Sprintf("%d is within the thresholds of level %d", raiseNeed(*s.Scale), declared)
+	text := fmt.Sprintf("the replica count %d is within the thresholds of level %d", raiseNeed(*s.Scale), declared)
 	if Unready(*s.Scale) {
 		text = fmt.Sprintf("%d of %d pods are ready, and a raise counts only ready pods: %s", s.Scale.Ready, s.Scale.Desired, text)
 	}
@@ -244,7 +244,7 @@ func stopsLowering(s workload.Sample, look Look) Stop {
 	case look.Stop.Reason != ReasonNone:
 		return look.Stop
 	case s.Scale.Blind != "":
-		return Stop{Reason: ReasonBlind, Text: "its autoscaler cannot compute a replica count: " + s.Scale.Blind}
+		return Stop{Reason: ReasonBlind, Text: "its autoscaler cannot compute a replica count (" + s.Scale.Blind + ")"}
 	case Unready(*s.Scale):
 		return Stop{Reason: ReasonUnready, Text: fmt.Sprintf("only %d of %d pods are ready", s.Scale.Ready, s.Scale.Desired)}
 	case s.Rollout == nil:

@@ -85,8 +85,8 @@ func TestReasonsComeInTheirOrder(t *testing.T) {
 func TestWithinTheThresholdsSaysWhatARaiseCounts(t *testing.T) {
 	t.Parallel()
 	for ready, want := range map[int32]string{
-		30: "30 of 40 pods are ready, and a raise counts only ready pods: 30 is within the thresholds of level 50",
-		39: "40 is within the thresholds of level 50",
+		30: "30 of 40 pods are ready, and a raise counts only ready pods: the replica count 30 is within the thresholds of level 50",
+		39: "the replica count 40 is within the thresholds of level 50",
 	} {
 		s := healthy(workload.Scale{Desired: 40})
 		s.Scale.Ready = ready

@@ -58,19 +58,20 @@ type Bounds struct {
 	Max int32 `json:"max"`
 }
 
-// String returns the bounds in words: "2 to 300", "2 and up", "up to 300", "none".
+// String returns the bounds in words: "2 to 300 replicas", "2 or more
+// replicas", "up to 300 replicas", "any number of replicas".
 func (b Bounds) String() string {
 	switch {
 	case b == Bounds{}:
-		return "none"
+		return "any number of replicas"
 	case b.contradict():
-		return fmt.Sprintf("%d to %d (the minimum is above the maximum)", b.Min, b.Max)
+		return fmt.Sprintf("%d to %d replicas (the minimum is above the maximum)", b.Min, b.Max)
 	case b.Max == 0:
-		return fmt.Sprintf("%d and up", b.Min)
+		return fmt.Sprintf("%d or more replicas", b.Min)
 	case b.Min == 0:
-		return fmt.Sprintf("up to %d", b.Max)
+		return fmt.Sprintf("up to %d replicas", b.Max)
 	}
-	return fmt.Sprintf("%d to %d", b.Min, b.Max)
+	return fmt.Sprintf("%d to %d replicas", b.Min, b.Max)
 }
 
 // contradict reports whether the minimum is above the maximum, as in a ScaledObject

@@ -111,7 +111,7 @@ func TestAFlushSaysWhatItDoes(t *testing.T) {
 		{"raises at once", 100, latch.Latch{}, view{desired: 187, ready: 187}, policy.FlushRaise, 200, "cross", "", "a drill finds a need of 187, which rounds to 200"},
 		{"declares what has nothing", 0, latch.Latch{}, view{desired: 7, ready: 7}, policy.FlushRaise, 10, "cross", "", "a need of 7, which rounds to 10"},
 		{"to what is ready, where too much is not", 100, latch.Latch{}, view{desired: 450, ready: 187}, policy.FlushRaise, 200, "cross", "", "a need of 187, which rounds to 200"},
-		{"leaves what is too high", 500, latch.Latch{}, view{desired: 40, ready: 40}, policy.FlushRaise, 0, "pending", "", "their peak rounds to 50"},
+		{"leaves what is too high", 500, latch.Latch{}, view{desired: 40, ready: 40}, policy.FlushRaise, 0, "pending", "", "their rounded peak, now 50"},
 		{"lowers it where told exactly", 500, latch.Latch{}, view{desired: 40, ready: 40}, policy.FlushExact, 50, "cross", "", "a need of 40, which rounds to 50"},
 		{"lowers without a margin", 100, latch.Latch{}, view{desired: 50, ready: 50}, policy.FlushExact, 50, "cross", "", "a need of 50, which rounds to 50"},
 		{"lowers nothing that is not ready", 500, latch.Latch{}, view{desired: 40, ready: 20}, policy.FlushExact, 0, "freeze", "unready", "only 20 of 40"},

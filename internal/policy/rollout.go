@@ -205,7 +205,7 @@ func (f *flight) end(d Decision, look Look) Decision {
 	case f.rollout.InFlight:
 		return f.cross(d, checkpoint.Rollout{}, "its policy no longer latches rollouts")
 	}
-	return f.cross(d, checkpoint.Rollout{}, "its rollout is over")
+	return f.cross(d, checkpoint.Rollout{}, "the rollout is over")
 }
 
 // judge returns the decision for the state of the rollout.
@@ -288,7 +288,10 @@ func (f *flight) before() workload.Template {
 
 // why returns the reason for a change of the entry.
 func (f *flight) why(to checkpoint.Rollout) string {
-	failed := cmp.Or(f.failure, "it failed a short time ago")
+	failed := "the rollout failed a short time ago"
+	if f.failure != "" {
+		failed = "the rollout failed: " + f.failure
+	}
 	switch begins := to.From.Hash != f.recorded.From.Hash || to.To.Hash != f.recorded.To.Hash; {
 	case begins && f.timer.Failed:
 		return fmt.Sprintf("a rollout from %s to %s: %s; %s", to.From.Hash, to.To.Hash, f.progress(), failed)
@@ -299,14 +302,14 @@ func (f *flight) why(to checkpoint.Rollout) string {
 	case f.timer.Failed:
 		return failed
 	case to.Returns != f.recorded.Returns:
-		return f.progress() + ": a rebuild starts with template " + to.To.Hash
+		return f.progress() + ", so a rebuild starts with this template"
 	}
 	return f.progress()
 }
 
 // progress returns the progress of the rollout in words.
 func (f *flight) progress() string {
-	text := fmt.Sprintf("%d of %d pods of %s are available", f.target().Available, f.rollout.Desired, f.target().Hash)
+	text := fmt.Sprintf("%d of %d pods of template %s are available", f.target().Available, f.rollout.Desired, f.target().Hash)
 	if f.rollout.Traffic != nil {
 		text += fmt.Sprintf(", with %d %% of the traffic", *f.rollout.Traffic)
 	}

@@ -187,7 +187,7 @@ func TestTheProgressOfARollout(t *testing.T) {
 		Templates: []workload.Template{{Hash: "v2", Desired: 5, Available: 5}, {Hash: "v1", Desired: 5, Available: 5}}}
 	_, d := policy.DecideRollout(policy.Presets()["cope"], latch.Latch{ID: web}, workload.Sample{ID: web, Rollout: &rollout},
 		policy.Look{Now: noon, Period: time.Minute})
-	const want = "5 of 10 pods of v2 are available, with 30 % of the traffic, halted by a step"
+	const want = "5 of 10 pods of template v2 are available, with 30 % of the traffic, halted by a step"
 	if !strings.Contains(d.Text, want) {
 		t.Errorf("%q, want %q", d.Text, want)
 	}
@@ -196,7 +196,7 @@ func TestTheProgressOfARollout(t *testing.T) {
 // The reason for the removal of a rollout entry is the end of the rollout, or the policy.
 func TestTheReasonForRemovingARolloutEntry(t *testing.T) {
 	t.Parallel()
-	for inFlight, want := range map[bool]string{true: "its policy no longer latches rollouts", false: "its rollout is over"} {
+	for inFlight, want := range map[bool]string{true: "its policy no longer latches rollouts", false: "the rollout is over"} {
 		p, l := policy.Presets()["cope"], latch.Latch{ID: web}
 		p.Rollout = policy.ModeIgnore
 		l.Declared.Rollout = checkpoint.Rollout{Milestone: 25, Phase: checkpoint.PhaseProgressing, Returns: checkpoint.SideFrom,
@@ -221,8 +221,8 @@ func TestTheReasonForAnotherRolloutEntry(t *testing.T) {
 		percent       int32 // in the sample before
 	}{
 		"it returns to v1": {v1, v2, 25, checkpoint.SideFrom, 0},
-		"6 of 10 pods of v2 are available: a rebuild starts with template v2": {v2, v1, 50, checkpoint.SideFrom, 60},
-		"6 of 10 pods of v2 are available":                                    {v2, v1, 25, checkpoint.SideTo, 60},
+		"6 of 10 pods of template v2 are available, so a rebuild starts with this template": {v2, v1, 50, checkpoint.SideFrom, 60},
+		"6 of 10 pods of template v2 are available":                                         {v2, v1, 25, checkpoint.SideTo, 60},
 	} {
 		l := latch.Latch{ID: web, Flight: &latch.Rollout{Target: c.target.Hash, Percent: c.percent, Peak: 6}}
 		l.Flight.Flight.Since = noon.Add(-time.Hour)

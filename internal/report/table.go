@@ -110,11 +110,11 @@ func (d Document) leftOut() string {
 	if quiet+skips == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("Not listed: %d quiet", quiet)
+	text := fmt.Sprintf("Not listed: %d without a change (quiet)", quiet)
 	if skips > 0 {
-		text += fmt.Sprintf(", %d not latched (%s)", skips, strings.Join(commonest(skipped), ", "))
+		text += fmt.Sprintf(", %d that gitlatch does not latch (%s)", skips, strings.Join(commonest(skipped), ", "))
 	}
-	return text + ". To list all workloads, use -o json"
+	return text + ". To list all workloads, use -o json."
 }
 
 // commonest returns reasons with their numbers, the most common first.
@@ -139,7 +139,7 @@ func (d Decided) decision(level func(*int32) string) string {
 func (w Workload) why() string {
 	why := w.Text
 	if w.Mismatch != nil {
-		why += fmt.Sprintf("; live min and max (%s) differ from min and max in git", w.Mismatch)
+		why += fmt.Sprintf("; the cluster allows %s, but git allows other values", w.Mismatch)
 	}
 	if w.Capped {
 		why += "; capped by git"

@@ -53,11 +53,11 @@ func TestTheTableShowsWhatIsNotQuiet(t *testing.T) {
 		want      string
 	}{
 		{"nothing at all", nil, end},
-		{"quiet alone", []policy.Decision{quiet, quiet}, "Not listed: 2 quiet. To list all workloads, use -o json\n" + end},
+		{"quiet alone", []policy.Decision{quiet, quiet}, "Not listed: 2 without a change (quiet). To list all workloads, use -o json.\n" + end},
 		{"all there is", []policy.Decision{frozen}, "WORKLOAD    REPLICAS  IN GIT  DECISION  WHY\nshop/web-0  0         -       freeze    a rollout\n" + end},
-		{"quiet with other bounds", []policy.Decision{moved}, "WORKLOAD    REPLICAS  IN GIT  DECISION  WHY\nshop/web-0  0         -       quiet     within; live min and max (2 and up) differ from min and max in git\n" + end},
+		{"quiet with other bounds", []policy.Decision{moved}, "WORKLOAD    REPLICAS  IN GIT  DECISION  WHY\nshop/web-0  0         -       quiet     within; the cluster allows 2 or more replicas, but git allows other values\n" + end},
 		{"not latched", []policy.Decision{skip(policy.ReasonNoScale), skip(policy.ReasonUndriven), quiet, skip(policy.ReasonUndriven), skip(policy.ReasonIgnored)},
-			"Not listed: 1 quiet, 4 not latched (undriven 2, ignored 1, no-scale 1). To list all workloads, use -o json\n" + end},
+			"Not listed: 1 without a change (quiet), 4 that gitlatch does not latch (undriven 2, ignored 1, no-scale 1). To list all workloads, use -o json.\n" + end},
 	} {
 		if got := table(t, decided(c.decisions...), 0); got != c.want {
 			t.Errorf("%s:\n%s\nwant:\n%s", c.name, got, c.want)
@@ -72,9 +72,9 @@ func TestTheTableFitsATerminal(t *testing.T) {
 	r := decided(
 		policy.Decision{
 			Verdict: policy.Cross, From: checkpoint.Entry{Replicas: 50}, To: checkpoint.Entry{Replicas: 100}, Count: 51,
-			Text: "2 samples in a row round to 100 or more; the last was 51", Mismatch: &policy.Bounds{Min: 2, Max: 900},
+			Text: "2 samples in a row rounded to level 100 or higher; the last was 51 pods", Mismatch: &policy.Bounds{Min: 2, Max: 900},
 		},
-		policy.Decision{Verdict: policy.Frozen, Count: 4, Text: "its autoscaler cannot compute a replica count: ScalingActive is False: FailedGetResourceMetric"},
+		policy.Decision{Verdict: policy.Frozen, Count: 4, Text: "its autoscaler cannot compute a replica count (ScalingActive is False: FailedGetResourceMetric)"},
 	)
 	want := `WORKLOAD    REPLICAS  IN GIT  DECISION      WHY
 shop/web-0  51        50      cross to 100  2 samples in a row round to 100 or

@@ -111,7 +111,7 @@ func (r Report) summary() string {
 	case workloads == 0:
 		text = "raised no workload"
 	case r.DryRun:
-		text = fmt.Sprintf("would raise %s by %d pods in %s", term.Count(workloads, "workload"), pods, term.Count(len(r.Waves), "wave"))
+		text = fmt.Sprintf("would raise %s by a total of %d pods in %s", term.Count(workloads, "workload"), pods, term.Count(len(r.Waves), "wave"))
 	default:
 		text = fmt.Sprintf("raised %d of %s", len(r.Raised), term.Count(workloads, "workload"))
 	}

@@ -166,16 +166,16 @@ func (s *shell) recovers(t *testing.T, page string) {
 
 	under("## Before you start", "### By hand")
 	eventually(t, runs(cp, 2, 2)) // no one acted in time
-	check(1, "capacity pending: at their level and ready: 0 of 2", "braked pending", "traffic pending", "adopted pending")
+	check(1, "capacity (pending): 0 of 2 workloads (0 %) are ready at their level", "braked (pending)", "traffic (pending)", "adopted (pending)")
 	under("## 2. Brake")
-	check(2, "capacity done", "braked done", "traffic pending", "shop/web (14 %)", "released pending: brakes in the cluster: 2", "Next: move the traffic")
+	check(2, "capacity (done)", "braked (done)", "traffic (pending)", "shop/web (14 %)", "released (pending): brakes in the cluster: 2", "Next: move the traffic")
 	if err := runs(cp, 50, 10)(t.Context()); err != nil {
 		t.Error(err)
 	}
 	use.Store("7m") // the traffic comes
-	check(3, "capacity done", "braked done", "traffic done", "released pending", "Next: run gitlatch restore release")
+	check(3, "capacity (done)", "braked (done)", "traffic (done)", "released (pending)", "Next: run gitlatch restore release")
 	under("## 4. Release")
-	check(4, "capacity done", "traffic done", "released done", "adopted pending", "Next: run gitlatch adopt")
+	check(4, "capacity (done)", "traffic (done)", "released (done)", "adopted (pending)", "Next: run gitlatch adopt")
 	under("## 5. Adopt")
 	out := s.must(t, commandsUnder(t, page, "### Check of step 5")[0])
 	if strings.Contains(out, "recovery") || !strings.Contains(out, "healthy") {

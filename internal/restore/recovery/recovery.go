@@ -144,9 +144,9 @@ func (c Case) steps(brakes []workload.Brake) Recovery {
 	}
 	skipped := c.rest(p, &capacity, &braked, &traffic)
 	steps := []Step{
-		capacity.step(Capacity, "at their level and ready"),
-		braked.step(Braked, "autoscaler does not scale down"),
-		traffic.step(Traffic, fmt.Sprintf("metric at %.0f %% of its target or more", 100*back)),
+		capacity.step(Capacity, "are ready at their level"),
+		braked.step(Braked, "have an autoscaler that does not scale down"),
+		traffic.step(Traffic, fmt.Sprintf("have a metric at %.0f %% of its target or more", 100*back)),
 	}
 	steps[0].Text += skipped
 	if braked.total() == 0 {
@@ -197,7 +197,7 @@ func (c Case) rest(p plan.Plan, capacity, braked, traffic *tally) string {
 	if len(skipped) == 0 {
 		return ""
 	}
-	return "; a restore skips " + term.Among(skipped)
+	return ". A restore skips " + term.Among(skipped)
 }
 
 // A tally has the names of the workloads of a step, by the state of each.
@@ -251,12 +251,12 @@ func (t *tally) step(name Name, of string) Step {
 		s.Text = "no workload can show it"
 		return s
 	}
-	s.Text = fmt.Sprintf("%s: %d of %s (%d %%)", of, s.Done, term.Count(s.Of, "workload"), 100*s.Done/s.Of)
+	s.Text = fmt.Sprintf("%d of %d workloads (%d %%) %s", s.Done, s.Of, 100*s.Done/s.Of, of)
 	if len(t.pending) > 0 {
-		s.Text += "; not yet: " + term.Among(t.pending)
+		s.Text += ". Not yet: " + term.Among(t.pending)
 	}
 	if len(t.unknown) > 0 {
-		s.Text += "; unknown: " + term.Among(t.unknown)
+		s.Text += ". Unknown: " + term.Among(t.unknown)
 	}
 	return s
 }
@@ -278,7 +278,7 @@ func (c Case) released(brakes []workload.Brake, traffic State) Step {
 		if !first.IsZero() {
 			until = "at " + first.UTC().Format(time.RFC3339)
 		}
-		s.Text = fmt.Sprintf("brakes in the cluster: %d; the first one ends %s", len(brakes), until)
+		s.Text = fmt.Sprintf("brakes in the cluster: %d. The first brake ends %s", len(brakes), until)
 	}
 	return s
 }
