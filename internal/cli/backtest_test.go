@@ -244,12 +244,12 @@ func TestBacktestOfAShortPast(t *testing.T) {
 func TestHelpShowsDefaultsThatCanBeGiven(t *testing.T) {
 	t.Parallel()
 	got := run(time.Time{}, "backtest", "--help")
-	for _, odd := range []string{"[]", "-1ns", "Slice", "(default two periods) (default"} {
+	for _, odd := range []string{"[]", "-1ns", "Slice", "(default: two periods) (default"} {
 		if strings.Contains(got.out, odd) {
 			t.Errorf("help says %q:\n%s", odd, got.out)
 		}
 	}
-	for _, want := range []string{"--min-duration duration", "(default two periods)"} {
+	for _, want := range []string{"--min-duration duration", "(default: two periods)"} {
 		if !strings.Contains(strings.Join(strings.Fields(got.out), " "), want) {
 			t.Errorf("help does not say %q:\n%s", want, got.out)
 		}

@@ -118,12 +118,10 @@ func describeHelp(c *cobra.Command) {
 // usage returns the template of cobra with the flags of a command and the common flags in
 // separate lists, wrapped for a narrow terminal.
 func usage(template string) string {
-	wrapped := fmt.Sprintf("FlagUsagesWrapped %d ", term.Narrow)
-	common := "{{if .HasAvailablePersistentFlags}}\n\nCommon Flags:\n{{.PersistentFlags." + wrapped + "| trimTrailingWhitespaces}}{{end}}"
+	const common = "{{if .HasAvailablePersistentFlags}}\n\nCommon Flags:\n{{.PersistentFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}"
 	const inherited = "{{if .HasAvailableInheritedFlags}}"
 	return strings.NewReplacer(
-		".LocalFlags.FlagUsages ", ".LocalNonPersistentFlags."+wrapped,
-		".InheritedFlags.FlagUsages ", ".InheritedFlags."+wrapped,
+		".LocalFlags.FlagUsages ", fmt.Sprintf(".LocalNonPersistentFlags.FlagUsagesWrapped %d ", term.Narrow),
 		inherited, common+inherited,
 		"Global Flags:", "Common Flags:",
 	).Replace(template)

@@ -240,7 +240,7 @@ func held(samples int) string {
 func (e explanation) explainLatch(lines *term.Topics) {
 	l := e.latch
 	if len(l.Up.Levels) > 0 {
-		lines.Add("timer", "the levels of the last samples after rounding are %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(l.Up.Levels), "[]"), " ", ", "))
+		lines.Add("timer", "the last samples rounded to these levels: %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(l.Up.Levels), "[]"), " ", ", "))
 	}
 	if l.Down.Running() {
 		lines.Add("timer", "the desired replicas have been at or below the threshold for %s, since %s. The peak since then rounds to level %d",

@@ -30,8 +30,8 @@ func TestExplainSaysWhatIsKnownOfARollout(t *testing.T) {
 		"in flight": {latch.Latch{Flight: &latch.Rollout{Target: "db-2", Flight: hour, Healthy: hour}}, "timer: the rollout has been in progress for 1h. gitlatch adds a rollout entry after 15m, or when the rollout fails\ntimer: the rollout has been healthy for 1h\n"},
 		"missing pods": {latch.Latch{Flight: &latch.Rollout{Target: "db-2", Flight: hour, Stalled: latch.Stopwatch{Since: noon.Add(-20 * time.Minute), Lost: 14 * time.Minute}}},
 			"timer: the rollout has been in progress for 1h. gitlatch adds a rollout entry after 15m, or when the rollout fails\ntimer: pods of db-2 are missing. No new pod became available for 6m\n"},
-		"recorded": {latch.Latch{Declared: record}, "rollout: from template db-1 to db-2. In git, the rollout is at 30 % (progressing), and a rebuild starts with template db-1\n" +
-			": a rebuild starts with template db-2 after two healthy samples in a row at 50 % or above. If the rollout fails or returns to the old template, a rebuild starts with template db-1. When the rollout is over, gitlatch removes the rollout entry\n"},
+		"recorded": {latch.Latch{Declared: record}, "rollout: from template db-1 to db-2. In git, the rollout entry has the milestone 30 % and the phase progressing, and a rebuild starts with template db-1\n" +
+			": a rebuild starts with template db-2 after two healthy samples in a row show the rollout at 50 % or more. If the rollout fails or returns to the old template, a rebuild starts with template db-1. When the rollout is over, gitlatch removes the rollout entry\n"},
 	} {
 		var b strings.Builder
 		var lines term.Topics

@@ -193,7 +193,7 @@ func (f *flags) next(id string, c config.Config, files map[string][]byte, namesp
 	if len(namespaces) > 0 {
 		record := checkpoint.RecordPath(c.Site, namespaces[0])
 		fmt.Fprintf(&b, "\nA rebuild uses the levels only if your GitOps tool applies the checkpoint files,\nsuch as %s, before the workloads.\n", record)
-		fmt.Fprintf(&b, "If you do not apply the admission policy, add the Component of each namespace to\nthe overlay of the namespace. For example, add this line to\napps/%s/kustomization.yaml:\n\n  components: [../../%s]\n",
+		fmt.Fprintf(&b, "If you do not apply the admission policy, add the Component of each namespace to\nthe overlay of the namespace. For example, edit apps/%s/kustomization.yaml:\n\n  components: [../../%s]\n",
 			namespaces[0], path.Dir(checkpoint.ComponentPath(c.Site, namespaces[0])))
 	}
 	return b.String()

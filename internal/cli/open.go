@@ -36,8 +36,8 @@ type flags struct {
 func (f *flags) register(c *cobra.Command, env Env) {
 	f.registerSite(c, env)
 	common := c.PersistentFlags()
-	common.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: from the configuration)")
-	common.StringVar(&f.context, "context", "", "kubeconfig context `name` (default: from the configuration)")
+	common.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default from configuration)")
+	common.StringVar(&f.context, "context", "", "kubeconfig context `name` (default from configuration)")
 }
 
 // registerSite adds the flags that select the site, for a command that reads no cluster.
@@ -45,9 +45,9 @@ func (f *flags) register(c *cobra.Command, env Env) {
 func (f *flags) registerSite(c *cobra.Command, env Env) {
 	f.env = env
 	common := c.PersistentFlags()
-	common.StringVarP(&f.file, "config", "c", "", "configuration `file`, or - for standard input (default: $"+config.Variable+")")
+	common.StringVarP(&f.file, "config", "c", "", "config `file`, or - for stdin (default $"+config.Variable+")")
 	common.StringVar(&f.repository, "repository", "", "git repository `URL` or path to use instead of --config")
-	common.StringVar(&f.site, "site", "", "`name` of the site (use with --repository or with the configuration of a fleet)")
+	common.StringVar(&f.site, "site", "", "`name` of the site, if you use --repository or a fleet")
 }
 
 // config returns the configuration that the flags select, with the changes by other

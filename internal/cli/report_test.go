@@ -178,8 +178,8 @@ func TestExplainSaysWhatIsNotThere(t *testing.T) {
 		}
 	}
 	for workload, want := range map[string][]string{
-		"shop/one": {"live       1 pod, 1 of them ready\n", "in git     1, min and max none\n", "hold 1 sample up", "raised     above 1 pod, at once\n", "lowered    never: the workload is at its lowest level\n"},
-		"shop/top": {"scaled by  hpa, min and max 2 to 60\n", "raised     never: the workload is at its maximum\n", "lowered    at 45 pods or fewer, at once\n"},
+		"shop/one": {"live       1 pod, 1 of them ready\n", "in git     level 1, and any number of replicas allowed\n", "1 sample to raise", "raise      if 1 sample is above 1 pod\n", "lower      never: the workload is at its lowest level\n"},
+		"shop/top": {"scaled by  hpa, which allows 2 to 60 replicas\n", "raise      never: the workload is at its maximum\n", "lower      if 1 sample is at or below 45 pods\n"},
 		"shop/odd": {"brake      HPA odd does not scale down. The end of its brake is unknown, because its annotation gitlatch.dev/brake cannot be read\n",
 			"gitlatch ignores the annotation gitlatch.dev/policy, because no policy \"weekly\" matches namespace shop\n"},
 	} {
@@ -251,14 +251,14 @@ func TestExplainSaysWhoseACountIsThatNobodyStates(t *testing.T) {
 		}
 	}
 	says("scaled by  no autoscaler found. The manifest sets no replicas, so Kubernetes uses the default of 1\n",
-		"policy     does not latch the workload: it has no autoscaler ",
+		"policy     gitlatch does not latch the workload, because it has no autoscaler ",
 		"if another program scales the workload, gitlatch latches it when its replicas are no longer 1. To latch it now, set undriven: true in its policy\n")
 
 	one.desired, one.ready = 4, 4
-	says("scaled by  scale, min and max none\n", "decision   pending")
+	says("scaled by  scale, which allows any number of replicas\n", "decision   pending")
 
 	one.desired, one.ready, one.least, one.most = 1, 1, 1, 9
-	says("scaled by  hpa, min and max 1 to 9\n")
+	says("scaled by  hpa, which allows 1 to 9 replicas\n")
 
 	one.least, one.most = 0, 0
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, undriven: true", 1)}, "policy")

@@ -155,9 +155,9 @@ func TestRolloutAgainstItsMilestone(t *testing.T) {
 		{"at the cut, seen once", at(60), rolling(60, ""), "waiting 60 % -> -: its rollout is at 60 %, progressing: 60 of 100 pods of template v2 are available, the first sample at the cut"},
 		{"not declared", declares(100), rolling(30, ""), "waiting 0 % -> -: a rollout to v2 has been in progress for 0m. gitlatch adds a rollout entry after 15m, or when the rollout fails"},
 		{"not declared, and halted", declares(100), halted(rolling(30, "")), "waiting 0 % -> -: a rollout to v2 has been in progress for 0m. gitlatch adds a rollout entry after 15m, or when the rollout fails"},
-		{"not declared, and failed", declares(100), rolling(30, "deadline"), "pending 0 % -> 0 %: a rollout from v1 to v2: 30 of 100 pods of template v2 are available; deadline"},
-		{"failed, and old already", at(25), rolling(30, "deadline"), "waiting 25 % -> 0 % (rides): deadline; it waits for the site's next commit"},
-		{"failed, past the cut", past(at(60)), rolling(60, "deadline"), "pending 60 % -> 0 %: deadline"},
+		{"not declared, and failed", declares(100), rolling(30, "deadline"), "pending 0 % -> 0 %: a rollout from v1 to v2: 30 of 100 pods of template v2 are available; the rollout failed: deadline"},
+		{"failed, and old already", at(25), rolling(30, "deadline"), "waiting 25 % -> 0 % (rides): the rollout failed: deadline; it waits for the site's next commit"},
+		{"failed, past the cut", past(at(60)), rolling(60, "deadline"), "pending 60 % -> 0 %: the rollout failed: deadline"},
 		{"over", at(90), running(100), "pending 90 % -> 0 %: the rollout is over"},
 	} {
 		r := diff.Compare(one(latching(), c.entry, c.sample))

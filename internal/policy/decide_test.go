@@ -194,12 +194,12 @@ func TestCappedAndMismatch(t *testing.T) {
 func TestBoundsInWords(t *testing.T) {
 	t.Parallel()
 	for want, b := range map[string]policy.Bounds{
-		"none":     {},
-		"2 and up": {Min: 2},
-		"up to 1":  {Max: 1},
-		"1 to 1":   {Min: 1, Max: 1},
-		"2 to 300": {Min: 2, Max: 300},
-		"3 to 2 (the minimum is above the maximum)": {Min: 3, Max: 2},
+		"any number of replicas": {},
+		"2 or more replicas":     {Min: 2},
+		"up to 1 replicas":       {Max: 1},
+		"1 to 1 replicas":        {Min: 1, Max: 1},
+		"2 to 300 replicas":      {Min: 2, Max: 300},
+		"3 to 2 replicas (the minimum is above the maximum)": {Min: 3, Max: 2},
 	} {
 		if got := b.String(); got != want {
 			t.Errorf("%+v: %q, want %q", b, got, want)

@@ -77,13 +77,14 @@ func TestTheTableFitsATerminal(t *testing.T) {
 		policy.Decision{Verdict: policy.Frozen, Count: 4, Text: "its autoscaler cannot compute a replica count (ScalingActive is False: FailedGetResourceMetric)"},
 	)
 	want := `WORKLOAD    REPLICAS  IN GIT  DECISION      WHY
-shop/web-0  51        50      cross to 100  2 samples in a row round to 100 or
-                                            more; the last was 51; live min and
-                                            max (2 to 900) differ from min and
-                                            max in git
+shop/web-0  51        50      cross to 100  2 samples in a row rounded to level
+                                            100 or higher; the last was 51 pods;
+                                            the cluster allows 2 to 900
+                                            replicas, but git allows other
+                                            values
 shop/web-1  4         -       freeze        its autoscaler cannot compute a
-                                            replica count: ScalingActive is
-                                            False: FailedGetResourceMetric
+                                            replica count (ScalingActive is
+                                            False: FailedGetResourceMetric)
 no commit: 1 level change could not be committed
 `
 	if got := table(t, r, 80); got != want {

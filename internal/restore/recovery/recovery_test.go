@@ -85,25 +85,25 @@ func TestTheStepsOfARecovery(t *testing.T) {
 		"it never scales down":         {rebuilt().with("web", func(s *workload.Sample) { s.Scale.UpOnly = true }), "ddppp", "no restore has set a brake yet", "move the traffic"},
 		"half of the target":           {rebuilt().with("web", both(braked, loaded(0.5))), "dddpp", "brakes in the cluster: 1. The first brake ends at 2026-03-02T16:00:00Z", "release"},
 		"just below half":              {rebuilt().with("web", both(braked, loaded(0.49))), "ddppp", "shop/web (49 %)", "move the traffic"},
-		"an unknown metric":            {rebuilt().with("web", both(braked, loaded(0))), "ddupp", "unknown: shop/web", "move the traffic"},
+		"an unknown metric":            {rebuilt().with("web", both(braked, loaded(0))), "ddupp", "Unknown: shop/web", "move the traffic"},
 		"one low, one unknown":         {rebuilt().with("web", both(braked, loaded(0))).with("api", braked), "ddppp", "Not yet: shop/api (10 %). Unknown: shop/web", ""},
 		"it is released":               {rebuilt().with("web", loaded(0.9)), "ddddp", "the live cluster green is not the site's cluster blue", "run gitlatch adopt"},
-		"released long ago":            {rebuilt().with("web", both(small, loaded(0.9))), "pdddp", "not yet: shop/web (2 of 50 ready)", "if you released the brakes"},
+		"released long ago":            {rebuilt().with("web", both(small, loaded(0.9))), "pdddp", "Not yet: shop/web (2 of 50 ready)", "if you released the brakes"},
 		"released without a metric":    {rebuilt().with("web", loaded(0)), "dpupp", "", "run gitlatch restore --wait"},
-		"an unreadable end of a brake": {rebuilt().with("web", both(braked, func(s *workload.Sample) { s.Scale.Brake.Until = time.Time{} })), "ddppp", "the first one ends at an unknown time", ""},
+		"an unreadable end of a brake": {rebuilt().with("web", both(braked, func(s *workload.Sample) { s.Scale.Brake.Until = time.Time{} })), "ddppp", "The first brake ends at an unknown time", ""},
 		"no autoscaler":                {rebuilt().with("web", alone), "ddupp", "no workload with a level has an active autoscaler", "move the traffic"},
 		"a minimum at the level":       {rebuilt().with("web", both(braked, func(s *workload.Sample) { s.Scale.Min = 50 })), "ddupp", "no workload can show it", ""},
-		"at its maximum":               {rebuilt().with("web", both(braked, func(s *workload.Sample) { s.Scale.Desired, s.Scale.Ready, s.Scale.Max = 40, 40, 40 })), "ddppp", "at their level and ready: 1 of 1", ""},
+		"at its maximum":               {rebuilt().with("web", both(braked, func(s *workload.Sample) { s.Scale.Desired, s.Scale.Ready, s.Scale.Max = 40, 40, 40 })), "ddppp", "1 of 1 workloads (100 %) are ready at their level", ""},
 		"suspended":                    {rebuilt().with("web", braked).with("mail", func(s *workload.Sample) { s.Scale.Desired = 0 }), "ddppp", "1 of 1 workloads (100 %) are ready at their level. A restore skips shop/mail", ""},
-		"scales are unknown":           {rebuilt().with("web", unread), "uuupp", "unknown: shop/web", "as soon as the workloads"},
+		"scales are unknown":           {rebuilt().with("web", unread), "uuupp", "Unknown: shop/web", "as soon as the workloads"},
 		"one is missing":               {rebuilt().with("web", both(braked, loaded(1))).with("old", absent), "pudpp", "shop/old (does not exist)", ""},
 		"KEDA scales it":               {rebuilt().with("web", both(braked, loaded(1), keda)), "dddpp", "", "release"},
 		"KEDA ignores the brake": {rebuilt().with("web", both(braked, loaded(1), keda, func(s *workload.Sample) { s.Scale.UpOnly, s.Scale.Brake.Ignored = false, "keda-hpa-web" })),
-			"dpdpp", "not yet: shop/web (KEDA does not apply the brake of HPA web to its HPA keda-hpa-web)", "run gitlatch restore --wait"},
+			"dpdpp", "Not yet: shop/web (KEDA does not apply the brake of HPA web to its HPA keda-hpa-web)", "run gitlatch restore --wait"},
 		"KEDA is paused":                     {rebuilt().with("web", both(keda, loaded(0), func(s *workload.Sample) { s.Scale.Paused = true })).with("api", both(braked, loaded(1))), "dddpp", "1 of 1 workloads (100 %) have an autoscaler that does not scale down", "release"},
 		"KEDA is paused at 3 replicas":       {rebuilt().with("web", both(keda, small, func(s *workload.Sample) { s.Scale.Paused, s.Scale.Fixed = true, "paused at 3 replicas" })).with("api", both(braked, loaded(1))), "dddpp", "1 of 1 workloads (100 %) are ready at their level. A restore skips shop/web", "release"},
 		"its pods are busy with their start": {rebuilt().with("web", loaded(0.9)), "ddddp", "no brake is set, and the traffic seems to be back", "run gitlatch adopt if you released the brakes; otherwise run gitlatch restore --wait --yes"},
-		"at the maximum in git":              {rebuilt().with("web", both(braked, loaded(1), func(s *workload.Sample) { s.Scale.Desired, s.Scale.Ready = 40, 40 })).in("web", checkpoint.Entry{Replicas: 50, Max: 40}), "dddpp", "at their level and ready: 1 of 1", "release"},
+		"at the maximum in git":              {rebuilt().with("web", both(braked, loaded(1), func(s *workload.Sample) { s.Scale.Desired, s.Scale.Ready = 40, 40 })).in("web", checkpoint.Entry{Replicas: 50, Max: 40}), "dddpp", "1 of 1 workloads (100 %) are ready at their level", "release"},
 		"git has no level":                   {rebuilt(), "udupp", "no workload can show it", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestARecoveryRuns(t *testing.T) {
 	w = rebuilt().with("web", both(braked, loaded(1))).with("api", absent)
 	w.Fleet.Cluster = ""
 	w.Fleet.Unread = []workload.Unread{{Part: "namespace kube-system"}}
-	check(t, recovery.Of(w.Case), "uuupu", "unknown: shop/api", "as soon as the workloads")
+	check(t, recovery.Of(w.Case), "uuupu", "Unknown: shop/api", "as soon as the workloads")
 
 	w = rebuilt().with("web", loaded(1))
 	w.Fleet.Unread = []workload.Unread{{Part: "scaledobjects"}}
