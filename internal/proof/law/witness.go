@@ -4,6 +4,7 @@
 package law
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -34,7 +35,7 @@ type Witness struct {
 
 	story   *story.Story
 	tip     string            // of the base, at the last check
-	agreed  string            // the tip that git and the latches agreed on before the last tick
+	agreed  string            // the tip that git and the latches agreed on before the last tick; the tip then, if the head was lost
 	known   map[string]Commit // commits that were on the base, by id
 	entries map[string]map[workload.ID]checkpoint.Entry
 	intents map[string]string // the commit that names an intent, by the id of the intent
@@ -132,7 +133,7 @@ func (w *Witness) watch() func() {
 	w.open++
 	w.next = &Seen{Witness: w, World: w.story.World}
 	seen.named = slices.Clone(w.story.InPlace)
-	w.agreed = w.holds().Head.Agreed.Tip
+	w.agreed = cmp.Or(w.holds().Head.Agreed.Tip, w.head()) // without a head, a tick accepts git as it is
 	w.look(seen)
 	before, acts := len(seen.New), w.acts
 	seen.Before = w.holds()
