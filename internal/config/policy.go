@@ -171,7 +171,7 @@ func presetRules(p *policy.Policy) []yamldoc.Field {
 		)),
 		yamldoc.Optional("margin", "percentage by which the desired replicas must be below the threshold before gitlatch lowers a level", share(&p.Margin)),
 		yamldoc.Optional("urgent", "ratio of the desired replicas to the level in git; above this ratio, gitlatch raises the level without waiting for the commit budget", ratio(&p.Urgent)),
-		yamldoc.Optional("surge", "settings for surges; a surge is a raise that occurs when the desired replicas are far above the level in git", yamldoc.Fields(
+		yamldoc.Optional("surge", "settings for surges; a surge is a level change to far more replicas than the level in git", yamldoc.Fields(
 			yamldoc.Optional("ratio", "ratio of the desired replicas to the level in git; above this ratio, gitlatch treats the level change as a surge", ratio(&p.Surge)),
 			yamldoc.Optional("review", "whether gitlatch opens a pull request for the level change of a surge, or commits the level change directly", yes(&p.Review)),
 		)),

@@ -133,7 +133,7 @@ func (w *Witness) watch() func() {
 	w.open++
 	w.next = &Seen{Witness: w, World: w.story.World}
 	seen.named = slices.Clone(w.story.InPlace)
-	w.agreed = cmp.Or(w.holds().Head.Agreed.Tip, w.head()) // without a head, a tick accepts git as it is
+	w.agreed = cmp.Or(w.holds().Head.Agreed.Tip, w.head()) // without a head, a tick accepts the content of git
 	w.look(seen)
 	before, acts := len(seen.New), w.acts
 	seen.Before = w.holds()
