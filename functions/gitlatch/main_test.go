@@ -27,8 +27,8 @@ func TestCommand(t *testing.T) {
 		out, stderr string // the start of each
 	}{
 		{"version", 0, "gitlatch ", ""},
-		{"", 0, "gitlatch writes the replica counts of live workloads to git", ""},
-		{"tick --help", 0, "tick samples the cluster once", ""},
+		{"", 0, "gitlatch rounds the replica counts of live workloads", ""},
+		{"tick --help", 0, `"gitlatch tick" samples the cluster once`, ""},
 		{"schema Config", 0, "{\n", ""},
 		{"tick", 2, "", "gitlatch: no site given. Use --config FILE"},
 		{"tick --config /nowhere/config.yaml", 2, "", "gitlatch: --config: open /nowhere/config.yaml: "},

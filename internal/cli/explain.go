@@ -247,7 +247,7 @@ func (e explanation) explainLatch(lines *term.Topics) {
 			policy.Span(l.Down.Elapsed(e.At)), l.Down.Since.UTC().Format(time.RFC3339), l.Down.Level)
 	}
 	if len(l.Up.Levels) > 0 || l.Down.Running() {
-		lines.Add("", "these timers include the current sample. \"gitlatch explain\" does not save the timers")
+		lines.Add("note", "the timers include the current sample. \"gitlatch explain\" does not save the timers")
 	}
 	if l.Freeze.Reason != "" {
 		lines.Add("frozen", "since %s: %s", l.Freeze.Since.UTC().Format(time.RFC3339), l.Freeze.Reason)

@@ -115,7 +115,7 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 	r.until(t, goneDB.id, func(s workload.Sample) bool { return s.Scale.Ready == 8 && !s.Rollout.Mixed() })
 	report := r.tick(t)
 	for _, l := range []*lost{failed, gone} {
-		if report.Commit == nil || !strings.Contains(report.Commit.Message, l.id.String()+" rollout 80 -> 0 %: ProgressDeadlineExceeded") {
+		if report.Commit == nil || !strings.Contains(report.Commit.Message, l.id.String()+" rollout 80 -> 0 %: the rollout failed: ProgressDeadlineExceeded") {
 			t.Errorf("the failure of %s is told by %+v", l.id, report.Commit)
 		}
 		l.record, l.returns = "0 % failed from", "app:1"
@@ -128,7 +128,7 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 	r.quietTicks(t, 1)
 	report = r.tick(t)
 	for _, l := range []*lost{failedDB, goneDB} {
-		if report.Commit == nil || !strings.Contains(report.Commit.Message, l.id.String()+" rollout 80 -> 0 %: 8 of 10 pods of "+l.id.Name+"-") {
+		if report.Commit == nil || !strings.Contains(report.Commit.Message, l.id.String()+" rollout 80 -> 0 %: the rollout failed: 8 of 10 pods of template "+l.id.Name+"-") {
 			t.Errorf("the failure of %s for lack of progress is told by %+v", l.id, report.Commit)
 		}
 		l.record, l.returns = "0 % failed from", "app:1"
