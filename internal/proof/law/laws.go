@@ -152,9 +152,10 @@ func late(s *Seen) string {
 		if sample := s.World.Fleet[id]; sample.Rollout == nil || sample.Rollout.Mixed() {
 			hold = 3
 		}
-		if of.urgent > hold+2 {
+		level := s.After.Entries[id].Replicas
+		if ticks := of.overdue(hold+2, level); ticks > 0 {
 			return fmt.Sprintf("%s needs %d, git declares %d, and %d healthy ticks did not raise it",
-				id, s.World.Fleet[id].Scale.Desired, s.After.Entries[id].Replicas, of.urgent)
+				id, s.World.Fleet[id].Scale.Desired, level, ticks)
 		}
 	}
 	return ""

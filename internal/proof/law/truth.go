@@ -21,7 +21,7 @@ type truth struct {
 // A life is the history of one workload.
 type life struct {
 	looks   []*look   // in the order of the samples of their ticks
-	urgent  int       // consecutive healthy ticks with an urgent need above the level
+	urgent  []int32   // the needs of consecutive healthy ticks, each urgent at its tick
 	awaited time.Time // the instant of the last tick
 	flight
 }
@@ -157,7 +157,7 @@ func (of *life) await(s *Seen, sample workload.Sample) {
 	waits := healthy && (s.Told.NotRun != "" || s.read(sample.ID)) && sample.Scale != nil && sample.Scale.Desired > 0 &&
 		entry.Replicas > 0 && (entry.Max == 0 || entry.Replicas < entry.Max)
 	if !waits {
-		of.urgent = 0
+		of.urgent = nil
 		return
 	}
 	need := sample.Scale.Desired
@@ -167,10 +167,21 @@ func (of *life) await(s *Seen, sample workload.Sample) {
 	if entry.Max > 0 {
 		need = min(need, entry.Max) // a raise goes at most to the accepted maximum
 	}
-	of.urgent++
+	of.urgent = append(of.urgent, need)
 	if float64(need) <= urgent*float64(entry.Replicas) {
-		of.urgent = 0
+		of.urgent = nil
 	}
+}
+
+// overdue returns the number of healthy ticks in a row with an urgent need, if the last
+// allowed+1 of them all had an urgent need above level; 0 otherwise. While a need grows, each
+// raise goes to the lowest need of its samples, and so it is not overdue.
+func (of *life) overdue(allowed int, level int32) int {
+	ticks := len(of.urgent)
+	if ticks <= allowed || float64(slices.Min(of.urgent[ticks-allowed-1:])) <= urgent*float64(level) {
+		return 0
+	}
+	return ticks
 }
 
 // read reports whether the tick saw a workload's scale.
