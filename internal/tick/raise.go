@@ -80,12 +80,12 @@ func unpublished(s latch.State, r Report) []policy.Decision {
 }
 
 // unpublishedSince returns the instant since which a level change waits. Zero means that no
-// level change waits.
+// level change waits. An instant after now comes from a clock that was ahead.
 func unpublishedSince(since time.Time, waits bool, now time.Time) time.Time {
 	switch {
 	case !waits:
 		return time.Time{}
-	case since.IsZero():
+	case since.IsZero(), since.After(now):
 		return now
 	}
 	return since
