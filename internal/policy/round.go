@@ -65,7 +65,7 @@ func Round(s Site) Decided {
 	state, stop := Assess(guards, s.State, s.Fleet, scales)
 	s.State = state
 
-	r := round{Site: s, stop: stop}
+	r := round{Site: s, stop: stop, former: former(s)}
 	changed := map[workload.ID]latch.Latch{}
 	decisions := make([]Decision, 0, len(s.Fleet.Samples))
 	for _, sample := range s.Fleet.Samples {
@@ -186,7 +186,24 @@ func scales(set Set, samples []workload.Sample) map[workload.ID]int32 {
 // A round decides workload by workload.
 type round struct {
 	Site
-	stop Stop
+	stop   Stop
+	former []latch.Latch
+}
+
+// former returns the latches of kinds that the policy no longer names, if a user's pause, edit
+// or opt-out is still valid, in the order of workload.Compare.
+func former(s Site) (all []latch.Latch) {
+	if len(s.Set.Kinds) == 0 {
+		return nil // no kind has another name
+	}
+	for l := range s.Latches.All() {
+		_, named := s.Set.Kinds.Object(l.ID.Kind)
+		if !named && (l.OptedOut || leftAlone(l, s.Fleet.At).Reason != ReasonNone) {
+			all = append(all, l)
+		}
+	}
+	slices.SortFunc(all, func(a, b latch.Latch) int { return workload.Compare(a.ID, b.ID) })
+	return all
 }
 
 // look returns the instants and limits for the sample of a workload.
@@ -295,5 +312,21 @@ func (r round) leftOut(l latch.Latch) Decision {
 	case err != nil:
 		return d.as(Skip, ReasonName, err.Error())
 	}
-	return Decision{}
+	return r.formerly(d)
+}
+
+// formerly returns the decision about a workload without an entry that a user paused, edited or
+// opted out under an old name of its kind. The zero decision means that no user did.
+func (r round) formerly(d Decision) Decision {
+	_, custom := r.Set.Kinds[d.ID.Kind]
+	i := slices.IndexFunc(r.former, func(l latch.Latch) bool { return l.ID.Namespace == d.ID.Namespace && l.ID.Name == d.ID.Name })
+	if !custom || !d.From.IsZero() || i < 0 {
+		return Decision{}
+	}
+	was := r.former[i]
+	if was.OptedOut {
+		return d.as(Skip, ReasonOptedOut, fmt.Sprintf("a user deleted its entry %s, before the policy renamed its kind; to latch it again, run gitlatch adopt %[1]s", was.ID))
+	}
+	stop := leftAlone(was, r.Fleet.At)
+	return d.as(Frozen, stop.Reason, fmt.Sprintf("its entry is still %s, because the policy renamed its kind: %s", was.ID, stop.Text))
 }
