@@ -279,7 +279,12 @@ func (r round) rollout(l latch.Latch, s workload.Sample) (latch.Latch, Decision)
 // absent decides about the entry of a workload without a sample.
 func (r round) absent(l latch.Latch) (latch.Latch, Decision) {
 	if why := r.leftOut(l); why.Verdict != "" {
-		return r.pause(Policy{}, l, workload.Sample{}), why
+		l = r.pause(Policy{}, l, workload.Sample{})
+		if why.Reason == ReasonUnread {
+			// LimitRetirement does not count the absence while its kind is not sampled.
+			l.Missing = latch.Stopwatch{}
+		}
+		return l, why
 	}
 	return Retire(r.Set.Guards, l, r.look(l.ID))
 }
