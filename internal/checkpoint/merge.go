@@ -85,8 +85,8 @@ func Repair(tree Tree, files map[string][]byte, namespaces []string) {
 
 // Rename returns changes plus the removal of entries under the old name of a kind, and
 // these removals alone. It removes an entry if the workload has an entry under the new
-// name after the changes, because two entries would be two patches for one object. kinds
-// has the present names. Both results are in the order of workload.Compare.
+// name after the changes, because two entries would be two patches for one object. A level
+// stays until there is a level under the new name. kinds has the present names. Both results are in the order of workload.Compare.
 func (t Tree) Rename(kinds workload.Kinds, changes []Change) (all, removals []Change) {
 	renamed := t.renamed(kinds)
 	if len(renamed) == 0 {
@@ -100,7 +100,7 @@ func (t Tree) Rename(kinds workload.Kinds, changes []Change) (all, removals []Ch
 	replaced := func(id workload.ID) bool {
 		now := id
 		now.Kind = renamed[id.Kind]
-		return !after[now].IsZero()
+		return after[now].Replicas > 0 || !after[now].IsZero() && git[id].Replicas == 0
 	}
 	all = lists.Filter(changes, func(c Change) bool { return !replaced(c.ID) })
 	for id, e := range git {
