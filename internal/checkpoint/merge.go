@@ -86,7 +86,8 @@ func Repair(tree Tree, files map[string][]byte, namespaces []string) {
 // Rename returns changes plus the removal of entries under the old name of a kind, and
 // these removals alone. It removes an entry if the workload has an entry under the new
 // name after the changes, because two entries would be two patches for one object. A level
-// stays until there is a level under the new name. kinds has the present names. Both results are in the order of workload.Compare.
+// stays until there is a level under the new name. kinds has the present names. Both results
+// are in the order of workload.Compare.
 func (t Tree) Rename(kinds workload.Kinds, changes []Change) (all, removals []Change) {
 	renamed := t.renamed(kinds)
 	if len(renamed) == 0 {

@@ -173,9 +173,9 @@ func (of *life) await(s *Seen, sample workload.Sample) {
 	}
 }
 
-// overdue returns the number of healthy ticks in a row with an urgent need, if the last
-// allowed+1 of them all had an urgent need above level; 0 otherwise. While a need grows, each
-// raise goes to the lowest need of its samples, and so it is not overdue.
+// overdue returns the number of healthy ticks in a row with an urgent need, if the need in each
+// of the last allowed+1 ticks is urgent also above the present level; 0 otherwise. While a need
+// grows, each raise goes to the lowest need of its samples, and so it is not overdue.
 func (of *life) overdue(allowed int, level int32) int {
 	ticks := len(of.urgent)
 	if ticks <= allowed || float64(slices.Min(of.urgent[ticks-allowed-1:])) <= urgent*float64(level) {
