@@ -16,6 +16,7 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -51,7 +52,7 @@ type Past struct {
 type Change struct {
 	ID     workload.ID
 	Agreed checkpoint.Entry
-	Now    checkpoint.Entry
+	Now    checkpoint.Entry // at the tip, or in the last checkpoint file that can be read
 	// Was is Now without the last change of a user to each part. Was equals Now if no
 	// user made the last change of a part.
 	Was checkpoint.Entry
@@ -64,26 +65,21 @@ type Change struct {
 func (c Change) Persons() bool { return c.Was != c.Now }
 
 // Judge returns the changes of all entries, in the order of workload.Compare. It judges
-// scale and rollout separately, and the last change of each counts. It skips entries in a
-// checkpoint file that cannot be read at the tip.
+// scale and rollout separately, and the last change of each counts. While a checkpoint file
+// cannot be read at the tip, its entries end with the last content that can be read.
 func (p Past) Judge() []Change {
 	all := []Holding{p.Agreed, p.Tip}
 	for _, s := range p.Steps {
 		all = append(all, s.Before, s.After)
 	}
-	var changes []Change
-	for _, id := range workloads(all...) {
-		if p.Tip.Broken[id.Namespace] == nil {
-			changes = append(changes, p.judge(id))
-		}
-	}
-	return changes
+	return lists.Map(workloads(all...), p.judge)
 }
 
 func (p Past) judge(id workload.ID) Change {
 	scale, rollout := p.trace(id, scalePart), p.trace(id, rolloutPart)
 	return Change{
-		ID: id, Agreed: p.Agreed.Entries[id], Now: p.Tip.Entries[id],
+		ID: id, Agreed: p.Agreed.Entries[id],
+		Now:  scale.now.WithRollout(rollout.now.Rollout),
 		Was:  scale.was.WithRollout(rollout.was.Rollout),
 		Ours: scale.ours || rollout.ours,
 	}
