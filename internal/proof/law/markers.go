@@ -22,16 +22,16 @@ func (w *Witness) had(change checkpoint.Change) {
 
 // overwrites reports a number with a marker that gitlatch changed although the entry
 // never had that level, and the marker, the file and the entry existed before. It skips a
-// workload with two markers in a file, and a commit that another tick already agreed
-// with.
+// workload with two markers in a file, a commit that another tick already agreed with, and
+// a push that lands late, because the agreement of its tick is no longer known.
 func overwrites(s *Seen) string {
 	if s.agreed == "" || s.Moved || !s.below(s.After.Tip, s.agreed) {
 		return ""
 	}
 	agreed := s.World.Repository.Show(s.agreed)
-	for _, c := range s.New {
+	for _, c := range s.Mine {
 		for _, path := range c.Paths {
-			if c.By != ours || s.below(s.agreed, c.ID) || !slices.Contains(s.named, path) {
+			if s.below(s.agreed, c.ID) || !slices.Contains(s.named, path) {
 				continue
 			}
 			known := marksIn(agreed[path])
