@@ -145,14 +145,18 @@ func (a *autoscaler) metrics(s *workload.Scale) {
 	s.Load = a.load
 }
 
-// contested returns the scale of a workload with several autoscalers. It is unknown which
-// of them wins, so Min and Max cover the ranges of all.
+// contested returns the scale of a workload with several autoscalers. Kubernetes does not
+// scale such a workload by metrics: each HPA reports AmbiguousSelector. It still enforces the
+// minimum and the maximum of each HPA, except that 0 replicas stay.
 func contested(s workload.Scale, by []*autoscaler) *workload.Scale {
 	slices.SortFunc(by, func(a, b *autoscaler) int { return strings.Compare(a.String(), b.String()) })
 	s.Driver = by[0].driver
 	s.Min, s.Max = by[0].min, by[0].max
 	for _, a := range by[1:] {
-		s.Min, s.Max = min(s.Min, a.min), max(s.Max, a.max)
+		s.Min, s.Max = max(s.Min, a.min), workload.Maximum(s.Max, a.max)
+	}
+	if slices.ContainsFunc(by, func(a *autoscaler) bool { return a.min == 0 }) {
+		s.Min = 0
 	}
 	s.Blind = fmt.Sprintf("%s and %s both scale it", by[0], by[1])
 	return &s

@@ -204,6 +204,13 @@ func (r *realCluster) drivers(t *testing.T) {
 	if s := r.untilSample(t, "drivers/deployment/stated", ready(4)); s.Scale.Driver != workload.DrivenByHPA || s.Scale.Hand != "" {
 		t.Errorf("lifted to its minimum: %s", show(s))
 	}
+	// Kubernetes enforces the minimum and the maximum of each of two HPAs.
+	r.cp.Apply(t, hpaYAML("drivers", "second", "stated", 6, 8))
+	if s := r.untilSample(t, "drivers/deployment/stated", ready(6)); s.Scale.Min != 6 || s.Scale.Max != 8 || !strings.HasSuffix(s.Scale.Blind, "both scale it") {
+		t.Errorf("lifted to the larger minimum: %s", show(s))
+	}
+	r.cp.Kubectl(t, "", "scale", "-n", "drivers", "deployment/stated", "--replicas=9")
+	r.untilSample(t, "drivers/deployment/stated", ready(8))
 }
 
 // The pods request 10m and use 5m, so their utilisation is 50 %. The target of the HPA is

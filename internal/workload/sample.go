@@ -84,6 +84,18 @@ type Scale struct {
 	Fixed  string
 }
 
+// Maximum returns the maximum replicas of a workload with several maxima, in pods: the
+// smallest one, because each autoscaler lowers a workload above its own maximum. A maximum
+// of 0 is unlimited.
+func Maximum(all ...int32) (most int32) {
+	for _, one := range all {
+		if one > 0 && (most == 0 || one < most) {
+			most = one
+		}
+	}
+	return most
+}
+
 // BrakeAnnotation is the annotation of a braked autoscaler. Its value is JSON with the
 // field "until", the end of the brake.
 const BrakeAnnotation = "gitlatch.dev/brake"

@@ -264,10 +264,9 @@ func raise(e checkpoint.Entry, w Workload, o Options) Raise {
 	r := Raise{ID: w.ID, From: w.Replicas, Declared: e.Replicas, Scalers: w.Scalers}
 	need := math.Ceil(float64(e.Replicas)*cmp.Or(o.Factor, 1) - 1e-9) // 0.07 of 100 is 7
 	r.To = int32(min(max(need, 1), math.MaxInt32))
-	for _, most := range append(lists.Map(w.Scalers, func(s Scaler) int32 { return s.Max }), e.Max) {
-		if most > 0 && most < r.To {
-			r.To, r.Capped = most, true
-		}
+	maxima := lists.Map(w.Scalers, func(s Scaler) int32 { return s.Max })
+	if most := workload.Maximum(append(maxima, e.Max)...); most > 0 && most < r.To {
+		r.To, r.Capped = most, true
 	}
 	return r
 }
