@@ -31,7 +31,8 @@ type carrying struct {
 	braked map[string]bool     // autoscalers that got their brake; it is not set again if someone removes it
 	set    time.Time           // when the run set its last brake; zero if it set none, or if it read or awaited its brakes since
 	// refused are the errors of the brakes that failed in the last round. The run tries
-	// them again in the next round, and does not raise their workloads until then.
+	// them again in the next round, and does not raise their workloads until then. The
+	// course has the errors of the raises that failed.
 	refused map[workload.ID]error
 	until   time.Time // the end of --wait
 	waits   string    // the workloads that the run last said it waits for
@@ -48,9 +49,9 @@ func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload
 		c.report.add(p, c.course.Add(p))
 		step := c.course.Next(live, c.Clock())
 		c.say(step.Say...)
-		c.raise(ctx, live, step.Ask)
+		raised := c.raise(ctx, live, step.Ask)
 		pause := c.Every
-		if step.Done && braked && !c.waiting(p, live) {
+		if step.Done && !raised && braked && !c.waiting(p, live) {
 			pause = c.unchecked()
 			if pause <= 0 {
 				return nil
@@ -127,8 +128,9 @@ func (c *carrying) lost(found []brake.Found, live map[workload.ID]plan.Workload)
 // that it dropped, and for those that only a user can change.
 func (c *carrying) waiting(p plan.Plan, live map[workload.ID]plan.Workload) bool {
 	var names []string
+	refused := c.refusals()
 	for _, u := range unfinished(p, live) {
-		if !c.course.Dropped(u.ID) {
+		if !c.course.Dropped(u.ID) && refused[u.ID] == nil {
 			names = append(names, u.ID.Short())
 		}
 	}
@@ -137,8 +139,8 @@ func (c *carrying) waiting(p plan.Plan, live map[workload.ID]plan.Workload) bool
 			names = append(names, left.ID.Short())
 		}
 	}
-	for _, id := range c.unset() {
-		names = append(names, fmt.Sprintf("%s (%v)", id.Short(), c.refused[id]))
+	for _, id := range slices.SortedFunc(maps.Keys(refused), workload.Compare) {
+		names = append(names, fmt.Sprintf("%s (%v)", id.Short(), refused[id]))
 	}
 	if c.WaitFor == 0 || len(names) == 0 {
 		return false
@@ -197,30 +199,33 @@ func (c *carrying) brakeAll(ctx context.Context, p plan.Plan, live map[workload.
 	return finished
 }
 
-// unset returns the workloads whose brakes failed in the last round.
-func (c *carrying) unset() []workload.ID {
-	return slices.SortedFunc(maps.Keys(c.refused), workload.Compare)
+// refusals returns the errors of the brakes and the raises whose last try failed.
+func (c *carrying) refusals() map[workload.ID]error {
+	all := c.course.Refused()
+	maps.Copy(all, c.refused)
+	return all
 }
 
 // failed counts a write that failed or had no effect. After several of them, or an error
-// that another try does not fix, it drops the workload, and reports the error if there is
-// one.
-func (c *carrying) failed(id workload.ID, err error) (dropped bool) {
+// that another try does not fix at once, the waves continue without the workload. The run
+// tries a raise that failed again until it ends. It drops a workload that others write each
+// time.
+func (c *carrying) failed(id workload.ID, err error) {
 	c.tries[id]++
-	if c.tries[id] < patience && retryable(err) {
-		return false
+	often := c.tries[id] >= patience
+	switch {
+	case err != nil && (often || !retryable(err) || c.course.Refused()[id] != nil):
+		c.course.Refuse(id, err)
+		c.tries[id] = 0
+	case often:
+		c.course.Drop(id)
 	}
-	c.course.Drop(id)
-	if err != nil {
-		c.report.Problems = append(c.report.Problems, err)
-	}
-	return true
 }
 
-// raise carries out the raises that are due. A raise that failed, or that a change since
-// the sample forbids, is tried again after the next sample. That sample shows why the
-// workload is skipped.
-func (c *carrying) raise(ctx context.Context, live map[workload.ID]plan.Workload, asks []plan.Raise) {
+// raise carries out the raises that are due, and reports whether it raised a workload. A
+// raise that failed, or that a change since the sample forbids, is tried again after the
+// next sample. That sample shows why the workload is skipped.
+func (c *carrying) raise(ctx context.Context, live map[workload.ID]plan.Workload, asks []plan.Raise) (raised bool) {
 	for _, a := range asks {
 		if c.over(ctx) {
 			c.course.Failed(a.ID)
@@ -231,13 +236,16 @@ func (c *carrying) raise(ctx context.Context, live map[workload.ID]plan.Workload
 			c.course.Failed(a.ID)
 		}
 		if done.To > done.From {
+			raised = true
 			c.tries[a.ID] = 0
+			c.course.Accept(a.ID)
 			c.report.raised(done)
 			c.say(fmt.Sprintf("%s: %d -> %d", a.ID, done.From, done.To))
 			continue
 		}
 		c.failed(a.ID, err)
 	}
+	return raised
 }
 
 // write raises a workload as far as the rules of the plan allow in its present state. It
@@ -315,15 +323,16 @@ func (c *carrying) settle(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
+	refused := c.refusals()
+	for _, id := range slices.SortedFunc(maps.Keys(refused), workload.Compare) {
+		c.report.Problems = append(c.report.Problems, refused[id])
+	}
 	live, err := c.Cluster.Look(ctx)
 	if err != nil {
 		return err
 	}
 	end := c.make(live)
 	c.report.compare(end, live)
-	for _, id := range c.unset() {
-		c.report.Problems = append(c.report.Problems, c.refused[id])
-	}
 	c.report.Problems = append(c.report.Problems, c.late(end)...)
 	found, err := c.Cluster.Brakes(ctx)
 	if err != nil {

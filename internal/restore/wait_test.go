@@ -292,3 +292,75 @@ func TestABrakeThatIsRefusedIsTriedAgainWhileTheRunWaits(t *testing.T) {
 		}
 	}
 }
+
+// With --wait, a raise is tried again until the end: an admission policy may refuse it for a
+// while. The later waves do not wait for it.
+func TestARaiseThatIsRefusedIsTriedAgainWhileTheRunWaits(t *testing.T) {
+	t.Parallel()
+	webhook := apierrors.NewInternalError(errors.New("failed calling webhook"))
+	denied := apierrors.NewForbidden(deployments, "web", errors.New("admission webhook denied the request: a change freeze"))
+	for _, c := range []struct {
+		err   error
+		lasts time.Duration
+	}{{webhook, 2 * time.Minute}, {denied, 2 * time.Minute}, {webhook, time.Hour}, {denied, time.Hour}} {
+		w := newWorld()
+		start := w.now
+		w.refuse = map[string]error{"raise shop/web": c.err}
+		tries := 0
+		w.seen = func(id workload.ID) {
+			if id == webID {
+				tries++
+			}
+		}
+		r := w.restore()
+		r.WaitFor = restore.WaitFor
+		var said []string
+		r.Say = func(line string) { said = append(said, line) }
+		pass := r.Wait
+		r.Wait = func(ctx context.Context, d time.Duration) {
+			if pass(ctx, d); w.now.Sub(start) >= c.lasts {
+				w.refuse = nil
+			}
+		}
+		report, err := r.Run(t.Context(), w.tree())
+		ends := c.lasts < restore.WaitFor
+		if err != nil || (report.Err() == nil) != ends || report.TimedOut == ends {
+			t.Errorf("%v for %s: %v, %+v", c.err, c.lasts, err, report)
+		}
+		if !ends && (len(report.Problems) != 1 || report.Problems[0].Error() != c.err.Error() || tries < 300) {
+			t.Errorf("%v for %s: %q after %d tries", c.err, c.lasts, report.Problems, tries)
+		}
+		if took := w.now.Sub(start); ends && took > 5*time.Minute || !ends && (took < restore.WaitFor || took > restore.WaitFor+2*time.Minute) {
+			t.Errorf("%v for %s: it took %s", c.err, c.lasts, took)
+		}
+		if other := slices.Index(w.writes, "raise shop/api"); other < 0 || ends && other > slices.Index(w.writes, "raise shop/web") {
+			t.Errorf("%v for %s: wrote %q", c.err, c.lasts, w.writes)
+		}
+		if n := strings.Count(strings.Join(said, "\n"), "wait for shop/web ("+c.err.Error()+")"); n != 1 {
+			t.Errorf("%v for %s: said it %d times: %q", c.err, c.lasts, n, said)
+		}
+		if ends {
+			w.holds(t, "after")
+		}
+	}
+}
+
+// Without --wait, the run ends after the last wave. If the last try of a refused raise has an
+// effect, the run continues with the rest of the raise.
+func TestARaiseThatIsAcceptedAtTheEndIsFinished(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.live = map[workload.ID]plan.Workload{webID: {ID: webID, Replicas: 1}} // a brake would prolong the run
+	w.refuse = map[string]error{"raise shop/web": apierrors.NewForbidden(deployments, "web", errors.New("a change freeze"))}
+	r := w.restore()
+	r.Pace.PerMinute = 60
+	pass := r.Wait
+	r.Wait = func(ctx context.Context, d time.Duration) {
+		pass(ctx, d)
+		w.refuse = nil
+	}
+	report, err := r.Run(t.Context(), w.tree())
+	if err != nil || report.Err() != nil || w.live[webID].Replicas != 100 {
+		t.Errorf("%v, %v: %+v", err, report.Err(), w.live)
+	}
+}

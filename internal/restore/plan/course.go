@@ -3,6 +3,8 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -43,6 +45,7 @@ type Course struct {
 	lowered map[workload.ID]int
 	excused map[workload.ID]int32 // unready pods that the wave does not wait for any more
 	dropped map[workload.ID]bool
+	refused map[workload.ID]error  // why the last raise failed; Next requests it again beside the waves
 	left    map[workload.ID]Reason // why the rules of the plan forbid a raise now
 }
 
@@ -51,12 +54,13 @@ func NewCourse(p Plan, pace Pace, now time.Time) *Course {
 	return &Course{
 		plan: p, pace: pace, moved: now, filled: now, room: pace.most(), ready: map[workload.ID]int32{},
 		asked: map[workload.ID]int32{}, lowered: map[workload.ID]int{}, excused: map[workload.ID]int32{},
-		dropped: map[workload.ID]bool{}, left: map[workload.ID]Reason{},
+		dropped: map[workload.ID]bool{}, refused: map[workload.ID]error{}, left: map[workload.ID]Reason{},
 	}
 }
 
 // A batch is a number of pods that were requested at one time.
 type batch struct {
+	id   workload.ID
 	at   time.Time
 	pods int64
 }
@@ -71,8 +75,8 @@ type Step struct {
 }
 
 // Add adds the raises of a later plan, and returns all waves of the course. It adds no
-// raise of a workload that was dropped, or that the present wave or a later one has. A
-// raise whose wave has passed joins the present wave.
+// raise of a workload that was dropped or refused, or that the present wave or a later one
+// has. A raise whose wave has passed joins the present wave.
 func (c *Course) Add(p Plan) []Wave {
 	ahead := map[workload.ID]bool{}
 	for _, wave := range c.plan.Waves[c.at:] {
@@ -81,7 +85,7 @@ func (c *Course) Add(p Plan) []Wave {
 		}
 	}
 	for _, late := range p.Waves {
-		late.Raises = lists.Filter(late.Raises, func(r Raise) bool { return !ahead[r.ID] && !c.dropped[r.ID] })
+		late.Raises = lists.Filter(late.Raises, func(r Raise) bool { return !ahead[r.ID] && !c.dropped[r.ID] && c.refused[r.ID] == nil })
 		if len(late.Raises) == 0 {
 			continue
 		}
@@ -110,9 +114,53 @@ func (c *Course) Dropped(id workload.ID) bool { return c.dropped[id] }
 // Failed notes that a requested raise was not done, or only in part.
 func (c *Course) Failed(id workload.ID) { delete(c.asked, id) }
 
-// Next returns the next step, given the live workloads.
-func (c *Course) Next(live map[workload.ID]Workload, now time.Time) (s Step) {
+// Refuse notes that a requested raise failed, and why. The waves continue without the
+// workload. Each step requests its pods again, at the pace of the course.
+func (c *Course) Refuse(id workload.ID, why error) {
+	c.refused[id] = why
+	for i, b := range slices.Backward(c.recent) {
+		if b.id == id {
+			c.room += float64(b.pods) // the request created no pods
+			c.recent = slices.Delete(c.recent, i, i+1)
+			return
+		}
+	}
+}
+
+// Accept notes that a raise was done. The next Add takes the rest of it into the waves.
+func (c *Course) Accept(id workload.ID) { delete(c.refused, id) }
+
+// Refused returns why the last raise of each refused workload failed.
+func (c *Course) Refused() map[workload.ID]error { return maps.Clone(c.refused) }
+
+// Next returns the next step, given the live workloads. It also requests refused raises
+// after the end of the last wave.
+func (c *Course) Next(live map[workload.ID]Workload, now time.Time) Step {
 	c.refill(now)
+	s := c.next(live, now)
+	c.again(live, now, &s)
+	return s
+}
+
+// again requests the refused raises that the rules still allow.
+func (c *Course) again(live map[workload.ID]Workload, now time.Time, s *Step) {
+	var raises []Raise
+	for _, id := range slices.SortedFunc(maps.Keys(c.refused), workload.Compare) {
+		r, _ := c.plan.Judge(Raise{ID: id, To: math.MaxInt32}, live)
+		switch {
+		case r.To <= r.From:
+			delete(c.refused, id)
+		case !c.dropped[id]:
+			raises = append(raises, r)
+		}
+	}
+	moved := c.moved
+	c.ask(raises, live, now, s)
+	c.moved = moved // the wave made no progress
+}
+
+// next returns the next step of the waves.
+func (c *Course) next(live map[workload.ID]Workload, now time.Time) (s Step) {
 	for c.at < len(c.plan.Waves) {
 		wave := c.plan.Waves[c.at]
 		if !c.begun {
@@ -156,7 +204,7 @@ func (c *Course) still(wave Wave, live map[workload.ID]Workload, s *Step) (raise
 		before := c.left[r.ID]
 		c.left[r.ID] = left.Reason
 		switch {
-		case c.dropped[r.ID]:
+		case c.dropped[r.ID] || c.refused[r.ID] != nil:
 		case left.Skips():
 			delete(c.asked, r.ID)
 			if left.Reason != before {
@@ -200,7 +248,7 @@ func (c *Course) ask(raises []Raise, live map[workload.ID]Workload, now time.Tim
 		}
 		more := int32(min(room, int64(r.To-r.From)))
 		c.room -= float64(more)
-		c.recent = append(c.recent, batch{now, int64(more)})
+		c.recent = append(c.recent, batch{r.ID, now, int64(more)})
 		waiting += int64(more)
 		r.To = r.From + more
 		c.asked[r.ID], c.moved = r.To, now

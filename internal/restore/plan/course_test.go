@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -22,6 +23,7 @@ type play struct {
 	asked  []int32 // pods, in each second
 	said   []string
 	worst  int32 // unready pods at any time
+	refuse error // why the raises of a/refused fail; nil if they do not
 }
 
 func newPlay(declared map[string]int32, priority map[string]int32, pace plan.Pace) *play {
@@ -43,6 +45,12 @@ func (p *play) second(ready func(workload.ID) int32) bool {
 	s := p.course.Next(p.live, p.now)
 	p.said = append(p.said, s.Say...)
 	for _, a := range s.Ask {
+		if a.ID == deployment("a/refused") && p.refuse != nil {
+			p.course.Failed(a.ID)
+			p.course.Refuse(a.ID, p.refuse)
+			continue
+		}
+		p.course.Accept(a.ID)
 		w := p.live[a.ID]
 		asked += a.To - w.Replicas
 		w.Replicas = a.To
@@ -302,6 +310,44 @@ func TestLawsOfACourse(t *testing.T) {
 				t.Errorf("seed %d: %s is at %d, its level is %d", seed, short, got, level)
 			}
 		}
+	}
+}
+
+// A raise that is refused each second takes no pods of the pace from the waves, and a wave
+// without progress still ends. Once the raise is accepted, its workload gets its pods at the
+// pace.
+func TestARefusedRaiseDoesNotHoldUpTheWaves(t *testing.T) {
+	t.Parallel()
+	declared := map[string]int32{"a/refused": 1000, "a/stuck": 2, "a/second": 201}
+	priority := map[string]int32{"a/refused": 10, "a/stuck": 5}
+	p := newPlay(declared, priority, plan.Pace{PerMinute: 120, Unready: 10_000, Patience: time.Minute})
+	p.refuse = errors.New("denied")
+	refused, stuck, second := deployment("a/refused"), deployment("a/stuck"), deployment("a/second")
+	ready := func(id workload.ID) int32 {
+		if id == stuck {
+			return 0
+		}
+		return 1000
+	}
+	for p.live[second].Replicas == 1 && len(p.asked) < 100 {
+		p.second(ready)
+	}
+	if begun := len(p.asked); begun != 63 || p.asked[begun-1] != 20 {
+		t.Errorf("the last wave begins with %d pods after %d s", p.asked[begun-1], begun)
+	}
+	p.until(t, 110, ready)
+	if got := p.course.Refused(); p.live[second].Ready != 201 || p.live[refused].Replicas != 1 || len(got) != 1 || got[refused] != p.refuse {
+		t.Fatalf("refused %v, %+v", got, p.live)
+	}
+	p.refuse = nil
+	waves := plan.Make(map[workload.ID]checkpoint.Entry{refused: {Replicas: 1000}}, p.live, plan.Options{})
+	for p.live[refused].Ready < 1000 && len(p.asked) < 1000 {
+		p.second(ready)
+		p.course.Add(waves)
+	}
+	p.within(t, 120)
+	if p.live[refused].Ready != 1000 || len(p.course.Refused()) > 0 {
+		t.Errorf("after %d s: %+v", len(p.asked), p.live)
 	}
 }
 
