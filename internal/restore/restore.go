@@ -236,8 +236,9 @@ func (r *Restore) release(ctx context.Context, report *Report, expired bool) err
 // kedaTime is the time in which KEDA changes the HPA of a ScaledObject.
 const kedaTime = 30 * time.Second
 
-// undone waits until KEDA undoes the released brakes in its HPAs. KEDA before 2.18.2 never
-// does, if the ScaledObject states no selectPolicy (kedacore/keda#7291).
+// undone waits until KEDA undoes the released brakes in its HPAs. A KEDA whose operator does
+// not run never does. KEDA before 2.18.2 never does if the ScaledObject states no
+// selectPolicy (kedacore/keda#7291).
 func (r *Restore) undone(ctx context.Context, report *Report) error {
 	released := lists.Filter(report.Released, func(b Braked) bool {
 		return b.Scaler.Kind == plan.ScaledObject && b.Outcome == brake.Released && !r.DryRun
@@ -253,8 +254,8 @@ func (r *Restore) undone(ctx context.Context, report *Report) error {
 			continue
 		}
 		for _, b := range released {
-			report.Notices = append(report.Notices, fmt.Sprintf("%s: its HPA %s still does not scale down, "+
-				"because KEDA before 2.18.2 leaves selectPolicy at Disabled. Upgrade KEDA, or run\n"+
+			report.Notices = append(report.Notices, fmt.Sprintf("%s: its HPA %s still does not scale down. Either the KEDA operator "+
+				"does not run, or it is older than 2.18.2 and leaves selectPolicy at Disabled. Start or upgrade the operator, or run\n"+
 				`kubectl patch hpa %[2]s -n %[3]s --type=merge -p '{"spec":{"behavior":{"scaleDown":{"selectPolicy":"Max"}}}}'`,
 				b.Scaler, stale[b.Scaler.String()], b.Scaler.Namespace))
 		}

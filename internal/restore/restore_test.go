@@ -484,7 +484,8 @@ func TestTheRecheckOfBrakes(t *testing.T) {
 
 func TestAReleaseChecksTheHPAOfKEDA(t *testing.T) {
 	t.Parallel()
-	const notice = "scaledobject shop/mail: its HPA keda-hpa-mail still does not scale down, because KEDA before 2.18.2 leaves selectPolicy at Disabled. Upgrade KEDA, or run\n" +
+	const notice = "scaledobject shop/mail: its HPA keda-hpa-mail still does not scale down. Either the KEDA operator does not run, or it is older than 2.18.2 " +
+		"and leaves selectPolicy at Disabled. Start or upgrade the operator, or run\n" +
 		`kubectl patch hpa keda-hpa-mail -n shop --type=merge -p '{"spec":{"behavior":{"scaleDown":{"selectPolicy":"Max"}}}}'`
 	for name, c := range map[string]struct {
 		stale, until time.Duration
