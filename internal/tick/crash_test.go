@@ -14,18 +14,37 @@ type scene struct {
 	play func(w *world) // up to the tick that is killed
 }
 
+// raises plays up to the tick that raises shop/web from 100 to 200.
+func raises(w *world) {
+	w.scale("shop/web", 87)
+	w.ticks(2)
+	w.scale("shop/web", 180)
+	w.ticks(1)
+}
+
+// merges plays up to the tick after the merge of a proposal of shop/web at 100.
+func merges(w *world) {
+	w.Host, w.Propose = true, true
+	w.scale("shop/web", 87)
+	w.ticks(2)
+	w.mergeProposal(false)
+	w.ticks(1)
+}
+
+// proposes plays up to an open proposal that raises shop/web from 100 to 200.
+func proposes(w *world) {
+	merges(w)
+	w.scale("shop/web", 180)
+	w.ticks(2)
+}
+
 var scenes = []scene{
 	{"first checkpoint", func(w *world) {
 		w.scale("shop/web", 87)
 		w.scale("pay/ledger", 12)
 		w.ticks(1)
 	}},
-	{"raise", func(w *world) {
-		w.scale("shop/web", 87)
-		w.ticks(2)
-		w.scale("shop/web", 180)
-		w.ticks(1)
-	}},
+	{"raise", raises},
 	{"lowering", func(w *world) {
 		w.scale("shop/web", 87)
 		w.ticks(2)
@@ -48,10 +67,7 @@ var scenes = []scene{
 		w.setTo("shop/api", 150)
 	}},
 	{"rival to lose against", func(w *world) {
-		w.scale("shop/web", 87)
-		w.ticks(2)
-		w.scale("shop/web", 180)
-		w.ticks(1)
+		raises(w)
 		w.Rival = func() { w.Repository.Edit("elsewhere", w.Now, map[string][]byte{"app.yaml": []byte("x")}) }
 	}},
 	{"proposal opened", func(w *world) {
@@ -68,13 +84,7 @@ var scenes = []scene{
 		w.ticks(1)
 	}},
 	{"proposal moot", func(w *world) {
-		w.Host, w.Propose = true, true
-		w.scale("shop/web", 87)
-		w.ticks(2)
-		w.mergeProposal(false)
-		w.ticks(1)
-		w.scale("shop/web", 180)
-		w.ticks(2)
+		proposes(w)
 		w.scale("shop/web", 87)
 		w.ticks(26*12 + 1)
 	}},
@@ -97,11 +107,7 @@ var scenes = []scene{
 		w.Repository.Decline(w.openProposal().ID)
 	}},
 	{"Component to propose", func(w *world) {
-		w.Host, w.Propose = true, true
-		w.scale("shop/web", 87)
-		w.ticks(2)
-		w.mergeProposal(false)
-		w.ticks(1)
+		merges(w)
 		w.setTo("shop/web", 150)
 	}},
 	{"Component to join a proposal", func(w *world) {

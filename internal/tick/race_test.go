@@ -16,8 +16,7 @@ import (
 func TestAPushThatLosesEveryRace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(map[string]string{"gitlatch.yaml": latching})
-	w.scale("shop/web", 87)
-	w.ticks(1)
+	raises(w)
 	lost := 0
 	var rival func()
 	rival = func() {
@@ -40,7 +39,7 @@ func TestAPushThatLosesEveryRace(t *testing.T) {
 		t.Errorf("it lost %d races and waited %v, want %v", lost, waits, want)
 	}
 	w.ticks(1)
-	if e := w.entries(t)[id("shop/web")]; e.Replicas != 100 {
+	if e := w.entries(t)[id("shop/web")]; e.Replicas != 200 {
 		t.Errorf("the next tick left git at %d", e.Replicas)
 	}
 }
@@ -67,13 +66,7 @@ func TestAUserPushesToAProposalDuringATick(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true, hold: {down: 10m}}\n"})
-			w.Host, w.Propose = true, true
-			w.scale("shop/web", 87)
-			w.ticks(2)
-			w.mergeProposal(false)
-			w.ticks(1)
-			w.scale("shop/web", 180)
-			w.ticks(2)
+			proposes(w)
 			if w.openProposal() == nil {
 				t.Fatal("it proposes nothing")
 			}
