@@ -178,11 +178,11 @@ bench-cold: zip-size ## Measure a cold start of the Lambda: its size, package in
 	@go run ./scripts/bench-cold
 
 .PHONY: bench-rebuild
-bench-rebuild: ## Measure rebuilds from git, with checkpoints and without, at Kubernetes' own pace (PODS=40: at that size; half an hour or more for all; LATE=15m: let the traffic come later, with brakes and without)
+bench-rebuild: ## Measure rebuilds from git, with checkpoints and without, at Kubernetes' own pace (PODS=40: at that size; half an hour or more for all; METHODS=absent,limit,admission: these alone, one after the other; PROFILES=folder: profile the API server; LATE=15m: let the traffic come later, with brakes and without)
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/flux/build.sh >/dev/null
 	@scripts/argocd/build.sh >/dev/null
-	@go -C internal/proof/rebuild test -count 1 -timeout 90m -run '^TestRebuild$$' -pods '$(or $(PODS),40$(comma)400$(comma)4000)' $(if $(LATE),-late $(LATE)) | grep --line-buffered -vE '^(PASS$$|ok )'
+	@go -C internal/proof/rebuild test -count 1 -timeout 150m -run '^TestRebuild$$' -pods '$(or $(PODS),40$(comma)400$(comma)4000)' $(if $(METHODS),-methods '$(METHODS)') $(if $(PROFILES),-profiles '$(abspath $(PROFILES))') $(if $(LATE),-late $(LATE)) | grep --line-buffered -vE '^(PASS$$|ok )'
 
 .PHONY: bench-inert
 bench-inert: ## Let live clusters take 200 commits of checkpoints under Flux and Argo CD, and count what they scale (COMMITS=20)

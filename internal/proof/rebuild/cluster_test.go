@@ -22,6 +22,7 @@ type cluster struct {
 	cp   *controlplane.ControlPlane
 	load *load.Load
 	from time.Time // the instant of the first apply
+	cpu  string    // the CPU that each program used until the load was served, as a line
 
 	origin *gitserver.Origin // the repository of the rebuild
 	git    string            // the folder that its branch is checked out in

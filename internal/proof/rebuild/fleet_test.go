@@ -41,14 +41,21 @@ func (f form) fleet() []member {
 
 // levels returns the 1-2-5 levels that the fleet rounds up to.
 func (f form) levels() map[workload.ID]int32 {
-	share := int32(f.pods / 40)
-	all := f.fleet()
-	up := map[int32][]int32{1: {20, 20, 10, 5}, 10: {200, 200, 100, 50}, 100: {2000, 2000, 1000, 500}}[share]
 	levels := map[workload.ID]int32{}
-	for i, m := range all {
-		levels[m.id()] = up[i]
+	for _, m := range f.fleet() {
+		levels[m.id()] = level(m.need)
 	}
 	return levels
+}
+
+func level(need int) int32 {
+	for decade := 1; ; decade *= 10 {
+		for _, digit := range []int{1, 2, 5} {
+			if digit*decade >= need {
+				return int32(digit * decade)
+			}
+		}
+	}
 }
 
 func (f form) loads() map[string]float64 {

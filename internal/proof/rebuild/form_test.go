@@ -3,19 +3,23 @@ package rebuild
 import (
 	"flag"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/load"
 )
 
 var (
-	atSizes = flag.String("pods", "", "measure rebuilds of so many pods each, 40,400, at Kubernetes' own pace, and print figures; takes minutes each")
-	late    = flag.Duration("late", 0, "with -pods: measure traffic that comes so long after the rebuild, braked and unbraked, instead")
+	atSizes  = flag.String("pods", "", "measure rebuilds of so many pods each, 40,400, at Kubernetes' own pace, and print figures; takes minutes each")
+	chosen   = flag.String("methods", "", "with -pods: run only these methods, absent,limit,admission, one after the other; all run at once by default")
+	profiles = flag.String("profiles", "", "with -pods: write a CPU profile of the API server, for a minute from the first apply, to this folder")
+	late     = flag.Duration("late", 0, "with -pods: measure traffic that comes so long after the rebuild, braked and unbraked, instead")
 )
 
 // A form is the size of the fleet, with the durations of its parts. README.md has the
@@ -44,7 +48,10 @@ type form struct {
 // more than ten rounds of a minute.
 func realForm(pods int) form {
 	deadline := 10 * time.Minute
-	if pods > 1000 {
+	switch {
+	case pods > 4000:
+		deadline = 25 * time.Minute
+	case pods > 1000:
 		deadline = 15 * time.Minute
 	}
 	return form{
@@ -77,6 +84,11 @@ func forms(t *testing.T) []form {
 	if *atSizes == "" {
 		return []form{quickForm()}
 	}
+	for _, name := range methods() {
+		if !slices.ContainsFunc(slices.Concat(compared, ways), func(w way) bool { return w.name == name }) {
+			t.Fatalf("-methods: no method is named %q", name)
+		}
+	}
 	var all []form
 	for text := range strings.SplitSeq(*atSizes, ",") {
 		pods, err := strconv.Atoi(strings.TrimSpace(text))
@@ -86,6 +98,17 @@ func forms(t *testing.T) []form {
 		all = append(all, realForm(pods))
 	}
 	return all
+}
+
+// methods returns the names of the methods that the flag selects; none means all.
+func methods() []string {
+	return strings.FieldsFunc(*chosen, func(r rune) bool { return r == ',' })
+}
+
+// selected returns the ways that the flag selects.
+func selected(all []way) []way {
+	names := methods()
+	return lists.Filter(all, func(w way) bool { return len(names) == 0 || slices.Contains(names, w.name) })
 }
 
 // options returns the options of the form's control plane.

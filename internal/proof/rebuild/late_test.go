@@ -33,7 +33,7 @@ func arm(w way, braked bool) string {
 func (f form) lateWays() []way {
 	switch {
 	case f.late > 0:
-		return ways
+		return selected(ways)
 	case f.quick:
 		return ways[:1]
 	}

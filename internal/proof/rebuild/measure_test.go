@@ -86,6 +86,7 @@ func TestFiguresSayWhereTheyHangOnTheDeadline(t *testing.T) {
 	runs := map[string]run{
 		absent.name:  made([2]int{1, 1}, [2]int{8, 8}),
 		patient.name: made([2]int{1, 1}, [2]int{2, 2}, [2]int{4, 4}, [2]int{8, 8}, [2]int{16, 16}),
+		limit.name:   made([2]int{18, 0}, [2]int{18, 0}, [2]int{18, 18}),
 	}
 	for i, w := range ways {
 		seen := slices.Repeat([][2]int{{20, 0}}, i+1)
@@ -101,9 +102,19 @@ figure rebuild_speedup_if_no_pod_fails_flux_40 4.0
 figure rebuild_speedup_if_no_pod_fails_overlay_40 2.0
 figure rebuild_speedup_if_no_pod_fails_admission_40 1.3
 figure rebuild_speedup_if_no_pod_fails_argocd_40 1.0
+figure rebuild_over_limit_flux_40 0.50
+figure rebuild_over_limit_overlay_40 1.00
+figure rebuild_over_limit_admission_40 1.50
+figure rebuild_over_limit_argocd_40 2.00
 `
-	if got := f.figures("", absent, runs) + f.figures("if_no_pod_fails_", patient, runs); got != want {
+	if got := f.figures("speedup", absent, runs) + f.figures("speedup_if_no_pod_fails", patient, runs) + f.figures("over_limit", limit, runs); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	const chosen = `figure rebuild_over_limit_admission_40 1.50
+`
+	some := map[string]run{limit.name: runs[limit.name], "admission": runs["admission"]}
+	if got := f.figures("speedup", absent, some) + f.figures("over_limit", limit, some); got != chosen {
+		t.Errorf("of two methods: got\n%swant\n%s", got, chosen)
 	}
 	if lowest := f.lowest(runs); lowest != 17./18 {
 		t.Errorf("covered at least %.3f, want %.3f", lowest, 17./18)

@@ -13,16 +13,16 @@ import (
 
 // print draws the served load over time, and prints the figures of one size.
 func (f form) print(runs map[string]run) {
-	slow, recovered := runs[absent.name].recovered()
-	kind, kindRecovered := runs[patient.name].recovered()
-	least, _ := runs[limit.name].recovered()
-	rows := [][]string{
-		{fmt.Sprintf("%d pods", f.pods), "serves its load after", "at its need at once", "sooner", "than if no pod failed", "autoscalers own the counts after"},
-		{"replicas absent", span(slow, recovered), span(least, true), "", "", ""},
-		{"replicas absent, no pod fails", span(kind, kindRecovered), span(least, true), "", "", ""},
+	rows := [][]string{{fmt.Sprintf("%d pods", f.pods), "serves its load after", "at its need at once", "sooner", "than if no pod failed", "autoscalers own the counts after"}}
+	least := f.time(runs, limit)
+	for _, w := range []way{absent, patient} {
+		if _, ok := runs[w.name]; ok {
+			title := map[string]string{absent.name: "replicas absent", patient.name: "replicas absent, no pod fails"}[w.name]
+			rows = append(rows, []string{title, f.time(runs, w), least, "", "", ""})
+		}
 	}
 	slowest, last := "", time.Duration(0)
-	for _, w := range ways {
+	for _, w := range ran(runs) {
 		r := runs[w.name]
 		fast, _ := r.recovered()
 		if fast > last {
@@ -33,31 +33,60 @@ func (f form) print(runs map[string]run) {
 			_, after, _ := r.owned(m)
 			owned = max(owned, after)
 		}
-		rows = append(rows, []string{w.name, span(fast, true), span(least, true), ratio(slow, fast) + "x", ratio(kind, fast) + "x", span(owned, true)})
+		sooner := func(other way) string {
+			o, ok := runs[other.name]
+			if !ok {
+				return ""
+			}
+			slow, _ := o.recovered()
+			return ratio(slow, fast) + "x"
+		}
+		rows = append(rows, []string{w.name, span(fast, true), least, sooner(absent), sooner(patient), span(owned, true)})
 	}
 	style := tty.StyleFor(os.Stdout, os.Getenv)
-	title := fmt.Sprintf("Load served after a rebuild, in %% of that of %d pods, over minutes", f.pods)
-	fmt.Println(term.Plot{
-		Title: title, To: max(slow, last), Every: marks(max(slow, last)),
-		Scale: runs[absent.name].points(), Level: runs[slowest].points(),
-	}.Draw(style))
-	fmt.Println(style.Legend("replicas absent", "with a checkpoint, "+slowest))
-	fmt.Println()
+	if without, ok := runs[absent.name]; ok && slowest != "" {
+		slow, _ := without.recovered()
+		title := fmt.Sprintf("Load served after a rebuild, in %% of that of %d pods, over minutes", f.pods)
+		fmt.Println(term.Plot{
+			Title: title, To: max(slow, last), Every: marks(max(slow, last)),
+			Scale: without.points(), Level: runs[slowest].points(),
+		}.Draw(style))
+		fmt.Println(style.Legend("replicas absent", "with a checkpoint, "+slowest))
+		fmt.Println()
+	}
 	fmt.Println(term.Table("lrrrrr", rows...))
-	fmt.Println(f.figures("", absent, runs) + f.figures("if_no_pod_fails_", patient, runs))
+	fmt.Println(f.figures("speedup", absent, runs) + f.figures("speedup_if_no_pod_fails", patient, runs) + f.figures("over_limit", limit, runs))
 }
 
-// figures returns the speedup of each method over a rebuild without checkpoints, a line
-// each. If the latter did not end, a line before them states the time that was waited.
-func (f form) figures(of string, without way, runs map[string]run) string {
-	var text strings.Builder
-	slow, recovered := runs[without.name].recovered()
-	if !recovered {
-		fmt.Fprintf(&text, "%s did not serve its load in the %s that it was given, which count as its time:\n", without.name, slow)
+// time returns the time of a method as text; "" if the method did not run.
+func (f form) time(runs map[string]run, w way) string {
+	r, ok := runs[w.name]
+	if !ok {
+		return ""
 	}
-	for _, w := range ways {
+	return span(r.recovered())
+}
+
+// figures returns the ratio of the time of another run to the time of each method, a line
+// each. For the limit, it is the inverse. If the other run did not end, a line before them
+// states the time that was waited. Without the other run, there are no figures.
+func (f form) figures(name string, other way, runs map[string]run) string {
+	compared, ok := runs[other.name]
+	if !ok {
+		return ""
+	}
+	var text strings.Builder
+	slow, recovered := compared.recovered()
+	if !recovered {
+		fmt.Fprintf(&text, "%s did not serve its load in the %s that it was given, which count as its time:\n", other.name, slow)
+	}
+	for _, w := range ran(runs) {
 		fast, _ := runs[w.name].recovered()
-		fmt.Fprintf(&text, "figure rebuild_speedup_%s%s_%d %s\n", of, w.name, f.pods, ratio(slow, fast))
+		figure := ratio(slow, fast)
+		if other.name == limit.name {
+			figure = fmt.Sprintf("%.2f", fast.Seconds()/slow.Seconds())
+		}
+		fmt.Fprintf(&text, "figure rebuild_%s_%s_%d %s\n", name, w.name, f.pods, figure)
 	}
 	return text.String()
 }
@@ -65,7 +94,7 @@ func (f form) figures(of string, without way, runs map[string]run) string {
 // lowest returns the lowest coverage of a workload for all methods with checkpoints.
 func (f form) lowest(runs map[string]run) float64 {
 	lowest := math.Inf(1)
-	for _, w := range ways {
+	for _, w := range ran(runs) {
 		for _, m := range f.fleet() {
 			covers, _ := runs[w.name].coverage(m)
 			lowest = min(lowest, covers)

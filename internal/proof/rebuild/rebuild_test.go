@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/testenv/load"
 )
 
@@ -23,7 +24,8 @@ const (
 )
 
 // TestRebuild deletes a cluster and rebuilds it from git, without checkpoints and by each
-// method with them. Without -pods it runs the quick form.
+// method with them. Without -pods it runs the quick form. With -methods, each rebuild has
+// the machine to itself.
 func TestRebuild(t *testing.T) {
 	if testing.Short() {
 		t.Skip("no cluster is rebuilt: go test ./internal/proof/rebuild without -short does, in a minute")
@@ -40,16 +42,21 @@ func TestRebuild(t *testing.T) {
 
 			runs := &runs{of: map[string]run{}}
 			t.Run("rebuilt", func(t *testing.T) {
+				beside := func(t *testing.T) {
+					if len(methods()) == 0 {
+						t.Parallel()
+					}
+				}
 				for _, w := range f.ways() {
 					t.Run(w.name, func(t *testing.T) {
-						t.Parallel()
+						beside(t)
 						runs.add(f.rebuild(t, w, k, &runs.creating))
 					})
 				}
 				for _, w := range f.lateWays() {
 					for _, braked := range []bool{true, false} {
 						t.Run(arm(w, braked), func(t *testing.T) {
-							t.Parallel()
+							beside(t)
 							runs.add(f.rebuildLate(t, w, k, braked, &runs.creating))
 						})
 					}
@@ -88,7 +95,7 @@ func (r *runs) add(one run) {
 	defer r.mu.Unlock()
 	r.of[one.way] = one
 	if after, ok := one.recovered(); !one.form.quick {
-		fmt.Printf("%d pods, %s: serves its load after %s\n", one.form.pods, one.way, span(after, ok))
+		fmt.Printf("%d pods, %s: serves its load after %s\n%s", one.form.pods, one.way, span(after, ok), one.cpu)
 	}
 }
 
@@ -97,7 +104,7 @@ func (r *runs) add(one run) {
 func (f form) firstCluster(t *testing.T, k *keeper) {
 	c := newCluster(t, f, k)
 	c.cp.Kubectl(t, f.grown(), "create", "-f", "-")
-	must(t, c.wait(t, settling, c.atRest))
+	must(t, c.wait(t, max(settling, f.deadline), c.atRest))
 	s := k.sampler(t, c.cp, nil)
 	for range 2 {
 		k.tick(t, s)
@@ -118,7 +125,7 @@ func (f form) rebuild(t *testing.T, w way, k *keeper, creating *sync.Mutex) run 
 	}
 	if w.without {
 		_ = c.rebuild(t, w) // run.recovered reports whether it recovered
-		return run{way: w.name, form: f, from: c.from, looks: c.looks()}
+		return run{way: w.name, form: f, from: c.from, looks: c.looks(), cpu: c.cpu}
 	}
 	func() {
 		creating.Lock()
@@ -126,11 +133,11 @@ func (f form) rebuild(t *testing.T, w way, k *keeper, creating *sync.Mutex) run 
 		must(t, c.rebuild(t, w))
 	}()
 	if w.reconcile == nil {
-		return run{way: w.name, form: f, from: c.from, looks: c.looks()}
+		return run{way: w.name, form: f, from: c.from, looks: c.looks(), cpu: c.cpu}
 	}
 	c.autoscaled(t)
 	c.reconciled(t, w)
-	r := run{way: w.name, form: f, from: c.from, looks: c.looks()}
+	r := run{way: w.name, form: f, from: c.from, looks: c.looks(), cpu: c.cpu}
 	r.followed = c.follows(t)
 	return r
 }
@@ -138,9 +145,13 @@ func (f form) rebuild(t *testing.T, w way, k *keeper, creating *sync.Mutex) run 
 // rebuild creates the workloads from git, and waits until they serve all of the load.
 func (c *cluster) rebuild(t *testing.T, w way) error {
 	t.Helper()
+	c.profile(t, w.name)
+	before := c.used()
 	c.from = time.Now()
 	w.create(c, t, everything)
-	return c.wait(t, c.form.deadline-time.Since(c.from), c.served)
+	err := c.wait(t, c.form.deadline-time.Since(c.from), c.served)
+	c.cpu = cpuText(before, c.used())
+	return err
 }
 
 // looks returns the samples since the first apply.
@@ -212,23 +223,21 @@ func (c *cluster) rescaled(t *testing.T, m member) time.Time {
 	return at
 }
 
+// ran returns the methods with checkpoints that the runs contain.
+func ran(runs map[string]run) []way {
+	return lists.Filter(ways, func(w way) bool { return runs[w.name].way != "" })
+}
+
 // compare compares the methods with the cluster without checkpoints.
 func (f form) compare(t *testing.T, runs map[string]run) {
 	t.Helper()
-	without := runs[absent.name]
-	slow, recovered := without.recovered()
-	for _, m := range f.fleet() {
-		counts := without.counts(m)
-		t.Logf("%s without a checkpoint: %d", m, counts)
-		// From 1 replica, the half that serves the load takes this number of doublings.
-		if rounds := doublings((m.need + 1) / 2); recovered && len(counts)-1 < rounds {
-			t.Errorf("%s without a checkpoint came to serve its load by %d, want %d doublings", m, counts, rounds)
-		}
+	if without, ok := runs[absent.name]; ok {
+		without.doubles(t)
 	}
-	for _, w := range ways {
+	for _, w := range ran(runs) {
 		r := runs[w.name]
 		fast, _ := r.recovered()
-		t.Logf("%s: %s, against %s; a change of load was followed in %s", w.name, fast.Round(time.Second), slow.Round(time.Second), r.followed.Round(time.Second))
+		t.Logf("%s: %s; a change of load was followed in %s", w.name, fast.Round(time.Second), r.followed.Round(time.Second))
 		for _, other := range []way{absent, patient} {
 			o, ok := runs[other.name]
 			if !ok {
@@ -245,6 +254,20 @@ func (f form) compare(t *testing.T, runs map[string]run) {
 		}
 		for _, m := range f.fleet() {
 			r.hold(t, m)
+		}
+	}
+}
+
+// doubles checks the replica counts of a run without checkpoints.
+func (r run) doubles(t *testing.T) {
+	t.Helper()
+	_, recovered := r.recovered()
+	for _, m := range r.form.fleet() {
+		counts := r.counts(m)
+		t.Logf("%s without a checkpoint: %d", m, counts)
+		// From 1 replica, the half that serves the load takes this number of doublings.
+		if rounds := doublings((m.need + 1) / 2); recovered && len(counts)-1 < rounds {
+			t.Errorf("%s without a checkpoint came to serve its load by %d, want %d doublings", m, counts, rounds)
 		}
 	}
 }

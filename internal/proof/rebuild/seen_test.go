@@ -14,6 +14,7 @@ type run struct {
 	looks    []load.Look
 	from     time.Time
 	followed time.Duration // time from a change of the load until the replicas were right
+	cpu      string        // the CPU that each program used until the load was served, as a line; "" if unknown
 }
 
 // recovered returns the time until all workloads served their full load at the same

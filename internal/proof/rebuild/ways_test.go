@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,9 @@ var (
 // limit is the fastest possible method: it creates all pods that the load needs at
 // once, and nothing delays them.
 var limit = way{name: "limit", create: (*cluster).applyNeed}
+
+// compared are the methods that the methods with checkpoints are compared with.
+var compared = []way{absent, patient, limit}
 
 // ways are the methods with checkpoints that run here.
 var ways = []way{
@@ -215,5 +219,5 @@ func (f form) ways() []way {
 	case f.quick:
 		return append([]way{absent}, ways...)
 	}
-	return append([]way{absent, patient, limit}, ways...)
+	return selected(slices.Concat(compared, ways))
 }

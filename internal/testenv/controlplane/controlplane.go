@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -45,6 +46,7 @@ type ControlPlane struct {
 	id         *identity
 	kubeconfig string
 	nodes      int
+	programs   []*process // the control plane without the programs of Run
 }
 
 // Start starts a control plane without nodes and returns once it answers and
@@ -99,8 +101,44 @@ func Start(t testing.TB, o Options) *ControlPlane {
 		"--kubeconfig="+cp.configure(t, "kwok"),
 		"--config="+cp.stages(t, o.PodStart), // without stages it plays nothing
 		"--manage-all-nodes", "-v=WARN", "--node-lease-duration-seconds=40")
-	cp.wait(t, "the controllers work", cp.controlled, etcd, api, manager, scheduler, kwok)
+	cp.programs = []*process{etcd, api, manager, scheduler, kwok}
+	cp.wait(t, "the controllers work", cp.controlled, cp.programs...)
 	return cp
+}
+
+// CPU returns the CPU time that each program of the control plane has used so far, by the
+// name of the program. It does not contain the programs of Run. It is empty on a machine
+// without /proc.
+func (cp *ControlPlane) CPU() map[string]time.Duration {
+	used := map[string]time.Duration{}
+	for _, p := range cp.programs {
+		if cpu := p.cpu(); cpu > 0 {
+			used[p.name] = cpu
+		}
+	}
+	return used
+}
+
+// Profile returns a CPU profile of the API server over a time from now on, for pprof.
+func (cp *ControlPlane) Profile(ctx context.Context, span time.Duration) ([]byte, error) {
+	client, err := rest.HTTPClientFor(cp.Config())
+	if err != nil {
+		return nil, err
+	}
+	url := fmt.Sprintf("%s/debug/pprof/profile?seconds=%.0f", cp.server, span.Seconds())
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("profile the API server: %s", answer.Status)
+	}
+	return io.ReadAll(answer.Body)
 }
 
 // Config returns the client configuration of an administrator.

@@ -5,9 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // A process is one program of the control plane with a log file. It leads a separate
@@ -51,6 +53,22 @@ func start(t testing.TB, dir string, variables []string, binary string, args ...
 		}
 	})
 	return p
+}
+
+// cpu returns the CPU time that the program has used so far. It is 0 on a machine without
+// /proc.
+func (p *process) cpu() time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), ") ") // the name of the program may have spaces
+	var ticks int64
+	for _, field := range strings.Fields(rest)[11:13] { // in user mode and in the kernel
+		n, _ := strconv.ParseInt(field, 10, 64)
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
 }
 
 // stop kills the full group at once. Nothing in it is needed later, and the log then
