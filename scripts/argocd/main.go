@@ -1,6 +1,6 @@
 // Command argocd runs Argo CD for the tests: its application-controller, its repo-server,
-// its applicationset-controller or a Redis in memory. The name of the started program
-// selects one of them.
+// its applicationset-controller, its API server, its CLI or a Redis in memory. The name of
+// the started program selects one of them.
 package main
 
 import (
@@ -13,6 +13,8 @@ import (
 	controller "github.com/argoproj/argo-cd/v3/cmd/argocd-application-controller/commands"
 	applicationset "github.com/argoproj/argo-cd/v3/cmd/argocd-applicationset-controller/commands"
 	reposerver "github.com/argoproj/argo-cd/v3/cmd/argocd-repo-server/commands"
+	server "github.com/argoproj/argo-cd/v3/cmd/argocd-server/commands"
+	cli "github.com/argoproj/argo-cd/v3/cmd/argocd/commands"
 )
 
 func main() {
@@ -24,6 +26,10 @@ func main() {
 
 func run(name string) error {
 	switch name {
+	case "argocd":
+		return cli.NewCommand().Execute()
+	case "argocd-server":
+		return server.NewCommand().Execute()
 	case "argocd-application-controller":
 		return controller.NewCommand().Execute()
 	case "argocd-applicationset-controller":

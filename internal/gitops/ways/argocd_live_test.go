@@ -2,11 +2,13 @@ package ways_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/docs"
 	"github.com/gitlatch/gitlatch/internal/gitops/ways"
 	"github.com/gitlatch/gitlatch/internal/testenv/argocd"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
@@ -86,6 +88,31 @@ func (l *live) outlives(t *testing.T) {
 	l.until(t, "a rebuild begins with the checkpoints", func(counts string) bool { return counts == "100 20" })
 }
 
+// onPage returns the commands of a program on the runbook, in their order.
+func onPage(t *testing.T, program string) (commands []string) {
+	t.Helper()
+	for _, m := range regexp.MustCompile("(?m)(?:^    |`)("+program+" [^`\n]+)").FindAllStringSubmatch(docs.Text("runbook"), -1) {
+		commands = append(commands, m[1])
+	}
+	if len(commands) != 3 {
+		t.Fatalf("the page has the commands %q", commands)
+	}
+	return commands
+}
+
+// runbook runs the commands of the runbook with the CLI of Argo CD. They sync the
+// Application, and then end its automated syncs.
+func (l *live) runbook(t *testing.T) {
+	t.Helper()
+	run := l.tool.(*argocd.ArgoCD).Serve(t)
+	for _, command := range onPage(t, "argocd") {
+		t.Logf("$ %s\n%s", command, run(command))
+	}
+	if got := l.Kubectl(t, "", "get", "-n", "argocd", "applications.argoproj.io/"+example.Name, "-o", "jsonpath={.spec.syncPolicy.automated}"); got != "" {
+		t.Errorf("it still syncs automatically: %s", got)
+	}
+}
+
 // Without the rule, commits scale the cluster. The audit log shows it.
 func TestWithoutItsRuleArgoCDScalesALiveCluster(t *testing.T) {
 	t.Parallel()
@@ -106,6 +133,7 @@ func TestWithoutItsRuleArgoCDScalesALiveCluster(t *testing.T) {
 	l.brakes(t, "-n argocd applications.argoproj.io/"+example.Name, `[{"op": "add", "path": "/spec/ignoreDifferences", "value": [
 		{"group": "autoscaling", "kind": "HorizontalPodAutoscaler", "jsonPointers": ["/spec/behavior/scaleDown/selectPolicy"]},
 		{"group": "keda.sh", "kind": "ScaledObject", "jsonPointers": ["/metadata/annotations/autoscaling.keda.sh~1paused-scale-in"]}]}]`)
+	l.runbook(t)
 }
 
 // besides is the number of other objects in each of the syncs below.
