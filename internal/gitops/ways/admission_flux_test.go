@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/flux"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -60,6 +61,27 @@ func TestAdmissionAppliesTheCheckpointOnCreationOnly(t *testing.T) {
 	l.want(t, "a rebuild", "50 10")
 	if got, want := l.images(t), v2+" "+cartV1; got != want {
 		t.Errorf("without a rollout in flight they are created with %s, want %s", got, want)
+	}
+	l.bootstrapped(t)
+}
+
+// bootstrapped runs the commands of the runbook with the CLI of Flux. They reconcile the
+// first Kustomization, which contains the others, and then suspend the workloads'.
+func (l *live) bootstrapped(t *testing.T) {
+	t.Helper()
+	l.Apply(t, `{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: flux-system, namespace: flux-system},
+		spec: {interval: 10m, prune: true, path: flux, sourceRef: {kind: GitRepository, name: prod-eu}}}`)
+	var all string
+	for _, command := range onPage(t, "flux") {
+		out := l.tool.(*flux.Flux).Run(t, command)
+		t.Logf("$ %s\n%s", command, out)
+		all += out
+	}
+	if ready := strings.Count(all, "True \tApplied revision"); ready != 4 {
+		t.Errorf("%d of 4 Kustomizations are ready", ready)
+	}
+	if got := l.Kubectl(t, "", "get", "-n", "flux-system", "kustomizations/"+example.Name, "-o", "jsonpath={.spec.suspend}"); got != "true" {
+		t.Errorf("suspend is %q", got)
 	}
 }
 

@@ -69,7 +69,7 @@ func (f form) time(runs map[string]run, w way) string {
 
 // figures returns the ratio of the time of another run to the time of each method, a line
 // each. For the limit, it is the inverse. If the other run did not end, a line before them
-// states the time that was waited. Without the other run, there are no figures.
+// states the time that was waited. If the other run is missing, the result is "".
 func (f form) figures(name string, other way, runs map[string]run) string {
 	compared, ok := runs[other.name]
 	if !ok {

@@ -90,6 +90,7 @@ type gitRepository struct {
 	Metadata struct {
 		Namespace, Name string
 		Generation      int64
+		Annotations     map[string]string
 	}
 	Spec struct {
 		URL    string
@@ -97,8 +98,9 @@ type gitRepository struct {
 		Ref    struct{ Branch string }
 	}
 	Status struct {
-		ObservedGeneration int64
-		Artifact           struct{ Revision string }
+		ObservedGeneration     int64
+		LastHandledReconcileAt string
+		Artifact               struct{ Revision string }
 	}
 }
 
@@ -118,7 +120,8 @@ func (s *source) all(ctx context.Context) error {
 	return nil
 }
 
-// one packs the tip of a repository, if the status has another revision.
+// one packs the tip of a repository, if the status has another revision or another request
+// of a user.
 func (s *source) one(ctx context.Context, r gitRepository) error {
 	origin := s.repositories[r.Spec.URL]
 	if origin == nil {
@@ -127,7 +130,9 @@ func (s *source) one(ctx context.Context, r gitRepository) error {
 	branch := cmp.Or(r.Spec.Ref.Branch, "main")
 	tip := origin.Tip(branch)
 	revision := branch + "@sha1:" + tip
-	if tip == "" || r.Status.Artifact.Revision == revision && r.Status.ObservedGeneration == r.Metadata.Generation {
+	requested := r.Metadata.Annotations["reconcile.fluxcd.io/requestedAt"]
+	if tip == "" || r.Status.Artifact.Revision == revision && r.Status.ObservedGeneration == r.Metadata.Generation &&
+		r.Status.LastHandledReconcileAt == requested {
 		return nil
 	}
 	tarball, err := pack(ctx, origin.Dir, tip, r.Spec.Ignore)
@@ -140,7 +145,8 @@ func (s *source) one(ctx context.Context, r gitRepository) error {
 
 	now := time.Now().UTC().Format(time.RFC3339)
 	status := map[string]any{
-		"observedGeneration": r.Metadata.Generation,
+		"observedGeneration":     r.Metadata.Generation,
+		"lastHandledReconcileAt": requested,
 		"artifact": map[string]any{
 			"digest": "sha256:" + hex.EncodeToString(digest[:]), "path": strings.TrimPrefix(path, "/"), "url": s.url + path,
 			"revision": revision, "lastUpdateTime": now, "size": len(tarball),
