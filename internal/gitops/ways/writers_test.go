@@ -78,6 +78,14 @@ func TestWritersAreNarrowedToNamespaces(t *testing.T) {
 	if err := tenant.runs(t.Context(), record("other", `deployment.web: "7"`), "create -f -"); err != nil {
 		t.Errorf("in another namespace: %v", err)
 	}
+
+	cp.Kubectl(t, "", "delete", "validatingadmissionpolicybinding", "gitlatch-writers") // a command of the runbook
+	err := controlplane.Eventually(t.Context(), settle, func(ctx context.Context) error {
+		return tenant.runs(ctx, record("shop", `deployment.web: "7"`), "create -f -")
+	})
+	if err != nil {
+		t.Errorf("without the binding: %v", err)
+	}
 }
 
 // A user has all rights by RBAC.

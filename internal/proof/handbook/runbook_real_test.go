@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -172,12 +173,21 @@ func (s *shell) recovers(t *testing.T, page string) {
 	if err := runs(cp, 50, 10)(t.Context()); err != nil {
 		t.Error(err)
 	}
+	var out string
+	for _, m := range regexp.MustCompile("`(kubectl (?:get|describe) [^`]+)`").FindAllStringSubmatch(page, -1) {
+		out += s.must(t, m[1])
+	}
+	for _, want := range []string{"v1beta1.metrics.k8s.io", "True", "No resources found", "Deployment/web"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the commands that only read print no %q", want)
+		}
+	}
 	use.Store("7m") // the traffic comes
 	check(3, "capacity (done)", "braked (done)", "traffic (done)", "released (pending)", "Next: run gitlatch restore release")
 	under("## 4. Release")
 	check(4, "capacity (done)", "traffic (done)", "released (done)", "adopted (pending)", "Next: run gitlatch adopt")
 	under("## 5. Adopt")
-	out := s.must(t, commandsUnder(t, page, "### Check of step 5")[0])
+	out = s.must(t, commandsUnder(t, page, "### Check of step 5")[0])
 	if strings.Contains(out, "recovery") || !strings.Contains(out, "healthy") {
 		t.Errorf("after the last step:\n%s", out)
 	}
