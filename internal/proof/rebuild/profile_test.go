@@ -46,6 +46,7 @@ func (c *cluster) profile(t *testing.T, name string) {
 	if *profiles == "" {
 		return
 	}
+	must(t, os.MkdirAll(*profiles, 0o755))
 	file := filepath.Join(*profiles, fmt.Sprintf("apiserver-%s-%d.pprof", name, c.form.pods))
 	written := make(chan error, 1)
 	go func() {
