@@ -119,16 +119,17 @@ func (w *Witness) commit(c repo.LogEntry) Commit {
 	case w.story.Merged[c.ID]:
 		made.By = merge
 	}
-	was, is := w.at(c.Parents[0]), w.at(c.ID)
-	for id := range union(was, is) {
-		if was[id] != is[id] {
-			made.Changes = append(made.Changes, checkpoint.Change{ID: id, From: was[id], To: is[id]})
-		}
-	}
 	before, after := w.story.Repository.Show(c.Parents[0]), w.story.Repository.Show(c.ID)
 	for path := range union(before, after) {
 		if old, ok := before[path]; after[path] != old || !ok {
 			made.Paths = append(made.Paths, path)
+		}
+	}
+	was, is := w.at(c.Parents[0]), w.at(c.ID)
+	for id := range union(was, is) {
+		edited := slices.Contains(made.Paths, checkpoint.RecordPath(w.story.Site, id.Namespace)) // else site.yaml made it readable
+		if was[id] != is[id] && edited {
+			made.Changes = append(made.Changes, checkpoint.Change{ID: id, From: was[id], To: is[id]})
 		}
 	}
 	slices.SortFunc(made.Changes, func(a, b checkpoint.Change) int { return workload.Compare(a.ID, b.ID) })
@@ -200,6 +201,9 @@ func brings(of, change checkpoint.Change) bool {
 func (w *Witness) account(s *Seen, c Commit) {
 	if c.By == merge { // a user's commit, if they amended it
 		w.all, w.amended = w.all || w.amended, false
+	}
+	for namespace := range w.unread(c.ID) { // a later commit may make the user's entries readable
+		w.all = w.all || c.By == person && slices.Contains(c.Paths, checkpoint.RecordPath(w.story.Site, namespace))
 	}
 	for _, change := range c.Changes {
 		t, is := w.theirs[change.ID]

@@ -148,14 +148,11 @@ func yields(s *Seen) string {
 
 func late(s *Seen) string {
 	for id, of := range s.lives {
-		hold := 2
-		if sample := s.World.Fleet[id]; sample.Rollout == nil || sample.Rollout.Mixed() {
-			hold = 3
-		}
-		level := s.After.Entries[id].Replicas
-		if ticks := of.overdue(hold+2, level); ticks > 0 {
+		sample := s.World.Fleet[id]
+		p, level := s.rule(sample), s.After.Entries[id].Replicas
+		if ticks := of.overdue(holdUp(p, sample)+2, p.Urgent*float64(level)); ticks > 0 {
 			return fmt.Sprintf("%s needs %d, git declares %d, and %d healthy ticks did not raise it",
-				id, s.World.Fleet[id].Scale.Desired, level, ticks)
+				id, sample.Scale.Desired, level, ticks)
 		}
 	}
 	return ""
@@ -169,7 +166,8 @@ func ends(s *Seen) string {
 	still, total := 0, 0
 	for id, before := range s.dropped {
 		sample, runs := s.World.Fleet[id]
-		latched := !s.After.Latches[id].OptedOut && !sample.OptOut
+		sample.ID = id
+		latched := !s.After.Latches[id].OptedOut && judges(s.rule(sample), sample)
 		if !latched || before < 2 || runs && sample.Scale == nil {
 			continue
 		}
@@ -187,7 +185,7 @@ func ends(s *Seen) string {
 }
 
 func observes(s *Seen) string {
-	if s.Calm && s.Told.Observe && s.ruled {
+	if s.Calm && s.Told.Observe && s.latch {
 		return "the last policy of the branch has mode latch, and the tick observes"
 	}
 	return ""

@@ -62,10 +62,14 @@ func (s *Seen) early(change checkpoint.Change) string {
 	if next.frozen != "" {
 		return next.frozen
 	}
-	if s.World.Flush != policy.FlushNone {
+	switch s.World.Flush {
+	case policy.FlushExact:
 		return ""
+	case policy.FlushRaise:
+		return "a drill only raises"
 	}
-	under, hold := time.Duration(0), s.Told.Set.Default.HoldDown-story.Period
+	p := s.rule(s.World.Fleet[change.ID])
+	under, hold := time.Duration(0), max(p.HoldDown, time.Duration(p.HoldUp-1)*story.Period)-story.Period
 	for _, l := range slices.Backward(of.looks[:len(of.looks)-1]) {
 		if next.runs && next.frozen == "" {
 			under += l.before(next)
@@ -73,7 +77,7 @@ func (s *Seen) early(change checkpoint.Change) string {
 		switch next = l; {
 		case under >= hold:
 			return ""
-		case (l.frozen == "" || l.seen) && l.need > change.To.Replicas && change.To.Replicas != change.To.Max:
+		case (l.frozen == "" || l.seen) && l.least > change.To.Replicas:
 			return fmt.Sprintf("it needed %d at %s", l.need, l.at.Format(time.TimeOnly))
 		}
 	}

@@ -50,7 +50,7 @@ func (s *Seen) removedBy(c Commit) (gone []workload.ID) {
 	for _, change := range c.Changes {
 		id := change.ID
 		sample, runs := s.World.Fleet[id]
-		runs = runs && !sample.OptOut
+		runs = runs && judges(s.rule(sample), sample)
 		before, removed := s.removed[id]
 		again := removed && s.Told.At.Before(before.Add(guards.Yield+guards.RetireAfter))
 		if c.By == person && change.To.IsZero() && agreed[id].Replicas > 0 && runs && !again && !s.offered(c, change) {

@@ -31,6 +31,7 @@ type look struct {
 	at     time.Time
 	runs   bool
 	need   int32
+	least  int32     // the lowest level for its need, by the policy of the tick
 	braked time.Time // the end of a restore's brake; zero without one
 	frozen string    // why the level may not be lowered; "" if it may
 	seen   bool      // its scale was read
@@ -45,10 +46,6 @@ func (l *look) before(next *look) time.Duration {
 	}
 	return 0
 }
-
-// urgent is the ratio of desired replicas to the level above which a raise ignores the
-// budget.
-const urgent = 1.25
 
 // begin notes the live state at the start of a tick.
 func (w *Witness) begin(held Held) (looks map[workload.ID]*look) {
@@ -115,6 +112,9 @@ func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 		}
 		l.unseen = s.Told.Stop.All
 		l.seen = s.read(id)
+		if sample := s.World.Fleet[id]; sample.Scale != nil && s.ruled() {
+			l.least = levelsOf(s.rule(sample), s.After.Entries[id], *sample.Scale).of(float64(l.need))
+		}
 		l.part = len(s.Told.Unread) > 0 || s.Told.Cluster == "" || s.Told.Cluster != s.After.Head.Cluster.UID
 		if sample, runs := s.World.Fleet[id]; runs && w.lives[id] != nil && s.Told.Stop.Reason != policy.ReasonSecond {
 			w.lives[id].await(s, sample)
@@ -122,6 +122,15 @@ func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 	}
 	if s.After.Head.Drop != nil && w.dropped == nil {
 		w.drop(s.Told.At)
+	}
+}
+
+// begins restarts every count of samples, and every limit over time: another policy applies.
+func (w *Witness) begins() {
+	w.retired = map[workload.ID]time.Time{}
+	for _, of := range w.lives {
+		of.urgent = nil
+		of.wrong = nil
 	}
 }
 
@@ -152,33 +161,31 @@ func (of *life) await(s *Seen, sample workload.Sample) {
 	healthy := !s.World.Disturbed && s.Told.Failed == nil && !s.rewritten() && since > 0 && since <= 3*story.Period &&
 		!s.World.Propose && !s.Told.Stop.All && !s.Told.Observe && !sample.Terminating && !sample.OptOut &&
 		!l.OptedOut && !s.Told.At.Before(l.PausedUntil) && !s.Told.At.Before(l.GraceUntil) && !s.reviewed(sample.ID)
-	of.follow(s, sample, healthy && s.Calm)
-	entry := s.After.Entries[sample.ID]
-	waits := healthy && (s.Told.NotRun != "" || s.read(sample.ID)) && sample.Scale != nil && sample.Scale.Desired > 0 &&
-		entry.Replicas > 0 && (entry.Max == 0 || entry.Replicas < entry.Max)
+	p := s.rule(sample)
+	of.follow(s, p, sample, healthy && s.Calm)
+	declared := s.After.Entries[sample.ID].Replicas
+	waits := healthy && s.ruled() && latches(p, sample) && p.AcceptRisk && (s.Told.NotRun != "" || s.read(sample.ID)) && sample.Scale != nil && sample.Scale.Desired > 0 && declared > 0
 	if !waits {
 		of.urgent = nil
 		return
 	}
-	need := sample.Scale.Desired
-	if policy.Unready(*sample.Scale) {
-		need = sample.Scale.Ready
-	}
-	if entry.Max > 0 {
-		need = min(need, entry.Max) // a raise goes at most to the accepted maximum
-	}
+	levels := levelsOf(p, s.After.Entries[sample.ID], *sample.Scale)
+	need := needs(*sample.Scale)
+	low := levels.low(declared, need)
+	need = min(need, levels.of(float64(need)))
 	of.urgent = append(of.urgent, need)
-	if float64(need) <= urgent*float64(entry.Replicas) {
+	if !low || float64(need) <= p.Urgent*float64(declared) {
 		of.urgent = nil
 	}
 }
 
 // overdue returns the number of healthy ticks in a row with an urgent need, if the need in each
-// of the last allowed+1 ticks is urgent also above the present level; 0 otherwise. While a need
-// grows, each raise goes to the lowest need of its samples, and so it is not overdue.
-func (of *life) overdue(allowed int, level int32) int {
+// of the last allowed+1 ticks is urgent also for the present level; 0 otherwise. Needs above
+// urgent are urgent. While a need grows, each raise goes to the lowest need of its samples, and
+// so it is not overdue.
+func (of *life) overdue(allowed int, urgent float64) int {
 	ticks := len(of.urgent)
-	if ticks <= allowed || float64(slices.Min(of.urgent[ticks-allowed-1:])) <= urgent*float64(level) {
+	if ticks <= allowed || float64(slices.Min(of.urgent[ticks-allowed-1:])) <= urgent {
 		return 0
 	}
 	return ticks

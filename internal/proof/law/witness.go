@@ -63,8 +63,10 @@ type Witness struct {
 	retired  map[workload.ID]time.Time      // the instants at which entries were removed
 	removed  map[workload.ID]time.Time      // the instants at which a tick counted a user's removal of an entry as an edit
 	unlisted int                            // calm ticks in a row in which the list of checkpoint files was wrong
-	ruled    bool                           // the last policy that the branch had for a tick has mode latch
+	latch    bool                           // the last policy that the branch had for a tick has mode latch
 	ruledBy  string                         // the path of that policy
+	set      policy.Set                     // of the last tick that decided
+	setFrom  string                         // the text of set
 	truth
 }
 
@@ -165,7 +167,7 @@ func (w *Witness) watch() func() {
 		w.ask(seen)
 		seen.Calm = !seen.World.Disturbed && seen.Told.Failed == nil && seen.Told.NotRun == "" && !seen.rewritten()
 		w.counted(seen)
-		w.rule(seen)
+		w.readPolicy(seen)
 		w.learn(seen, looks)
 		for _, law := range Laws {
 			if what := law.Broken(seen); what != "" {
@@ -178,17 +180,24 @@ func (w *Witness) watch() func() {
 	}
 }
 
-// rule notes the mode of the policy that applies to a tick: the policy on the branch,
-// or the last policy that a tick read there. A tick without a state has read none
-// before. The same is true if the configuration names another path.
-func (w *Witness) rule(s *Seen) {
+// readPolicy notes the policy that the tick applied, and the mode of the policy that
+// applies to it: the policy on the branch, or the last policy that a tick read there. A
+// tick without a state has read none before. The same is true if the configuration names
+// another path.
+func (w *Witness) readPolicy(s *Seen) {
+	if from := string(s.Told.Head.Agreed.PolicySource); s.Told.Set.Default.HoldUp > 0 {
+		if from != w.setFrom {
+			w.begins()
+		}
+		w.set, w.setFrom = s.Told.Set, from
+	}
 	if s.Before.Head.At.IsZero() || w.ruledBy != s.World.PolicyFile {
-		w.ruled = false
+		w.latch = false
 	}
 	w.ruledBy = s.World.PolicyFile
 	text, is := s.World.Repository.Show(s.Before.Tip)[s.World.PolicyFile]
 	if set, err := config.ParsePolicy(s.World.PolicyFile, []byte(text), story.Period); is && err == nil {
-		w.ruled = set.Latch
+		w.latch = set.Latch
 	}
 }
 

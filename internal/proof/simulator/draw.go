@@ -4,19 +4,32 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/proof/story"
 )
 
 // draw draws the events of a history.
 type draw struct {
 	*rand.Rand
-	files map[string]string
-	hosts bool
-	marks bool
+	files  map[string]string
+	names  []string          // the workloads
+	fixed  map[string]string // the fields of each workload that never change
+	keda   []string          // the workloads that KEDA scales
+	worker string            // the name of the custom kind in the policy; "" without one
+	hosts  bool
+	marks  bool
 }
 
 func newDraw(seed uint64) *draw {
-	d := &draw{Rand: rand.New(rand.NewPCG(seed, 14))}
+	d := &draw{Rand: rand.New(rand.NewPCG(seed, 14)), fixed: map[string]string{}}
+	d.names = append(slices.Clone(names), pickSome(d, others, 8+d.IntN(4))...)
+	if slices.Contains(d.names, worker) {
+		d.worker = "worker"
+	}
+	d.drive()
 	d.files = map[string]string{"gitlatch.yaml": d.rules()}
 	if d.marks = d.IntN(3) == 0; d.marks {
 		d.files[marks] = d.marked()
@@ -25,17 +38,49 @@ func newDraw(seed uint64) *draw {
 	return d
 }
 
+// names are the workloads of each site. A site has at least 8 of the others.
+var names = []string{"shop/web", "shop/api", "pay/ledger", "pay/jobs"}
+
+var others = []string{
+	"shop/cart", "shop/statefulset/sessions", "pay/cards", "pay/statefulset/vault", "data/etl", "data/feed",
+	"data/statefulset/index", "team-a/mail", "team-a/rollout/push", "team-a/auth", worker,
+}
+
+// worker is a workload of a custom kind.
+const worker = "data/worker/crunch"
+
+// drive draws the autoscalers and the annotations of the workloads: up to five have a
+// ScaledObject, and others may have no autoscaler.
+func (d *draw) drive() {
+	d.keda = pickSome(d, d.names, d.IntN(6))
+	for _, who := range d.names {
+		switch {
+		case slices.Contains(d.keda, who):
+			d.fixed[who] = " driver=keda min=" + pick(d, "0", "1")
+		case d.IntN(12) == 0:
+			d.fixed[who] = " driver= min=0 max=0"
+		}
+		d.fixed[who] += pick(d, "", "", " target=75", " target=50") + pick(d, "", "", "", " policy=chosen", " policy=unknown")
+	}
+}
+
 func pick[T any](d *draw, of ...T) T { return of[d.IntN(len(of))] }
 
-// rules returns the policy of a site.
-func (d *draw) rules() string {
-	return fmt.Sprintf("apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true, hold: {up: %s, down: %s}%s}\nguards: {yield: 1h, retire: {after: 2h}}\n",
-		pick(d, "1", "2", "2"), pick(d, "30m", "2h", "10m"), pick(d, "", ", surge: {review: true}"))
+// pickSome draws some of a list, in its order.
+func pickSome[T any](d *draw, of []T, some int) (picked []T) {
+	for i, one := range of {
+		if d.IntN(len(of)-i) < some-len(picked) {
+			picked = append(picked, one)
+		}
+	}
+	return picked
 }
 
 // policy returns a user's edit of the rules.
-func (d *draw) policy() string {
-	return fmt.Sprintf("person writes gitlatch.yaml %q", d.rules())
+func (d *draw) policy() string { return d.writes(d.rules()) }
+
+func (d *draw) writes(rules string) string {
+	return fmt.Sprintf("person writes gitlatch.yaml %q", rules)
 }
 
 // marks is the path of the file that is edited in place.
@@ -44,10 +89,9 @@ const marks = "apps/values.yaml"
 // marked returns the content of a marked file: the replicas of some workloads.
 func (d *draw) marked() string {
 	var lines []string
-	for _, who := range names {
-		if d.IntN(3) > 0 {
-			namespace, name, _ := strings.Cut(who, "/")
-			lines = append(lines, fmt.Sprintf("%s: %d # {\"$gitlatch\": \"%s/deployment/%s\"}", name, 1+d.IntN(300), namespace, name))
+	for _, who := range d.names {
+		if id := story.ID(who); d.IntN(3) > 0 {
+			lines = append(lines, fmt.Sprintf("%s: %d # {\"$gitlatch\": %q}", id.Name, 1+d.IntN(300), id))
 		}
 	}
 	d.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
@@ -62,13 +106,19 @@ func (d *draw) onMarks(line string) []string {
 	return d.then(line)
 }
 
-// names are the workloads.
-var names = []string{"shop/web", "shop/api", "pay/ledger", "pay/jobs"}
+func (d *draw) who() string { return pick(d, d.names...) }
 
-func (d *draw) who() string { return pick(d, names...) }
+// namespace draws a namespace with workloads.
+func (d *draw) namespace() string { return story.ID(d.who()).Namespace }
 
-func (d *draw) scale() string {
-	return fmt.Sprintf("workload %s %d", d.who(), d.pods())
+// record draws the path of a checkpoint file.
+func (d *draw) record() string { return checkpoint.RecordPath(story.Site, d.namespace()) }
+
+func (d *draw) scale() string { return d.scales(d.who(), d.pods()) }
+
+// scales returns a line with the present pods of a workload.
+func (d *draw) scales(who string, pods int) string {
+	return fmt.Sprintf("workload %s %d%s", who, pods, d.fixed[who])
 }
 
 // pods draws from 1 to 5000; half of the draws are below 70.
@@ -121,12 +171,12 @@ func rollout(d *draw) []string {
 // outage halves most of the workloads at once, or lowers them further, with or without a
 // partial sample in between. Then they recover, or do not.
 func outage(d *draw) (lines []string) {
-	for _, who := range names {
-		lines = append(lines, fmt.Sprintf("workload %s %d", who, 50+d.IntN(200)))
+	for _, who := range d.names {
+		lines = append(lines, d.scales(who, 50+d.IntN(200)))
 	}
 	lines = append(lines, "try 3")
-	for _, who := range names[d.IntN(2):] {
-		lines = append(lines, fmt.Sprintf("workload %s %d", who, 1+d.IntN(5)))
+	for _, who := range d.names[d.IntN(len(d.names)/2):] {
+		lines = append(lines, d.scales(who, 1+d.IntN(5)))
 	}
 	lines = append(lines, fmt.Sprintf("try %d", 1+d.IntN(8)))
 	if d.IntN(2) == 0 {
@@ -146,8 +196,8 @@ func restored(d *draw) []string {
 
 // begin returns the start of a site.
 func (d *draw) begin() (lines []string) {
-	for _, who := range names {
-		lines = append(lines, fmt.Sprintf("workload %s %d", who, d.pods()))
+	for _, who := range d.names {
+		lines = append(lines, d.scales(who, d.pods()))
 	}
 	if d.IntN(2) == 0 {
 		lines = append(lines, "turns")

@@ -14,13 +14,13 @@ type event struct {
 var events = []event{
 	// Changes to the live workloads.
 	{"scale", 25, func(d *draw) []string { return d.then(d.scale()) }},
-	{"surge", 4, func(d *draw) []string { return d.then("workload %s %d", d.who(), 1000+d.IntN(9000)) }},
+	{"surge", 4, func(d *draw) []string { return d.then(d.scales(d.who(), 1000+d.IntN(9000))) }},
 	{"time passes", 10, func(d *draw) []string { return []string{fmt.Sprintf("try %d", 6+d.IntN(20))} }},
 	{"rollout", 10, rollout},
 	{"rollout from end to end", 8, release},
 	{"rollout over", 8, func(d *draw) []string { return d.then("rolled %s", d.who()) }},
 	{"unready", 5, func(d *draw) []string { return d.then("workload %s ready=%d", d.who(), 1+d.IntN(40)) }},
-	{"suspended", 3, func(d *draw) []string { return d.then("workload %s 0", d.who()) }},
+	{"suspended", 3, func(d *draw) []string { return d.then(d.scales(d.who(), 0)) }},
 	{"blind", 3, func(d *draw) []string { return d.then("workload %s blind=%s", d.who(), pick(d, "FailedGetMetric", "")) }},
 	{"stale", 3, func(d *draw) []string { return d.then("workload %s stale", d.who()) }},
 	{"gone", 2, func(d *draw) []string { return d.then("gone %s", d.who()) }},
@@ -51,10 +51,10 @@ var events = []event{
 	{"bounds", 2, func(d *draw) []string { return d.then("person accepts %s 1 %d", d.who(), 100+d.IntN(20000)) }},
 	{"opt-out", 2, func(d *draw) []string { return d.then("person deletes %s", d.who()) }},
 	{"file removed", 3, func(d *draw) []string {
-		return d.then("person removes checkpoints/prod/%s/checkpoint.yaml", pick(d, "shop", "pay"))
+		return d.then("person removes %s", d.record())
 	}},
 	{"file removed, and again", 3, func(d *draw) []string {
-		line := "person removes checkpoints/prod/" + pick(d, "shop", "pay") + "/checkpoint.yaml"
+		line := "person removes " + d.record()
 		return []string{line, fmt.Sprintf("try %d", 10+d.IntN(10)), line, "try 3"}
 	}},
 	{"list edited", 4, func(d *draw) []string {
@@ -77,11 +77,11 @@ var events = []event{
 	{"amended", 2, func(d *draw) []string { return d.onHost("person amends theirs.yaml") }},
 	{"proposal made needless", 20, func(d *draw) []string {
 		who := d.who()
-		return append(d.onHost("person merges"), fmt.Sprintf("workload %s %d", who, 1000+d.IntN(4000)), "try 3", fmt.Sprintf("person sets %s %d", who, 1+d.IntN(300)), "try 2")
+		return append(d.onHost("person merges"), d.scales(who, 1000+d.IntN(4000)), "try 3", fmt.Sprintf("person sets %s %d", who, 1+d.IntN(300)), "try 2")
 	}},
-	{"copied", 2, func(d *draw) []string { return d.then("person copies %s", pick(d, "shop", "pay")) }},
+	{"copied", 2, func(d *draw) []string { return d.then("person copies %s", d.namespace()) }},
 	{"record broken", 2, func(d *draw) []string {
-		of := pick(d, "shop", "pay")
+		of := d.namespace()
 		return append(append([]string{"person breaks " + of}, d.then(d.scale())...), pick(d, "person repairs "+of, "person undoes"), "person repairs "+of)
 	}},
 	{"policy broken", 2, func(d *draw) []string {
@@ -109,7 +109,7 @@ var events = []event{
 	}},
 	{"death, and another value", 12, func(d *draw) []string {
 		who := d.who()
-		return []string{fmt.Sprintf("workload %s %d", who, 1000+d.IntN(4000)), "before 5 person " + pick(d, "undoes", "sets "+who+" 70", "deletes "+who), "dies at 5", "dies at 5", "try 2"}
+		return []string{d.scales(who, 1000+d.IntN(4000)), "before 5 person " + pick(d, "undoes", "sets "+who+" 70", "deletes "+who), "dies at 5", "dies at 5", "try 2"}
 	}},
 	{"window cut short", 2, func(d *draw) []string {
 		return append(append([]string{"walks 8"}, d.falls("dies")...), pick(d, "person undoes", "person sets "+d.who()+" 70", "try"),

@@ -63,6 +63,8 @@ func (s *Story) workload(w []string) error {
 			sample.Scale, sample.Rollout, sample.Unknown = nil, nil, "generation 7 is not observed yet"
 		case "terminating":
 			sample.Terminating = true
+		case "policy": // batch: the policy that its annotation names
+			sample.Policy = value
 		case "optout":
 			sample.OptOut = value == "on"
 		default:

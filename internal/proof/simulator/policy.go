@@ -1,0 +1,61 @@
+package simulator
+
+import (
+	"fmt"
+	"strings"
+)
+
+// rules returns the policy of a site that latches: guards, a default policy, and up to
+// three policies that select workloads by namespace, kind or annotation.
+func (d *draw) rules() string { return d.rulesIn("latch") }
+
+func (d *draw) rulesIn(mode string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: %s\n", mode)
+	fmt.Fprintf(&b, "default: {acceptRisk: true, %s}\n", d.fields(false))
+	if d.worker != "" {
+		fmt.Fprintf(&b, "kinds: [{apiVersion: example.com/v1, kind: Worker, resource: workers, name: %s}]\n", d.worker)
+	}
+	var policies []string
+	if d.IntN(2) == 0 {
+		policies = append(policies, fmt.Sprintf("{name: money, match: {namespaces: [%s]}, acceptRisk: true, %s}", pick(d, "pay", "\"pa*\""), d.fields(true)))
+	}
+	if d.IntN(3) == 0 {
+		policies = append(policies, fmt.Sprintf("{name: sets, match: {kinds: [statefulset]}, acceptRisk: %t, %s}", d.IntN(4) > 0, d.fields(true)))
+	}
+	if d.IntN(2) == 0 { // selects only by annotation
+		policies = append(policies, fmt.Sprintf("{name: chosen, match: {names: [nobody]%s}, acceptRisk: true, %s}", pick(d, "", ", namespaces: [shop, data]"), d.fields(true)))
+	}
+	if len(policies) > 0 {
+		fmt.Fprintf(&b, "policies: [%s]\n", strings.Join(policies, ", "))
+	}
+	fmt.Fprintf(&b, "guards: {yield: %s, retire: {after: %s%s}%s}\n", pick(d, "1h", "1h", "2h", "30m"), pick(d, "2h", "2h", "3h"),
+		pick(d, "", ", share: 20%", ", share: 34%"), pick(d, "", "", ", budget: {commitsPerDay: 96}", ", budget: {commitsPerDay: 12}"))
+	return b.String()
+}
+
+// fields returns the fields of a policy. Only a policy that selects workloads may report
+// or ignore.
+func (d *draw) fields(selects bool) string {
+	all := []string{fmt.Sprintf("hold: {up: %s, down: %s}", pick(d, "1", "2", "2", "3"), pick(d, "30m", "2h", "10m", "1h"))}
+	add := func(times int, of ...string) {
+		if d.IntN(times) == 0 {
+			all = append(all, pick(d, of...))
+		}
+	}
+	add(3, "preset: closest", "preset: tight", "preset: weekly", "preset: cope")
+	add(3, "series: R5", "series: R10", "series: tens", "series: decades", "series: [2, 3, 8, 20, 60, 200, 900]")
+	add(3, "round: up", "round: nearest", "round: headroom")
+	add(4, "margin: 0%", "margin: 5%")
+	add(4, "surge: {review: true}", "surge: {ratio: 4, review: true}", "surge: {ratio: 3}")
+	add(2, "bounds: latch", "bounds: latch", "bounds: ignore", "bounds: report")
+	add(5, "urgent: 1.5", "urgent: 3")
+	add(4, "undriven: true")
+	rollouts := []string{"rollout: {after: 5m, cut: 70}", "rollout: {progressDeadline: 20m}", "rollout: {milestones: [10, 90], cut: 30}"}
+	if selects {
+		add(8, "scale: report", "scale: ignore")
+		rollouts = append(rollouts, "rollout: {mode: ignore}", "rollout: {mode: report}")
+	}
+	add(4, rollouts...)
+	return strings.Join(all, ", ")
+}
