@@ -206,42 +206,56 @@ func (w *Witness) account(s *Seen, c Commit) {
 		w.all = w.all || c.By == person && slices.Contains(c.Paths, checkpoint.RecordPath(w.story.Site, namespace))
 	}
 	for _, change := range c.Changes {
-		t, is := w.theirs[change.ID]
 		if c.By == person && change.From.Replicas != change.To.Replicas {
 			delete(w.asked, change.ID) // earlier requests for the workload have ended
 		}
 		w.had(change)
-		switch {
-		case c.By == person && change.To.IsZero() && w.blind[change.ID.Namespace] != nil:
-			// git and the state had lost the entry before
-		case c.By == person && w.offered(c, change):
-			w.touched[change.ID] = true
-			delete(w.theirs, change.ID)
-		case c.By == person:
-			w.touched[change.ID] = true
-			w.say(c, change)
-		case c.By == ours && is && change.From.Replicas != change.To.Replicas && c.When.Before(t.until):
-			w.lost = append(w.lost, fmt.Sprintf("%s, which a person set to %d, went from %d to %d at %s, before %s",
-				change.ID, t.replicas, change.From.Replicas, change.To.Replicas, c.When.Format(time.TimeOnly), t.until.Format(time.TimeOnly)))
-		case change.From.Replicas != change.To.Replicas:
-			delete(w.theirs, change.ID)
+		if c.By == person && change.To.IsZero() && w.blind[change.ID.Namespace] != nil {
+			continue // git and the state had lost the entry before
 		}
+		w.touched[change.ID] = w.touched[change.ID] || c.By == person
+		for _, of := range parts(change.ID) {
+			w.attribute(c, change, of)
+		}
+	}
+}
+
+// attribute notes the author of a part of an entry.
+func (w *Witness) attribute(c Commit, change checkpoint.Change, of part) {
+	t, is := w.theirs[of]
+	moved := of.of(change.From) != of.of(change.To)
+	switch {
+	case c.By == person && w.offered(c, change):
+		delete(w.theirs, of)
+	case c.By == person && (moved || !of.rollout): // an edit of a minimum also covers the level
+		w.say(c, change, of)
+	case c.By == person, !moved:
+	case c.By == ours && is && c.When.Before(t.until):
+		text := fmt.Sprintf("%s, which a person set to %+v, went from %+v to %+v at %s, before %s", change.ID, t.value,
+			of.of(change.From), of.of(change.To), c.When.Format(time.TimeOnly), t.until.Format(time.TimeOnly))
+		if of.rollout {
+			w.undone = append(w.undone, text)
+		} else {
+			w.lost = append(w.lost, text)
+		}
+	default:
+		delete(w.theirs, of)
 	}
 }
 
 // say notes a user's edit. An edit that the user reverts before a tick reads it does
 // not count, and the edit before it stays valid.
-func (w *Witness) say(c Commit, change checkpoint.Change) {
+func (w *Witness) say(c Commit, change checkpoint.Change, of part) {
 	stood, known := w.stood(c, change.ID)
-	t, is := w.theirs[change.ID]
-	next := word{change.To.Replicas, w.story.Now.Add(yield), t.before}
+	t, is := w.theirs[of]
+	next := word{of.of(change.To), w.story.Now.Add(yield), t.before}
 	if is && change.From == stood {
 		next.before = &t
 	}
-	w.theirs[change.ID] = next
+	w.theirs[of] = next
 	if known && change.To == stood {
-		if delete(w.theirs, change.ID); next.before != nil {
-			w.theirs[change.ID] = *next.before
+		if delete(w.theirs, of); next.before != nil {
+			w.theirs[of] = *next.before
 		}
 	}
 }

@@ -23,6 +23,7 @@ type life struct {
 	looks   []*look   // in the order of the samples of their ticks
 	urgent  []int32   // the needs of consecutive healthy ticks, each urgent at its tick
 	awaited time.Time // the instant of the last tick
+	waits
 	flight
 }
 
@@ -131,6 +132,7 @@ func (w *Witness) begins() {
 	for _, of := range w.lives {
 		of.urgent = nil
 		of.wrong = nil
+		of.waits = waits{}
 	}
 }
 
@@ -162,6 +164,7 @@ func (of *life) await(s *Seen, sample workload.Sample) {
 		!s.World.Propose && !s.Told.Stop.All && !s.Told.Observe && !sample.Terminating && !sample.OptOut &&
 		!l.OptedOut && !s.Told.At.Before(l.PausedUntil) && !s.Told.At.Before(l.GraceUntil) && !s.reviewed(sample.ID)
 	p := s.rule(sample)
+	of.wait(s, p, sample, since, healthy && s.Calm)
 	of.follow(s, p, sample, healthy && s.Calm)
 	declared := s.After.Entries[sample.ID].Replicas
 	waits := healthy && s.ruled() && latches(p, sample) && p.AcceptRisk && (s.Told.NotRun != "" || s.read(sample.ID)) && sample.Scale != nil && sample.Scale.Desired > 0 && declared > 0

@@ -46,7 +46,7 @@ type Witness struct {
 	// agreed. It is replaced by all if the user may have changed any workload.
 	touched  map[workload.ID]bool
 	all      bool
-	theirs   map[workload.ID]word           // entries last changed by a user
+	theirs   map[part]word                  // parts of entries last changed by a user
 	levels   map[workload.ID]map[int32]bool // all levels of each entry so far
 	unsent   map[string]string              // alerts that were saved and did not arrive, by id
 	next     *Seen                          // the coming tick, with the state before it
@@ -59,22 +59,43 @@ type Witness struct {
 	proposed int                            // pushes to the proposal's branch that were counted
 	owed     int                            // pushes that the budget has not paid for yet
 	open     int                            // ticks that started and did not end
-	lost     []string                       // user edits that the site's commits changed, until no tick is open
+	lost     []string                       // levels of users that the site's commits changed, until no tick is open
+	undone   []string                       // rollout entries of users that the site's commits changed, likewise
 	retired  map[workload.ID]time.Time      // the instants at which entries were removed
 	removed  map[workload.ID]time.Time      // the instants at which a tick counted a user's removal of an entry as an edit
 	unlisted int                            // calm ticks in a row in which the list of checkpoint files was wrong
-	latch    bool                           // the last policy that the branch had for a tick has mode latch
-	ruledBy  string                         // the path of that policy
-	set      policy.Set                     // of the last tick that decided
-	setFrom  string                         // the text of set
+	stale    int                            // calm ticks in a row in which a Component was wrong
+	// compared is a commit, and differing a namespace whose Component is wrong in it.
+	compared, differing string
+	latch               bool       // the last policy that the branch had for a tick has mode latch
+	ruledBy             string     // the path of that policy
+	set                 policy.Set // of the last tick that decided
+	setFrom             string     // the text of set
 	truth
 }
 
-// A word is a user's edit of an entry, and the end of its edit grace period.
+// A part is the scale or the rollout of an entry.
+type part struct {
+	id      workload.ID
+	rollout bool
+}
+
+// of returns the value of the part in an entry: the level, or the rollout.
+func (p part) of(e checkpoint.Entry) checkpoint.Entry {
+	if p.rollout {
+		return checkpoint.Entry{Rollout: e.Rollout}
+	}
+	return checkpoint.Entry{Replicas: e.Replicas}
+}
+
+// parts returns both parts of an entry.
+func parts(id workload.ID) []part { return []part{{id, false}, {id, true}} }
+
+// A word is a user's edit of a part of an entry, and the end of its edit grace period.
 type word struct {
-	replicas int32
-	until    time.Time
-	before   *word // the edit that it replaced; nil if it is the first
+	value  checkpoint.Entry
+	until  time.Time
+	before *word // the edit that it replaced; nil if it is the first
 }
 
 // A Seen is a tick with the states before and after it.
@@ -112,7 +133,7 @@ func Watch(s *story.Story) *Witness {
 	w := &Witness{
 		Found: map[string]int{}, story: s,
 		entries: map[string]map[workload.ID]checkpoint.Entry{}, intents: map[string]string{},
-		touched: map[workload.ID]bool{}, theirs: map[workload.ID]word{}, levels: map[workload.ID]map[int32]bool{}, unsent: map[string]string{}, retired: map[workload.ID]time.Time{}, removed: map[workload.ID]time.Time{},
+		touched: map[workload.ID]bool{}, theirs: map[part]word{}, levels: map[workload.ID]map[int32]bool{}, unsent: map[string]string{}, retired: map[workload.ID]time.Time{}, removed: map[workload.ID]time.Time{},
 		truth: truth{lives: map[workload.ID]*life{}},
 	}
 	w.tip = w.head()
@@ -155,7 +176,7 @@ func (w *Witness) watch() func() {
 		}
 		if seen.says(tick.NoticeCut) { // the tick could not attribute the commits, even those that another tick saw
 			w.unlearn(seen.Before.Latches)
-			w.lost = nil
+			w.lost, w.undone = nil, nil
 		}
 		w.look(seen)
 		for _, c := range seen.New[before:] {
@@ -211,13 +232,13 @@ func (s *Seen) says(kind tick.NoticeKind) bool {
 // settle forgets a user's edit once git and the latches agree on it. It forgets that
 // entries are unknown once their checkpoint file was read.
 func (w *Witness) settle(s *Seen) {
-	for id, t := range w.theirs {
+	for of, t := range w.theirs {
 		switch until := s.Told.At.Add(s.Told.Set.Guards.Yield); {
 		case t.until.After(until): // the clock went back since
 			t.until = until
-			w.theirs[id] = t
+			w.theirs[of] = t
 		case !s.Told.At.Before(t.until):
-			delete(w.theirs, id) // also if the clock is ahead
+			delete(w.theirs, of) // also if the clock is ahead
 		}
 	}
 	if len(w.blind) > 0 && s.settled() {
@@ -244,13 +265,15 @@ func (w *Witness) hear(words []string) {
 		w.Found[lostState]++
 		w.forget(words[len(words)-1] != "head", words[len(words)-1] != "latches")
 	case words[0] == "rewind":
-		w.rewound, w.all, w.theirs = true, true, map[workload.ID]word{}
+		w.rewound, w.all, w.theirs = true, true, map[part]word{}
 	case words[0] == "hold", verb == "person declines", verb == "person pushes", verb == "person amends", verb == "person breaks", verb == "person repairs":
 		w.all, w.amended = true, w.amended || verb == "person amends"
 	case words[0] == "adopt":
 		w.acknowledge()
 		if len(words) > 1 {
-			delete(w.theirs, story.ID(words[1]))
+			for _, of := range parts(story.ID(words[1])) {
+				delete(w.theirs, of)
+			}
 			delete(w.removed, story.ID(words[1]))
 		}
 	}
@@ -267,7 +290,7 @@ func (w *Witness) forget(head, latches bool) {
 		w.unlearn(w.holds().Latches)
 	}
 	if latches {
-		w.vague, w.theirs = true, map[workload.ID]word{}
+		w.vague, w.theirs = true, map[part]word{}
 		w.removed = map[workload.ID]time.Time{}
 		for id := range w.lives {
 			w.lives[id] = &life{}
@@ -279,13 +302,13 @@ func (w *Witness) forget(head, latches bool) {
 // unlearn drops user edits that no latch records yet, because the product cannot know
 // who made them: it gives them no edit grace period, and extends no earlier one.
 func (w *Witness) unlearn(known map[workload.ID]latch.Latch) {
-	for id, t := range w.theirs {
-		switch l := known[id]; {
-		case l.Declared.Replicas != t.replicas || l.GraceUntil.IsZero() && !l.OptedOut:
-			delete(w.theirs, id)
+	for of, t := range w.theirs {
+		switch l := known[of.id]; {
+		case of.of(l.Declared) != t.value || l.GraceUntil.IsZero() && !l.OptedOut:
+			delete(w.theirs, of)
 		case l.GraceUntil.Before(t.until) && !l.OptedOut:
 			t.until = l.GraceUntil
-			w.theirs[id] = t
+			w.theirs[of] = t
 		}
 	}
 }
