@@ -51,11 +51,22 @@ func (w *Witness) unread(id string) map[string]error {
 
 // read returns the site's tree in a commit. The error is about site.yaml.
 func (w *Witness) read(id string) (checkpoint.Tree, error) {
+	if known, is := w.trees[id]; is {
+		return known.Tree, known.err
+	}
 	files := map[string][]byte{}
 	for path, text := range w.story.Repository.Show(id) {
 		files[path] = []byte(text)
 	}
-	return checkpoint.ParseTree(w.story.Site, files)
+	tree, err := checkpoint.ParseTree(w.story.Site, files)
+	w.trees[id] = parsed{tree, err}
+	return tree, err
+}
+
+// parsed is the site's tree in a commit.
+type parsed struct {
+	checkpoint.Tree
+	err error
 }
 
 // An author is the author of a commit.
@@ -230,6 +241,8 @@ func (w *Witness) attribute(c Commit, change checkpoint.Change, of part) {
 	case c.By == person && (moved || !of.rollout): // an edit of a minimum also covers the level
 		w.say(c, change, of)
 	case c.By == person, !moved:
+	case c.By == ours && w.renamed(c.Changes, change.ID):
+		delete(w.theirs, of) // the entry under the new name is another one
 	case c.By == ours && is && c.When.Before(t.until):
 		text := fmt.Sprintf("%s, which a person set to %+v, went from %+v to %+v at %s, before %s", change.ID, t.value,
 			of.of(change.From), of.of(change.To), c.When.Format(time.TimeOnly), t.until.Format(time.TimeOnly))

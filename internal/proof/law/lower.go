@@ -85,10 +85,10 @@ func (s *Seen) early(change checkpoint.Change) string {
 }
 
 // renamed reports whether the policy no longer has the name of a workload's kind, and the
-// tick wrote an entry for the workload under another name.
-func (s *Seen) renamed(id workload.ID) bool {
-	_, named := s.Told.Set.Kinds.Object(id.Kind)
-	return !named && slices.ContainsFunc(s.changes(), func(c checkpoint.Change) bool {
+// changes write an entry for the workload under another name.
+func (w *Witness) renamed(changes []checkpoint.Change, id workload.ID) bool {
+	_, named := w.set.Kinds.Object(id.Kind)
+	return !named && slices.ContainsFunc(changes, func(c checkpoint.Change) bool {
 		return c.ID.Kind != id.Kind && c.ID.Namespace == id.Namespace && c.ID.Name == id.Name && c.To.Replicas > 0
 	})
 }
@@ -96,7 +96,7 @@ func (s *Seen) renamed(id workload.ID) bool {
 func retires(s *Seen) string {
 	before := len(s.retired)
 	for _, change := range s.changes() {
-		if change.To.Replicas != 0 || change.From.Replicas == 0 || s.renamed(change.ID) {
+		if change.To.Replicas != 0 || change.From.Replicas == 0 || s.renamed(s.changes(), change.ID) {
 			continue
 		}
 		_, runs := s.World.Fleet[change.ID]

@@ -5,9 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/proof/story"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -22,8 +22,9 @@ func (w *Witness) had(change checkpoint.Change) {
 
 // overwrites reports a number with a marker that gitlatch changed although the entry
 // never had that level, and the marker, the file and the entry existed before. It skips a
-// workload with two markers in a file, a commit that another tick already agreed with, and
-// a push that lands late, because the agreement of its tick is no longer known.
+// workload with two markers in a file, a file with a marker that gitlatch refused, because
+// a corrected marker counts as new, a commit that another tick already agreed with, and a
+// push that lands late, because the agreement of its tick is no longer known.
 func overwrites(s *Seen) string {
 	if s.agreed == "" || s.Moved || !s.below(s.After.Tip, s.agreed) {
 		return ""
@@ -35,6 +36,9 @@ func overwrites(s *Seen) string {
 				continue
 			}
 			known := marksIn(agreed[path])
+			if s.refuses(agreed[path]) {
+				continue
+			}
 			after := marksIn(s.World.Repository.Show(c.ID)[path])
 			for id, was := range marksIn(s.World.Repository.Show(c.Parents[0])[path]) {
 				old := len(known[id]) == 1 && s.at(s.agreed)[id].Replicas > 0
@@ -47,14 +51,26 @@ func overwrites(s *Seen) string {
 	return ""
 }
 
+// refuses reports whether a file has a marker that gitlatch cannot read.
+func (s *Seen) refuses(text string) bool {
+	read := 0
+	for id, numbers := range marksIn(text) {
+		if _, is := s.Told.Kinds.Object(id.Kind); is {
+			read += len(numbers)
+		}
+	}
+	return read < strings.Count(text, "$gitlatch")
+}
+
 var marked = regexp.MustCompile(`: (\d+) # \{"\$gitlatch": "([^"]+)"\}`)
 
 // marksIn returns the marked numbers in a text.
 func marksIn(text string) map[workload.ID][]int32 {
 	marks := map[workload.ID][]int32{}
 	for _, found := range marked.FindAllStringSubmatch(text, -1) {
-		if n, err := strconv.Atoi(found[1]); err == nil {
-			id := story.ID(found[2])
+		n, err := strconv.Atoi(found[1])
+		id, wrong := workload.ParseID(found[2])
+		if err == nil && wrong == nil {
 			marks[id] = append(marks[id], int32(n))
 		}
 	}

@@ -162,7 +162,7 @@ func (of *life) await(s *Seen, sample workload.Sample) {
 	l := s.After.Latches[sample.ID]
 	healthy := !s.World.Disturbed && s.Told.Failed == nil && !s.rewritten() && since > 0 && since <= 3*story.Period &&
 		!s.World.Propose && !s.Told.Stop.All && !s.Told.Observe && !sample.Terminating && !sample.OptOut &&
-		!l.OptedOut && !s.Told.At.Before(l.PausedUntil) && !s.Told.At.Before(l.GraceUntil) && !s.reviewed(sample.ID)
+		!l.OptedOut && !s.Told.At.Before(l.PausedUntil) && !s.Told.At.Before(l.GraceUntil) && !s.reviewed(sample.ID) && !s.broken(sample.ID)
 	p := s.rule(sample)
 	of.wait(s, p, sample, since, healthy && s.Calm)
 	of.follow(s, p, sample, healthy && s.Calm)

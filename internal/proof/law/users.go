@@ -17,7 +17,8 @@ func users(s *Seen) string {
 	}
 	for _, change := range slices.Concat(s.changes(), asked) {
 		from, to := change.From, change.To
-		same := from.Min == to.Min && from.Max == to.Max
+		was := s.Before.Latches[change.ID].Proposed() // a proposal stays as it is until its level changes
+		same := from.Min == to.Min && from.Max == to.Max || was.Min == to.Min && was.Max == to.Max
 		for _, sample := range s.Told.Samples {
 			if !same && sample.ID == change.ID && from.Replicas > 0 && to.Replicas > 0 && s.rule(sample).Bounds != policy.ModeLatch {
 				return fmt.Sprintf("the minimum and maximum of %s went from %d and %d to %d and %d", change.ID, from.Min, from.Max, to.Min, to.Max)

@@ -18,6 +18,7 @@ type waits struct {
 	under int           // consecutive calm ticks with a level that is too low for a constant need
 	over  time.Duration // the calm, unfrozen time with a level that is too high for a constant need
 	scale workload.Scale
+	saved time.Time // the instant of the last tick that was saved
 }
 
 // wait adds one tick. calm is false if something other than a policy may stop a change.
@@ -36,8 +37,12 @@ func (of *life) wait(s *Seen, p policy.Policy, sample workload.Sample, since tim
 	need := needs(scale)
 	low := levels.low(entry.Replicas, need)
 	capped := entry.Replicas >= levels.ceiling && need > entry.Replicas && (scale.Max == 0 || scale.Desired <= scale.Max)
-	if of.short += since; !observed || !low && !capped || s.explained(sample.ID) {
-		of.short = 0
+	if s.settled() {
+		of.short += s.Told.At.Sub(of.saved)
+		if s.Told.At.Sub(of.saved) > 3*story.Period || s.Told.At.Before(of.saved) || !low && !capped || s.explained(sample.ID) {
+			of.short = 0
+		}
+		of.saved = s.Told.At
 	}
 
 	calm = calm && constant && p.AcceptRisk && s.read(sample.ID)

@@ -38,6 +38,8 @@ type Witness struct {
 	agreed  string            // the tip that git and the latches agreed on before the last tick; the tip then, if the head was lost
 	known   map[string]Commit // commits that were on the base, by id
 	entries map[string]map[workload.ID]checkpoint.Entry
+	trees   map[string]parsed // by commit
+	policy  readable
 	intents map[string]string // the commit that names an intent, by the id of the intent
 	rewound bool              // a user moved the branch since the last check
 	failed  bool              // the push of the last tick did not land, as far as the tick saw
@@ -132,7 +134,7 @@ type Held struct {
 func Watch(s *story.Story) *Witness {
 	w := &Witness{
 		Found: map[string]int{}, story: s,
-		entries: map[string]map[workload.ID]checkpoint.Entry{}, intents: map[string]string{},
+		entries: map[string]map[workload.ID]checkpoint.Entry{}, trees: map[string]parsed{}, intents: map[string]string{},
 		touched: map[workload.ID]bool{}, theirs: map[part]word{}, levels: map[workload.ID]map[int32]bool{}, unsent: map[string]string{}, retired: map[workload.ID]time.Time{}, removed: map[workload.ID]time.Time{},
 		truth: truth{lives: map[workload.ID]*life{}},
 	}
@@ -170,6 +172,7 @@ func (w *Witness) watch() func() {
 			seen.Before = w.holds()
 		}
 		seen.Told = w.story.Last
+		w.readPolicy(seen)
 		w.open--
 		if w.Ticks++; seen.Told.NotRun == "" {
 			w.acts++
@@ -188,7 +191,6 @@ func (w *Witness) watch() func() {
 		w.ask(seen)
 		seen.Calm = !seen.World.Disturbed && seen.Told.Failed == nil && seen.Told.NotRun == "" && !seen.rewritten()
 		w.counted(seen)
-		w.readPolicy(seen)
 		w.learn(seen, looks)
 		for _, law := range Laws {
 			if what := law.Broken(seen); what != "" {
@@ -217,9 +219,19 @@ func (w *Witness) readPolicy(s *Seen) {
 	}
 	w.ruledBy = s.World.PolicyFile
 	text, is := s.World.Repository.Show(s.Before.Tip)[s.World.PolicyFile]
-	if set, err := config.ParsePolicy(s.World.PolicyFile, []byte(text), story.Period); is && err == nil {
-		w.latch = set.Latch
+	if is && text != w.policy.text {
+		set, err := config.ParsePolicy(s.World.PolicyFile, []byte(text), story.Period)
+		w.policy = readable{text, err == nil, set.Latch}
 	}
+	if is && w.policy.is {
+		w.latch = w.policy.latch
+	}
+}
+
+// readable is the last policy that was read on the branch.
+type readable struct {
+	text      string
+	is, latch bool
 }
 
 // rewritten reports whether the tick did not accept the branch.

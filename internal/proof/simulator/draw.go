@@ -213,7 +213,7 @@ func (d *draw) begin() (lines []string) {
 
 // calm ends all faults. A push that waited never lands.
 func (d *draw) calm() []string {
-	return []string{"refuse", "unread", "room", "walks", "topic hears", "try 4"}
+	return []string{"refuse", "unread", "room", "walks", "topic hears", "limit", "try 4"}
 }
 
 // event draws a kind of event.

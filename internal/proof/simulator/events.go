@@ -1,6 +1,9 @@
 package simulator
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // An event is a kind of event in a history: its frequency among the others, and the
 // lines of its story.
@@ -10,8 +13,19 @@ type event struct {
 	draw   func(*draw) []string
 }
 
+// mortal reports whether a death may be beside the event.
+func (e event) mortal() bool {
+	return slices.ContainsFunc(mortal, func(m event) bool { return m.name == e.name })
+}
+
+// withDeath is the name of a mortal event with a death beside it.
+func (e event) withDeath() string { return e.name + " + death" }
+
 // events are all kinds of events.
-var events = []event{
+var events = slices.Concat(lively, mortal)
+
+// lively are the events that draw their own deaths, or none.
+var lively = []event{
 	// Changes to the live workloads.
 	{"scale", 25, func(d *draw) []string { return d.then(d.scale()) }},
 	{"surge", 4, func(d *draw) []string { return d.then(d.scales(d.who(), 1000+d.IntN(9000))) }},
@@ -38,7 +52,6 @@ var events = []event{
 	{"rebuilt", 2, func(d *draw) []string {
 		return append([]string{"cluster uid-green", fmt.Sprintf("at +%dm", 5*d.IntN(10))}, append(d.then(d.scale()), pick(d, "cluster uid-blue", "adopt"))...)
 	}},
-	{"restore", 8, restored},
 	{"second live cluster", 2, func(d *draw) []string {
 		return []string{"cluster uid-clone", d.scale(), "try", "cluster uid-blue", "try", "cluster uid-clone", "try 2", "cluster uid-blue"}
 	}},
@@ -87,14 +100,12 @@ var events = []event{
 	{"policy broken", 2, func(d *draw) []string {
 		return append(append([]string{`person writes gitlatch.yaml "mode: [latch"`}, d.then(d.scale())...), d.policy(), "try")
 	}},
-	{"policy removed", 2, func(d *draw) []string {
-		return append(append([]string{"person removes gitlatch.yaml"}, d.then(d.scale())...), pick(d, "state lost", "state lost but head", d.scale()), "try 3", d.policy(), "try")
-	}},
 	{"another policy", 2, func(d *draw) []string { return d.then(d.policy()) }},
 	{"mark edited", 3, func(d *draw) []string { return d.onMarks(fmt.Sprintf("person writes %s %q", marks, d.marked())) }},
 	{"mark moved", 3, func(d *draw) []string { return d.onMarks("person moves " + marks) }},
 	{"rival", 6, func(d *draw) []string {
-		return d.amidst(pick(d, fmt.Sprintf("person sets %s %d", d.who(), 1+d.IntN(300)), "person commits app.yaml", "person deletes "+d.who(), "person undoes"))
+		return d.amidst(pick(d, fmt.Sprintf("person sets %s %d", d.who(), 1+d.IntN(300)), "person commits app.yaml", "person deletes "+d.who(), "person undoes",
+			fmt.Sprintf("person accepts %s 2 %d", d.who(), 100+d.IntN(20000))))
 	}},
 
 	// Faults.
@@ -149,7 +160,6 @@ var events = []event{
 		n := 1 + d.IntN(7)
 		return []string{d.scale(), fmt.Sprintf("before %d at +10m", n), fmt.Sprintf("before %d try", n), "try"}
 	}},
-	{"turn given twice", 3, func(d *draw) []string { return []string{d.scale(), "twice"} }},
 	{"another site", 4, func(d *draw) []string {
 		return append([]string{"beside " + d.scale(), "beside try"}, d.amidst("beside try")...)
 	}},

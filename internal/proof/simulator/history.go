@@ -4,6 +4,7 @@
 package simulator
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,6 +35,7 @@ func Random(seed uint64, events int) Played {
 	p := Played{History: History{Files: d.files}, Events: map[string]int{}}
 	s := story.New(d.files)
 	p.Witness = law.Watch(s)
+	killed := false // a tick of the present event died
 	do := func(lines ...string) {
 		for _, line := range lines {
 			if len(p.Violations) > 0 {
@@ -41,20 +43,35 @@ func Random(seed uint64, events int) Played {
 			}
 			p.Lines = append(p.Lines, line)
 			_ = s.Do(line) // an event that is not possible has no effect
+			killed = killed || errors.Is(s.Last.Failed, story.ErrKilled)
 		}
 	}
 	do(d.begin()...)
 	for i := 0; i < events && len(p.Violations) == 0; i++ {
 		e := d.event()
 		p.Events[e.name]++
-		do(e.draw(d)...)
+		lines := e.draw(d)
+		beside := e.mortal() && d.IntN(3) == 0
+		if beside {
+			lines = d.withDeath(lines)
+		}
+		killed = false
+		do(lines...)
+		if beside && killed {
+			p.Events[e.withDeath()]++
+		}
 		if i%20 == 19 {
 			do(d.calm()...)
 		}
 	}
 	do(d.calm()...)
+	do(fmt.Sprintf("try %d", quiet))
 	return p
 }
+
+// quiet is the number of calm ticks at the end of a history: more than the longest hold and
+// the longest edit grace period that is drawn, and an hour.
+const quiet = 66
 
 // Play plays a history until it breaks a law.
 func (h History) Play() *law.Witness {

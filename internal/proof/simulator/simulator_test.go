@@ -16,11 +16,12 @@ import (
 )
 
 var (
-	ticks = flag.Int("ticks", 10000, "how many ticks to play")
-	stop  = flag.Int("stop", 1, "how many broken histories end the run")
-	found = flag.String("found", "", "the folder to write scenarios to, one for each way in which a law is broken")
-	one   = flag.String("law", "", "the law that counts; none are all")
-	only  = flag.String("only", "", "kinds of events to draw, by name, semicolons between; none are all")
+	ticks   = flag.Int("ticks", 10000, "how many ticks to play")
+	stop    = flag.Int("stop", 1, "how many broken histories end the run")
+	found   = flag.String("found", "", "the folder to write scenarios to, one for each way in which a law is broken")
+	shrinks = flag.Bool("shrink", true, "leave out the lines that a history does not need to break a law")
+	one     = flag.String("law", "", "the law that counts; none are all")
+	only    = flag.String("only", "", "kinds of events to draw, by name, semicolons between; none are all")
 )
 
 // first is the first seed.
@@ -60,12 +61,23 @@ func TestRandomHistoriesBreakNoLaw(t *testing.T) {
 	}
 	wait.Wait()
 	report(t, r.broken)
-	kinds := slices.Clone(law.Rows)
+	kinds, pairs := slices.Clone(law.Rows), []string{}
 	for _, e := range events {
 		kinds = append(kinds, e.name)
+		if e.mortal() {
+			pairs = append(pairs, e.withDeath())
+		}
 	}
-	slices.SortFunc(kinds, func(a, b string) int { return cmp.Compare(r.seen[a], r.seen[b]) })
-	fmt.Printf("figure simulated_ticks %d\nfigure violations %d\nfigure rarest_event %d (%s)\n", r.ticks, r.count, r.seen[kinds[0]], kinds[0])
+	rarest := func(a, b string) int { return cmp.Compare(r.seen[a], r.seen[b]) }
+	fmt.Printf("figure simulated_ticks %d\nfigure violations %d\n", r.ticks, r.count)
+	for of, names := range map[string][]string{"event": kinds, "pair": pairs} {
+		if len(names) > 0 {
+			rare := slices.MinFunc(names, rarest)
+			fmt.Printf("figure rarest_%s %d (%s)\n", of, r.seen[rare], rare)
+		}
+	}
+	kinds = append(kinds, pairs...)
+	slices.SortFunc(kinds, rarest)
 	for _, name := range kinds {
 		t.Logf("%6d %s", r.seen[name], name)
 	}
@@ -113,7 +125,10 @@ func report(t *testing.T, broken map[string][]Played) {
 		}
 		ways := map[string]bool{}
 		for _, p := range all {
-			small := p.Shrink(name)
+			small := p.History
+			if *shrinks {
+				small = p.Shrink(name)
+			}
 			if way := name + " " + small.way(); !ways[way] {
 				ways[way] = true
 				scenario := small.Scenario(name + ": " + small.Play().Violations[0].What)

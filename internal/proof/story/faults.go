@@ -23,6 +23,9 @@ type Faults struct {
 	Throttled int
 	// Room is the maximum size of the head in bytes; 0 means no limit.
 	Room int
+	// Limit is the maximum number of files in a commit that the host accepts; 0 means no
+	// limit.
+	Limit int
 	// Refuse is the server's error for every push; "" accepts them.
 	Refuse string
 	// LostReply makes the next push land, and the tick gets no reply. With Lands, the
@@ -76,7 +79,7 @@ func (w *World) happen(effect int) {
 	}
 	delete(w.before, effect)
 	faults, effects, requests, settled := w.Faults, w.Effects, w.Requests, w.Settled
-	w.Faults = Faults{Refuse: faults.Refuse, Room: faults.Room, Walks: faults.Walks, Deaf: faults.Deaf, Unwanted: faults.Unwanted}
+	w.Faults = Faults{Refuse: faults.Refuse, Limit: faults.Limit, Room: faults.Room, Walks: faults.Walks, Deaf: faults.Deaf, Unwanted: faults.Unwanted}
 	for _, act := range acts {
 		act()
 	}

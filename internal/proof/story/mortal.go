@@ -192,6 +192,9 @@ func (r mortalRepository) push(ctx context.Context, c repo.Commit) (string, erro
 	switch {
 	case r.Refuse != "":
 		return "", &repo.RefusedError{Why: r.Refuse, OnDisk: r.OnDisk}
+	case r.Limit > 0 && len(c.Files) > r.Limit:
+		r.Disturbed = true
+		return "", &repo.RefusedError{Why: "too many files", TooLarge: true}
 	case hold:
 		r.Hold, r.Refused, r.Held = false, "", &c
 		if refused != "" {

@@ -34,6 +34,9 @@ func (s *Story) person(w []string) error {
 		return err
 	case "milestone": // shop/web 90 to: of the rollout in git
 		n, err := strconv.Atoi(w[2])
+		if tree, err := s.Tree(); err != nil || tree.Entries()[ID(w[1])].Rollout == (checkpoint.Rollout{}) {
+			return errors.New("there is no rollout to edit")
+		}
 		edit("milestone by hand", func(entries map[workload.ID]checkpoint.Entry, who workload.ID) {
 			e := entries[who]
 			e.Rollout.Milestone, e.Rollout.Returns = int32(n), checkpoint.Side(w[3])
@@ -79,6 +82,8 @@ func (s *Story) person(w []string) error {
 			files[path] = nil
 		}
 		s.Repository.Edit("remove", s.Now, files)
+	case "restores": // path: the last version of a file that the branch no longer has
+		return s.restores(w[1])
 	case "wipes": // all files of the site
 		files := map[string][]byte{}
 		for path := range s.Repository.Files() {
@@ -89,6 +94,9 @@ func (s *Story) person(w []string) error {
 		s.Repository.Edit("wipe", s.Now, files)
 	case "renames": // shop store: the namespace of the files of a namespace
 		files := map[string][]byte{}
+		if s.Repository.Files()[checkpoint.RecordPath(s.Site, w[1])] == "" {
+			return errors.New("the namespace has no files")
+		}
 		for _, path := range []func(site, namespace string) string{checkpoint.RecordPath, checkpoint.ComponentPath} {
 			text := s.Repository.Files()[path(s.Site, w[1])]
 			files[path(s.Site, w[1])] = nil
@@ -158,6 +166,26 @@ func (s *Story) person(w []string) error {
 		return fmt.Errorf("a person cannot %q", w[0])
 	}
 	return nil
+}
+
+// restores commits the last version of a file that the branch no longer has.
+func (s *Story) restores(path string) error {
+	tip, _, err := s.Repository.Heads(context.Background())
+	if err != nil {
+		return err
+	}
+	log, _, err := s.Repository.History(context.Background(), tip, "", 1000)
+	for _, c := range log {
+		text, has := s.Repository.Show(c.ID)[path]
+		switch {
+		case has && c.ID == tip:
+			return errors.New("the branch has the file")
+		case has:
+			s.Repository.Edit("restore", s.Now, map[string][]byte{path: []byte(text)})
+			return err
+		}
+	}
+	return errors.Join(err, errors.New("the branch never had the file"))
 }
 
 // broken is the content of a file that a story breaks.

@@ -182,13 +182,20 @@ var events = map[string]func(*Story, []string) error{
 		s.Refuse = strings.Join(w, " ")
 		return nil
 	},
+	// limit 3 | limit: the maximum number of files in a commit that the host accepts.
+	"limit": func(s *Story, w []string) (err error) {
+		if s.Limit = 0; len(w) > 0 {
+			s.Limit, err = strconv.Atoi(w[0])
+		}
+		return err
+	},
 	// disk: the repository is a folder, without a server.
 	"disk": func(s *Story, _ []string) error {
 		s.OnDisk = true
 		return nil
 	},
 	// person sets shop/web 150 ["message"] | deletes shop/web | reverts | commits path
-	// | removes path | breaks shop | repairs shop | retracts: a commit by a user.
+	// | removes path | restores path | breaks shop | repairs shop | retracts: a commit by a user.
 	"person": (*Story).person,
 	// push waits: the next push gets no answer, and has not landed. push refused: the
 	// same, and the tick gets a refusal. push lands: the push lands.
