@@ -1,6 +1,7 @@
 package law
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -114,7 +115,9 @@ func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 		l.unseen = s.Told.Stop.All
 		l.seen = s.read(id)
 		if sample := s.World.Fleet[id]; sample.Scale != nil && s.ruled() {
-			l.least = levelsOf(s.rule(sample), s.After.Entries[id], *sample.Scale).of(float64(l.need))
+			levels := levelsOf(s.rule(sample), s.After.Entries[id], *sample.Scale)
+			levels.floor = 1 // a minimum is no need
+			l.least = min(levels.of(float64(l.need)), int32(math.Ceil(levels.pods(float64(l.need)))))
 		}
 		l.part = len(s.Told.Unread) > 0 || s.Told.Cluster == "" || s.Told.Cluster != s.After.Head.Cluster.UID
 		if sample, runs := s.World.Fleet[id]; runs && w.lives[id] != nil && s.Told.Stop.Reason != policy.ReasonSecond {
