@@ -16,9 +16,9 @@ import (
 // listMark is the start of a kustomization that gitlatch wrote.
 const listMark = "# gitlatch writes this file"
 
-// patience is the number of calm ticks that an update of the list may wait for the
-// budget, which earns one commit an hour.
-const patience = 30
+// patience returns the number of calm ticks that an update of the list may wait for the
+// budget: the time in which it earns two and a half commits.
+func (s *Seen) patience() int { return max(30, 720/max(1, s.Told.Set.Guards.CommitsPerDay)) }
 
 // lists judges the site's kustomization in each commit of gitlatch, and at the tip.
 func lists(s *Seen) string {
@@ -131,7 +131,7 @@ func (s *Seen) overdue() string {
 		return ""
 	}
 	s.unlisted++
-	if s.unlisted <= patience {
+	if s.unlisted <= s.patience() {
 		return ""
 	}
 	return fmt.Sprintf("%s, for %d calm ticks", wrong, s.unlisted)

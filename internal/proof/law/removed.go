@@ -46,13 +46,11 @@ func atOnce(s *Seen) string {
 // time.
 func (s *Seen) removedBy(c Commit) (gone []workload.ID) {
 	agreed := s.at(s.Before.Head.Agreed.Tip)
-	guards := s.Told.Set.Guards
 	for _, change := range c.Changes {
 		id := change.ID
 		sample, runs := s.World.Fleet[id]
 		runs = runs && judges(s.rule(sample), sample)
-		before, removed := s.removed[id]
-		again := removed && s.Told.At.Before(before.Add(guards.Yield+guards.RetireAfter))
+		again := s.Told.At.Before(s.removed[id])
 		if c.By == person && change.To.IsZero() && agreed[id].Replicas > 0 && runs && !again && !s.offered(c, change) {
 			gone = append(gone, id)
 		}
@@ -73,9 +71,10 @@ func (s *Seen) manyAtOnce(c Commit, gone []workload.ID) bool {
 
 // noteRemoved remembers the entries whose removal was an edit: a second one opts out.
 func (w *Witness) noteRemoved(s *Seen) {
+	guards := s.Told.Set.Guards
 	for _, n := range s.Told.Notices {
 		if n.Kind == tick.NoticeRemoved && s.settled() {
-			w.removed[story.ID(n.Subject)] = s.Told.At
+			w.removed[story.ID(n.Subject)] = s.Told.At.Add(guards.Yield + guards.RetireAfter)
 		}
 	}
 }

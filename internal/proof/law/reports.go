@@ -74,7 +74,7 @@ func (s *Seen) outdated() string {
 	if s.Witness.stale++; wrong == "" {
 		s.Witness.stale = 0
 	}
-	if s.stale <= patience {
+	if s.stale <= s.patience() {
 		return ""
 	}
 	return fmt.Sprintf("the Component of %s differs from its checkpoint file for %d calm ticks", wrong, s.stale)

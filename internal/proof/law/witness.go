@@ -64,7 +64,7 @@ type Witness struct {
 	lost     []string                       // levels of users that the site's commits changed, until no tick is open
 	undone   []string                       // rollout entries of users that the site's commits changed, likewise
 	retired  map[workload.ID]time.Time      // the instants at which entries were removed
-	removed  map[workload.ID]time.Time      // the instants at which a tick counted a user's removal of an entry as an edit
+	removed  map[workload.ID]time.Time      // until when a second removal of an entry opts out, after the first counted as an edit
 	unlisted int                            // calm ticks in a row in which the list of checkpoint files was wrong
 	stale    int                            // calm ticks in a row in which a Component was wrong
 	// compared is a commit, and differing a namespace whose Component is wrong in it.
