@@ -68,7 +68,11 @@ func (s *Seen) early(change checkpoint.Change) string {
 	case policy.FlushRaise:
 		return "a drill only raises"
 	}
-	p := s.rule(s.World.Fleet[change.ID])
+	sample := s.World.Fleet[change.ID]
+	p, maximum := s.rule(sample), change.To.Max
+	if sample.Scale != nil {
+		maximum = levelsOf(p, change.To, *sample.Scale).ceiling
+	}
 	under, hold := time.Duration(0), max(p.HoldDown, time.Duration(p.HoldUp-1)*story.Period)-story.Period
 	for _, l := range slices.Backward(of.looks[:len(of.looks)-1]) {
 		if next.runs && next.frozen == "" {
@@ -77,7 +81,7 @@ func (s *Seen) early(change checkpoint.Change) string {
 		switch next = l; {
 		case under >= hold:
 			return ""
-		case (l.frozen == "" || l.seen) && l.least > change.To.Replicas:
+		case (l.frozen == "" || l.seen) && l.least > change.To.Replicas && change.To.Replicas != maximum:
 			return fmt.Sprintf("it needed %d at %s", l.need, l.at.Format(time.TimeOnly))
 		}
 	}

@@ -1,6 +1,3 @@
-// Package simulator plays random histories of a site against the laws of package law. A
-// history is a list of lines of a story, drawn from a seed. A history that breaks a law
-// is shrunk, and printed as a scenario.
 package simulator
 
 import (

@@ -1,0 +1,55 @@
+// Package simulator plays random histories of a site against the laws of package law. A
+// history is a list of lines of a story, drawn from a seed. A history that breaks a law
+// is shrunk, and printed as a scenario.
+//
+// # What the model draws
+//
+// A site has 12 to 15 workloads in four namespaces: Deployments, StatefulSets, Rollouts of
+// Argo and one custom kind. Up to five have a ScaledObject of KEDA, some have no
+// autoscaler, and some choose a policy by annotation. The policy of the site is drawn: the
+// presets, series, rounding, stabilization windows, margins, surges with review, minimum
+// and maximum, rollouts, guards, and up to three policies by namespace, kind and
+// annotation. Files events.go and mortal.go list the events. Each event of mortal.go may
+// have a tick that dies before, between or after its lines.
+//
+// # What the model does not draw
+//
+// Events:
+//   - Two faults of the process inside one tick, and a fault inside a tick that a rival
+//     runs.
+//   - A store that loses a part of its latches, or returns an old read. Other suites:
+//     latchtest, and the stories state-lost-of-one.
+//   - A restore of git from a backup, and a change of the site's name.
+//   - A policy file at another path in the configuration, and a configuration with another
+//     period. Stories: policy-at-another-path.
+//   - protection.yaml: no history has a rule that protects a replica count. Policies accept
+//     the risk, or write nothing.
+//   - Demand that is measured outside of the cluster, load metrics, and replicas that a user
+//     wrote over an autoscaler. Package anomaly tests these conditions.
+//   - Canaries of Flagger, DaemonSets, and StatefulSets with a partition. Package rollouts
+//     draws the life of rollouts.
+//   - A user who edits a Component, site.yaml or the trailers of a commit, and names that do
+//     not fit into a checkpoint file.
+//   - A user's reply to an alert.
+//
+// Policies:
+//   - Match by label, mode observe for more than one event, massDrop of guards, and a hold
+//     of more than two hours. The histories have no day, so a preset's 26 hours never pass.
+//   - Lists of files in inPlace of the policy: the configuration of the world names the one
+//     file.
+//   - More than one custom kind, and fields for replicas other than .spec.replicas.
+//
+// Hosts and stores:
+//   - The adapters of GitHub, CodeCommit and git, and DynamoDB with its order of writes. The
+//     repository and the store are in memory. Package repotest and package latchtest compare
+//     the adapters with them, and package faults kills ticks between their requests.
+//   - A limit for the size of a commit in bytes. The model limits the number of files.
+//   - A host that merges by rebase, or that deletes the branch with the merge.
+//   - Sampling of more than one cluster in one tick, and a fleet of sites that share a lease.
+//
+// # Counts
+//
+// A run prints the rarest event and the rarest pair of an event and a death. A pair counts
+// only if a tick died. 1,000,000 ticks have each event at least 1,000 times and each pair
+// at least 50 times.
+package simulator
