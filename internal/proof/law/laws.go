@@ -171,11 +171,12 @@ func ends(s *Seen) string {
 	for id, before := range s.dropped {
 		sample, runs := s.World.Fleet[id]
 		sample.ID = id
-		latched := !s.After.Latches[id].OptedOut && judges(s.rule(sample), sample)
-		if !latched || before < 2 || runs && sample.Scale == nil {
+		if !judges(s.rule(sample), sample) || before < 2 || runs && sample.Scale == nil {
 			continue
 		}
-		if total++; !runs || sample.Scale.Desired*4 <= before { // an absent workload has not recovered
+		total++
+		low := !runs || sample.Scale.Desired*4 <= before // an absent workload has not recovered
+		if low && !s.After.Latches[id].OptedOut {
 			still++
 		}
 	}

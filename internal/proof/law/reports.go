@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
@@ -61,23 +60,27 @@ func (w *Witness) differs(commit, namespace string) bool {
 }
 
 // outdated counts the calm ticks in which a Component at the tip differs from its
-// checkpoint file, and returns a text if there were too many in a row.
+// checkpoint file although the budget has a commit, and returns a text if there were too
+// many in a row. A Component waits for the edit grace period of removed entries.
 func (s *Seen) outdated() string {
 	calm := s.Calm && !s.World.Propose && !s.Told.Observe && !s.Told.Stop.All && s.Told.Stop.Reason != policy.ReasonSecond
-	for _, o := range s.After.Head.Open {
-		calm = calm && o.Kind != alert.EntriesRemoved // a Component waits for removed entries
+	for _, l := range s.After.Latches {
+		calm = calm && !s.Told.At.Before(l.RemovedUntil)
 	}
 	wrong := ""
 	if calm {
 		wrong = s.staleAt(s.After.Tip)
 	}
-	if s.Witness.stale++; wrong == "" {
+	switch {
+	case wrong == "":
 		s.Witness.stale = 0
+	case policy.Affords(s.Told.Set.Guards, s.Before.Head.Budget, s.Told.At):
+		s.Witness.stale++
 	}
-	if s.stale <= s.patience() {
+	if s.stale <= 3 {
 		return ""
 	}
-	return fmt.Sprintf("the Component of %s differs from its checkpoint file for %d calm ticks", wrong, s.stale)
+	return fmt.Sprintf("the Component of %s differs from its checkpoint file for %d calm ticks with a commit in the budget", wrong, s.stale)
 }
 
 // staleAt returns a namespace whose Component differs from its checkpoint file in a

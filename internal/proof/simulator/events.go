@@ -27,19 +27,19 @@ var events = slices.Concat(lively, mortal)
 // lively are the events that draw their own deaths, or none.
 var lively = []event{
 	// Changes to the live workloads.
-	{"scale", 25, func(d *draw) []string { return d.then(d.scale()) }},
+	{"scale", 12, func(d *draw) []string { return d.then(d.scale()) }},
 	{"surge", 4, func(d *draw) []string { return d.then(d.scales(d.who(), 1000+d.IntN(9000))) }},
-	{"time passes", 10, func(d *draw) []string { return []string{fmt.Sprintf("try %d", 6+d.IntN(20))} }},
-	{"rollout", 10, rollout},
-	{"rollout from end to end", 8, release},
-	{"rollout over", 8, func(d *draw) []string { return d.then("rolled %s", d.who()) }},
+	{"time passes", 8, func(d *draw) []string { return []string{fmt.Sprintf("try %d", 6+d.IntN(20))} }},
+	{"rollout", 7, rollout},
+	{"rollout from end to end", 6, release},
+	{"rollout over", 5, func(d *draw) []string { return d.then("rolled %s", d.who()) }},
 	{"unready", 5, func(d *draw) []string { return d.then("workload %s ready=%d", d.who(), 1+d.IntN(40)) }},
-	{"suspended", 3, func(d *draw) []string { return d.then(d.scales(d.who(), 0)) }},
-	{"blind", 3, func(d *draw) []string { return d.then("workload %s blind=%s", d.who(), pick(d, "FailedGetMetric", "")) }},
-	{"stale", 3, func(d *draw) []string { return d.then("workload %s stale", d.who()) }},
-	{"gone", 2, func(d *draw) []string { return d.then("gone %s", d.who()) }},
-	{"retired", 2, func(d *draw) []string { return []string{"gone " + d.who(), "try 30"} }},
-	{"many retired", 2, func(d *draw) []string {
+	{"suspended", 4, func(d *draw) []string { return d.then(d.scales(d.who(), 0)) }},
+	{"blind", 4, func(d *draw) []string { return d.then("workload %s blind=%s", d.who(), pick(d, "FailedGetMetric", "")) }},
+	{"stale", 4, func(d *draw) []string { return d.then("workload %s stale", d.who()) }},
+	{"gone", 4, func(d *draw) []string { return d.then("gone %s", d.who()) }},
+	{"retired", 4, func(d *draw) []string { return []string{"gone " + d.who(), "try 30"} }},
+	{"many retired", 4, func(d *draw) []string {
 		return []string{"gone " + d.who(), "try", "gone " + d.who(), fmt.Sprintf("try %d", 25+d.IntN(10))}
 	}},
 	{"namespace gone", 5, func(d *draw) []string {
@@ -47,12 +47,12 @@ var lively = []event{
 		lines = append(lines, pick(d, "try", d.scale(), fmt.Sprintf("dies at %d", d.effect()), "push waits", "before 5 person commits app.yaml"), fmt.Sprintf("try %d", 1+d.IntN(4)))
 		return append(lines, pick(d, fmt.Sprintf("workload stage/web %d", d.pods()), "gone "+d.who(), "push lands", fmt.Sprintf("unread %q", d.part()), d.scale()), fmt.Sprintf("try %d", 1+d.IntN(30)), "unread")
 	}},
-	{"outage", 3, outage},
-	{"acknowledged", 2, func(d *draw) []string { return d.then("adopt") }},
-	{"rebuilt", 2, func(d *draw) []string {
+	{"outage", 4, outage},
+	{"acknowledged", 4, func(d *draw) []string { return d.then("adopt") }},
+	{"rebuilt", 4, func(d *draw) []string {
 		return append([]string{"cluster uid-green", fmt.Sprintf("at +%dm", 5*d.IntN(10))}, append(d.then(d.scale()), pick(d, "cluster uid-blue", "adopt"))...)
 	}},
-	{"second live cluster", 2, func(d *draw) []string {
+	{"second live cluster", 4, func(d *draw) []string {
 		return []string{"cluster uid-clone", d.scale(), "try", "cluster uid-blue", "try", "cluster uid-clone", "try 2", "cluster uid-blue"}
 	}},
 	{"partial read", 6, func(d *draw) []string {
@@ -61,12 +61,12 @@ var lively = []event{
 
 	// Actions of users.
 	{"edit", 6, func(d *draw) []string { return d.then("person sets %s %d", d.who(), 1+d.IntN(300)) }},
-	{"bounds", 2, func(d *draw) []string { return d.then("person accepts %s 1 %d", d.who(), 100+d.IntN(20000)) }},
-	{"opt-out", 2, func(d *draw) []string { return d.then("person deletes %s", d.who()) }},
-	{"file removed", 3, func(d *draw) []string {
+	{"bounds", 4, func(d *draw) []string { return d.then("person accepts %s 1 %d", d.who(), 100+d.IntN(20000)) }},
+	{"opt-out", 4, func(d *draw) []string { return d.then("person deletes %s", d.who()) }},
+	{"file removed", 4, func(d *draw) []string {
 		return d.then("person removes %s", d.record())
 	}},
-	{"file removed, and again", 3, func(d *draw) []string {
+	{"file removed, and again", 4, func(d *draw) []string {
 		line := "person removes " + d.record()
 		return []string{line, fmt.Sprintf("try %d", 10+d.IntN(10)), line, "try 3"}
 	}},
@@ -76,57 +76,56 @@ var lively = []event{
 		return append(pick(d, theirs, []string{"person removes " + at}, []string{fmt.Sprintf("person writes %s \"# gitlatch writes this file\\nresources:\\n- pay/checkpoint.yaml\\n- gone/checkpoint.yaml\\n\"", at)}),
 			d.then(d.scale())...)
 	}},
-	{"site removed", 2, func(d *draw) []string { return append(d.then("person wipes"), "try 14") }},
-	{"asked back in", 2, func(d *draw) []string { return d.then("adopt %s", d.who()) }},
-	{"revert", 3, func(d *draw) []string { return d.then("person undoes") }},
+	{"site removed", 4, func(d *draw) []string { return append(d.then("person wipes"), "try 14") }},
+	{"asked back in", 4, func(d *draw) []string { return d.then("adopt %s", d.who()) }},
+	{"revert", 4, func(d *draw) []string { return d.then("person undoes") }},
 	{"work elsewhere", 4, func(d *draw) []string { return d.then("person commits app.yaml") }},
-	{"busy", 2, func(d *draw) []string { return d.then("person busy %d", 5+d.IntN(40)) }},
-	{"hold", 2, func(d *draw) []string { return d.then("hold +%dh", 1+d.IntN(5)) }},
-	{"force-push", 3, func(d *draw) []string { return []string{"mark", d.scale(), "try 3", "rewind", "try 3"} }},
-	{"lagging replica", 3, func(d *draw) []string { return []string{"mark", d.scale(), "try 3", "rewind", "try", "rewind", "try"} }},
+	{"busy", 4, func(d *draw) []string { return d.then("person busy %d", 5+d.IntN(40)) }},
+	{"hold", 4, func(d *draw) []string { return d.then("hold +%dh", 1+d.IntN(5)) }},
+	{"force-push", 4, func(d *draw) []string { return []string{"mark", d.scale(), "try 3", "rewind", "try 3"} }},
+	{"lagging replica", 4, func(d *draw) []string { return []string{"mark", d.scale(), "try 3", "rewind", "try", "rewind", "try"} }},
 	{"merge", 6, func(d *draw) []string { return d.onHost(pick(d, "person merges", "person squashes")) }},
-	{"decline", 3, func(d *draw) []string { return d.onHost("person declines") }},
-	{"take-over", 3, func(d *draw) []string { return d.onHost("person pushes theirs.yaml") }},
-	{"amended", 2, func(d *draw) []string { return d.onHost("person amends theirs.yaml") }},
-	{"proposal made needless", 20, func(d *draw) []string {
+	{"decline", 4, func(d *draw) []string { return d.onHost("person declines") }},
+	{"take-over", 4, func(d *draw) []string { return d.onHost("person pushes theirs.yaml") }},
+	{"amended", 4, func(d *draw) []string { return d.onHost("person amends theirs.yaml") }},
+	{"proposal made needless", 8, func(d *draw) []string {
 		who := d.who()
 		return append(d.onHost("person merges"), d.scales(who, 1000+d.IntN(4000)), "try 3", fmt.Sprintf("person sets %s %d", who, 1+d.IntN(300)), "try 2")
 	}},
-	{"copied", 2, func(d *draw) []string { return d.then("person copies %s", d.namespace()) }},
-	{"record broken", 2, func(d *draw) []string {
+	{"copied", 4, func(d *draw) []string { return d.then("person copies %s", d.namespace()) }},
+	{"record broken", 4, func(d *draw) []string {
 		of := d.namespace()
 		return append(append([]string{"person breaks " + of}, d.then(d.scale())...), pick(d, "person repairs "+of, "person undoes"), "person repairs "+of)
 	}},
-	{"policy broken", 2, func(d *draw) []string {
+	{"policy broken", 4, func(d *draw) []string {
 		return append(append([]string{`person writes gitlatch.yaml "mode: [latch"`}, d.then(d.scale())...), d.policy(), "try")
 	}},
-	{"another policy", 2, func(d *draw) []string { return d.then(d.policy()) }},
-	{"mark edited", 3, func(d *draw) []string { return d.onMarks(fmt.Sprintf("person writes %s %q", marks, d.marked())) }},
-	{"mark moved", 3, func(d *draw) []string { return d.onMarks("person moves " + marks) }},
+	{"another policy", 4, func(d *draw) []string { return d.then(d.policy()) }},
+	{"mark edited", 4, func(d *draw) []string { return d.onMarks(fmt.Sprintf("person writes %s %q", marks, d.marked())) }},
+	{"mark moved", 4, func(d *draw) []string { return d.onMarks("person moves " + marks) }},
 	{"rival", 6, func(d *draw) []string {
-		return d.amidst(pick(d, fmt.Sprintf("person sets %s %d", d.who(), 1+d.IntN(300)), "person commits app.yaml", "person deletes "+d.who(), "person undoes",
-			fmt.Sprintf("person accepts %s 2 %d", d.who(), 100+d.IntN(20000))))
+		return d.amidst(pick(d, fmt.Sprintf("person sets %s %d", d.who(), 1+d.IntN(300)), "person commits app.yaml", "person deletes "+d.who(), "person undoes"))
 	}},
 
 	// Faults.
-	{"refused", 3, func(d *draw) []string {
+	{"refused", 4, func(d *draw) []string {
 		return append(append([]string{"refuse protected"}, d.then(d.scale())...), "refuse")
 	}},
 	{"lost push", 4, func(d *draw) []string { return d.pushing("push waits") }},
 	{"late push", 4, func(d *draw) []string { return append(d.pushing("push waits"), "push lands", "try") }},
 	{"late push in mid-tick", 4, func(d *draw) []string { return append(d.pushing("push waits"), d.amidst("push lands")...) }},
-	{"late push, buried", 2, func(d *draw) []string {
+	{"late push, buried", 4, func(d *draw) []string {
 		return append(d.pushing("push waits"), pick(d, "try", "dies at 6", "at +5m"), "push lands", fmt.Sprintf("person busy %d", 15+d.IntN(30)), "try")
 	}},
-	{"death, and another value", 12, func(d *draw) []string {
+	{"death, and another value", 8, func(d *draw) []string {
 		who := d.who()
 		return []string{d.scales(who, 1000+d.IntN(4000)), "before 5 person " + pick(d, "undoes", "sets "+who+" 70", "deletes "+who), "dies at 5", "dies at 5", "try 2"}
 	}},
-	{"window cut short", 2, func(d *draw) []string {
+	{"window cut short", 4, func(d *draw) []string {
 		return append(append([]string{"walks 8"}, d.falls("dies")...), pick(d, "person undoes", "person sets "+d.who()+" 70", "try"),
 			fmt.Sprintf("person busy %d", 9+d.IntN(10)), "try 2", "walks")
 	}},
-	{"death, buried", 2, func(d *draw) []string {
+	{"death, buried", 4, func(d *draw) []string {
 		return append(d.falls("dies"), fmt.Sprintf("person busy %d", 15+d.IntN(30)), pick(d, "person undoes", "person sets "+d.who()+" 70", "try"), "try")
 	}},
 	{"refused and late", 4, func(d *draw) []string { return append(d.pushing("push refused"), d.amidst("push lands")...) }},
@@ -146,16 +145,16 @@ var lively = []event{
 	}},
 	{"error", 6, func(d *draw) []string { return d.falls("errs") }},
 	{"unheard", 6, func(d *draw) []string { return d.falls("unheard") }},
-	{"throttled", 3, func(d *draw) []string { return d.then("throttle %d", 1+d.IntN(3)) }},
-	{"oversized", 2, func(d *draw) []string { return append(append([]string{"room 100"}, d.then(d.scale())...), "room") }},
-	{"all state lost", 2, func(d *draw) []string { return d.then("state lost") }},
-	{"state lost but the head", 2, func(d *draw) []string { return d.then("state lost but head") }},
-	{"state lost but latches", 2, func(d *draw) []string { return d.then("state lost but latches") }},
-	{"clock ahead", 2, func(d *draw) []string {
+	{"throttled", 4, func(d *draw) []string { return d.then("throttle %d", 1+d.IntN(3)) }},
+	{"oversized", 4, func(d *draw) []string { return append(append([]string{"room 100"}, d.then(d.scale())...), "room") }},
+	{"all state lost", 4, func(d *draw) []string { return d.then("state lost") }},
+	{"state lost but the head", 4, func(d *draw) []string { return d.then("state lost but head") }},
+	{"state lost but latches", 4, func(d *draw) []string { return d.then("state lost but latches") }},
+	{"clock ahead", 4, func(d *draw) []string {
 		ahead := fmt.Sprintf("%dm", 5+5*d.IntN(600))
 		return append(append([]string{"at +" + ahead}, d.then(d.scale())...), "at -"+ahead)
 	}},
-	{"gap", 2, func(d *draw) []string { return d.then("at +%dm", 5*d.IntN(100)) }},
+	{"gap", 4, func(d *draw) []string { return d.then("at +%dm", 5*d.IntN(100)) }},
 	{"lease expires", 4, func(d *draw) []string {
 		n := 1 + d.IntN(7)
 		return []string{d.scale(), fmt.Sprintf("before %d at +10m", n), fmt.Sprintf("before %d try", n), "try"}
@@ -166,11 +165,11 @@ var lively = []event{
 	{"closing fails", 4, func(d *draw) []string {
 		return append(d.onHost(fmt.Sprintf("host stumbles %d", 1+d.IntN(3))), d.scale(), "try 8")
 	}},
-	{"host loses a branch", 2, func(d *draw) []string { return d.onHost("host loses") }},
-	{"refused alert", 2, func(d *draw) []string {
+	{"host loses a branch", 4, func(d *draw) []string { return d.onHost("host loses") }},
+	{"refused alert", 4, func(d *draw) []string {
 		return []string{"topic refuses " + pick(d, "surge", "unread", "mass-drop"), d.scale(), "try", d.scale(), "try 2", "topic hears"}
 	}},
-	{"deaf topic", 2, func(d *draw) []string {
+	{"deaf topic", 4, func(d *draw) []string {
 		return append(append([]string{"topic deaf"}, d.then(d.scale())...), "topic hears")
 	}},
 }

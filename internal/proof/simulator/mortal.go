@@ -12,7 +12,7 @@ import (
 // or after their lines.
 var mortal = []event{
 	// Policies.
-	{"policy removed", 2, func(d *draw) []string {
+	{"policy removed", 5, func(d *draw) []string {
 		return append(append([]string{"person removes gitlatch.yaml"}, d.then(d.scale())...), pick(d, "state lost", "state lost but head", d.scale()), "try 3", d.policy(), "try")
 	}},
 	{"mode", 5, func(d *draw) []string {
@@ -67,6 +67,14 @@ var mortal = []event{
 	{"live bounds", 6, func(d *draw) []string {
 		return d.then("workload %s min=%d max=%d", d.who(), 1+d.IntN(20), 30+d.IntN(3000))
 	}},
+	{"bounds edited amid a tick", 5, func(d *draw) []string {
+		who := d.who()
+		lines := []string{d.scales(who, 1+d.IntN(50)), fmt.Sprintf("try %d", 3+d.IntN(3)), d.scales(who, 1000+d.IntN(4000))}
+		for range d.IntN(3) {
+			lines = append(lines, "try")
+		}
+		return append(lines, fmt.Sprintf("before %d person accepts %s 2 %d", 3+d.IntN(3), who, 9000+d.IntN(999)), "try", "try 2")
+	}},
 	{"minimum above maximum", 5, func(d *draw) []string {
 		who := d.who()
 		return append(d.then("workload %s min=%d max=%d", who, 50+d.IntN(50), 1+d.IntN(40)), fmt.Sprintf("workload %s min=1 max=20000", who), "try 2")
@@ -84,7 +92,7 @@ var mortal = []event{
 		lines := []string{fmt.Sprintf("workload %s %d \"blind=ScaledObject is paused%s\"", who, pods, pick(d, "", fmt.Sprintf(" at '%d' replicas", pods)))}
 		return append(append(lines, d.then(d.scale())...), d.then(fmt.Sprintf("workload %s blind=", who))...)
 	}},
-	{"restore", 8, restored},
+	{"restore", 6, restored},
 	{"drill", 6, func(d *draw) []string {
 		drill := pick(d, "drill", "drill", "drill exact", "drill exact", "drill dies before push", "drill exact dies before settle")
 		return append([]string{d.scale(), d.scale()}, d.then(drill)...)
