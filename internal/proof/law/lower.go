@@ -89,18 +89,23 @@ func (s *Seen) early(change checkpoint.Change) string {
 }
 
 // renamed reports whether the policy no longer has the name of a workload's kind, and the
-// changes write an entry for the workload under another name.
-func (w *Witness) renamed(changes []checkpoint.Change, id workload.ID) bool {
-	_, named := w.set.Kinds.Object(id.Kind)
-	return !named && slices.ContainsFunc(changes, func(c checkpoint.Change) bool {
-		return c.ID.Kind != id.Kind && c.ID.Namespace == id.Namespace && c.ID.Name == id.Name && c.To.Replicas > 0
-	})
+// workload has an entry under another name.
+func (w *Witness) renamed(entries map[workload.ID]checkpoint.Entry, id workload.ID) bool {
+	if _, named := w.set.Kinds.Object(id.Kind); named {
+		return false
+	}
+	for other, e := range entries {
+		if other.Kind != id.Kind && other.Namespace == id.Namespace && other.Name == id.Name && e.Replicas > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func retires(s *Seen) string {
 	before := len(s.retired)
 	for _, change := range s.changes() {
-		if change.To.Replicas != 0 || change.From.Replicas == 0 || s.renamed(s.changes(), change.ID) {
+		if change.To.Replicas != 0 || change.From.Replicas == 0 || s.renamed(s.After.Entries, change.ID) {
 			continue
 		}
 		_, runs := s.World.Fleet[change.ID]
