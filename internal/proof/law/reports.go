@@ -84,7 +84,7 @@ func (s *Seen) outdated() string {
 }
 
 // staleAt returns a namespace whose Component differs from its checkpoint file in a
-// commit; "" without one.
+// commit; "" if no Component differs.
 func (w *Witness) staleAt(commit string) string {
 	if w.compared != commit {
 		w.compared, w.differing = commit, ""

@@ -17,7 +17,7 @@ func users(s *Seen) string {
 	}
 	for _, change := range slices.Concat(s.changes(), asked) {
 		from, to := change.From, change.To
-		was := s.Before.Latches[change.ID].Proposed() // a proposal stays as it is until its level changes
+		was := s.Before.Latches[change.ID].Proposed() // a proposal stays unchanged until its level changes
 		same := from.Min == to.Min && from.Max == to.Max || was.Min == to.Min && was.Max == to.Max
 		for _, sample := range s.Told.Samples {
 			if !same && sample.ID == change.ID && from.Replicas > 0 && to.Replicas > 0 && s.rule(sample).Bounds != policy.ModeLatch {

@@ -62,7 +62,7 @@ type Witness struct {
 	owed     int                            // pushes that the budget has not paid for yet
 	open     int                            // ticks that started and did not end
 	lost     []string                       // levels of users that the site's commits changed, until no tick is open
-	undone   []string                       // rollout entries of users that the site's commits changed, likewise
+	undone   []string                       // rollout entries of users that the site's commits changed, until no tick is open
 	retired  map[workload.ID]time.Time      // the instants at which entries were removed
 	removed  map[workload.ID]time.Time      // until when a second removal of an entry opts out, after the first counted as an edit
 	unlisted int                            // calm ticks in a row in which the list of checkpoint files was wrong

@@ -127,7 +127,7 @@ func (d *draw) withDeath(lines []string) []string {
 	return slices.Insert(slices.Clone(lines), d.IntN(len(lines)+1), dies...)
 }
 
-// scaledObject draws a workload that KEDA scales, or another one if there is none.
+// scaledObject draws a workload that KEDA scales, or another one if KEDA scales no workload.
 func (d *draw) scaledObject() string {
 	if len(d.keda) == 0 {
 		return d.who()
