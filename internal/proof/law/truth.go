@@ -231,6 +231,11 @@ func (w *Witness) anew(from time.Time) {
 func (w *Witness) drop(at time.Time) {
 	w.dropped, w.acknowledged = map[workload.ID]int32{}, false
 	for id, of := range w.lives {
+		sample := w.story.Fleet[id]
+		sample.ID = id
+		if !judges(w.rule(sample), sample) {
+			continue // the guard remembers only workloads that a policy latches
+		}
 		next := &look{at: at}
 		for _, l := range slices.Backward(of.looks) {
 			if l.at.Equal(at) {
