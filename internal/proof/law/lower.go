@@ -103,6 +103,10 @@ func (w *Witness) renamed(entries map[workload.ID]checkpoint.Entry, id workload.
 }
 
 func retires(s *Seen) string {
+	if !maps.Equal(s.kinds, s.Told.Kinds) { // the share counts only absent workloads of sampled kinds
+		s.Witness.kinds = s.Told.Kinds
+		s.Witness.retired = map[workload.ID]time.Time{}
+	}
 	before := len(s.retired)
 	for _, change := range s.changes() {
 		if change.To.Replicas != 0 || change.From.Replicas == 0 || s.renamed(s.After.Entries, change.ID) {

@@ -69,10 +69,11 @@ type Witness struct {
 	stale    int                            // calm ticks in a row in which a Component was wrong
 	// compared is a commit, and differing a namespace whose Component is wrong in it.
 	compared, differing string
-	latch               bool       // the last policy that the branch had for a tick has mode latch
-	ruledBy             string     // the path of that policy
-	set                 policy.Set // of the last tick that decided
-	setFrom             string     // the text of set
+	latch               bool           // the last policy that the branch had for a tick has mode latch
+	ruledBy             string         // the path of that policy
+	set                 policy.Set     // of the last tick that decided
+	setFrom             string         // the text of set
+	kinds               workload.Kinds // that the last tick sampled
 	truth
 }
 
