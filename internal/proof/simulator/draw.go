@@ -42,12 +42,12 @@ func newDraw(seed uint64) *draw {
 var names = []string{"shop/web", "shop/api", "pay/ledger", "pay/jobs"}
 
 var others = []string{
-	"shop/cart", "shop/statefulset/sessions", "pay/cards", "pay/statefulset/vault", "data/etl", "data/feed",
-	"data/statefulset/index", "team-a/mail", "team-a/rollout/push", "team-a/auth", worker,
+	"shop/cart", "shop/statefulset/sessions", "pay/cards", "pay/statefulset/vault", "stock/etl", "stock/feed",
+	"stock/statefulset/index", "team-a/mail", "team-a/rollout/push", "team-a/auth", worker,
 }
 
 // worker is a workload of a custom kind.
-const worker = "data/worker/crunch"
+const worker = "stock/worker/crunch"
 
 // drive draws the autoscalers and the annotations of the workloads: up to five have a
 // ScaledObject, and others may have no autoscaler.

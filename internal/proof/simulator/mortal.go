@@ -25,7 +25,7 @@ var mortal = []event{
 		}
 		was := d.worker
 		d.worker = pick(d, "worker", "job", "batch")
-		return append([]string{d.policy(), pick(d, "try", d.scale())}, append(d.moves("data/"+was+"/crunch", "data/"+d.worker+"/crunch"), "try 4")...)
+		return append([]string{d.policy(), pick(d, "try", d.scale())}, append(d.moves("stock/"+was+"/crunch", "stock/"+d.worker+"/crunch"), "try 4")...)
 	}},
 	{"kind removed", 5, func(d *draw) []string {
 		was := d.worker

@@ -24,7 +24,7 @@ func (d *draw) rulesIn(mode string) string {
 		policies = append(policies, fmt.Sprintf("{name: sets, match: {kinds: [statefulset]}, acceptRisk: %t, %s}", d.IntN(4) > 0, d.fields(true)))
 	}
 	if d.IntN(2) == 0 { // selects only by annotation
-		policies = append(policies, fmt.Sprintf("{name: chosen, match: {names: [nobody]%s}, acceptRisk: true, %s}", pick(d, "", ", namespaces: [shop, data]"), d.fields(true)))
+		policies = append(policies, fmt.Sprintf("{name: chosen, match: {names: [nobody]%s}, acceptRisk: true, %s}", pick(d, "", ", namespaces: [shop, stock]"), d.fields(true)))
 	}
 	if len(policies) > 0 {
 		fmt.Fprintf(&b, "policies: [%s]\n", strings.Join(policies, ", "))
