@@ -298,7 +298,7 @@ func (w *Witness) hear(words []string) {
 func (w *Witness) forget(head, latches bool) {
 	if head {
 		w.look(w.next)
-		w.owed, w.proposal = 0, nil
+		w.owed, w.proposal, w.latch = 0, nil, false
 		w.unsent, w.dropped = map[string]string{}, nil
 		w.unlearn(w.holds().Latches)
 	}
