@@ -13,6 +13,9 @@ func overpays(s *Seen) string {
 			s.Witness.owed++
 		}
 	}
+	if c := s.Told.Commit; c != nil && s.known[c.ID].ID == "" {
+		s.Witness.owed++ // a user removed it from the branch in the same tick
+	}
 	pushed := s.World.Proposed - s.proposed
 	if was, is := s.Before.Head.Proposal, s.After.Head.Proposal; is != nil && (was == nil || was.ID != is.ID) {
 		pushed = max(1, pushed) // proposed again with the same commit
