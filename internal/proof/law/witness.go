@@ -300,6 +300,9 @@ func (w *Witness) forget(head, latches bool) {
 		w.look(w.next)
 		w.owed, w.proposal, w.latch = 0, nil, false
 		w.unsent, w.dropped = map[string]string{}, nil
+		for _, of := range w.lives {
+			of.short = 0 // the head has the instant since which level changes wait
+		}
 		w.unlearn(w.holds().Latches)
 	}
 	if latches {
