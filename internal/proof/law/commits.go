@@ -241,8 +241,8 @@ func (w *Witness) attribute(c Commit, change checkpoint.Change, of part) {
 	case c.By == person && (moved || !of.rollout): // an edit of a minimum also covers the level
 		w.say(c, change, of)
 	case c.By == person, !moved:
-	case c.By == ours && w.renamed(w.at(c.ID), change.ID):
-		delete(w.theirs, of) // the entry under the new name is another one
+	case c.By == ours && w.renamed(w.at(c.Parents[0]), change.ID):
+		delete(w.theirs, of) // the workload had a level under the new name
 	case c.By == ours && is && c.When.Before(t.until):
 		text := fmt.Sprintf("%s, which a person set to %+v, went from %+v to %+v at %s, before %s", change.ID, t.value,
 			of.of(change.From), of.of(change.To), c.When.Format(time.TimeOnly), t.until.Format(time.TimeOnly))

@@ -53,8 +53,11 @@ func lost(s *Seen) string {
 		return fmt.Sprintf("the branch is at %s, which does not descend from %s", s.After.Tip, s.Before.Tip)
 	}
 	for _, change := range s.changes() {
-		if change.From.IsZero() && s.Before.Latches[change.ID].OptedOut {
-			return fmt.Sprintf("a person opted %s out, and it is declared at %d", change.ID, change.To.Replicas)
+		for id, l := range s.Before.Latches {
+			former := sameObject(id, change.ID) && !s.names(id.Kind)
+			if change.From.IsZero() && l.OptedOut && (id == change.ID || former) {
+				return fmt.Sprintf("a person opted %s out, and %s is declared at %d", id, change.ID, change.To.Replicas)
+			}
 		}
 	}
 	if s.open > 0 {

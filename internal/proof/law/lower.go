@@ -91,22 +91,29 @@ func (s *Seen) early(change checkpoint.Change) string {
 // renamed reports whether the policy no longer has the name of a workload's kind, and the
 // workload has an entry under another name.
 func (w *Witness) renamed(entries map[workload.ID]checkpoint.Entry, id workload.ID) bool {
-	if _, named := w.set.Kinds.Object(id.Kind); named {
+	if w.names(id.Kind) {
 		return false
 	}
 	for other, e := range entries {
-		if other.Kind != id.Kind && other.Namespace == id.Namespace && other.Name == id.Name && e.Replicas > 0 {
+		if sameObject(other, id) && e.Replicas > 0 {
 			return true
 		}
 	}
 	return false
 }
 
+// names reports whether the policy has the name of a kind.
+func (w *Witness) names(kind workload.Kind) bool {
+	_, is := w.set.Kinds.Object(kind)
+	return is
+}
+
+// sameObject reports whether two workloads may be one object under two names of its kind.
+func sameObject(a, b workload.ID) bool {
+	return a.Kind != b.Kind && a.Namespace == b.Namespace && a.Name == b.Name
+}
+
 func retires(s *Seen) string {
-	if !maps.Equal(s.kinds, s.Told.Kinds) { // the share counts only absent workloads of sampled kinds
-		s.Witness.kinds = s.Told.Kinds
-		s.Witness.retired = map[workload.ID]time.Time{}
-	}
 	before := len(s.retired)
 	for _, change := range s.changes() {
 		if change.To.Replicas != 0 || change.From.Replicas == 0 || s.renamed(s.After.Entries, change.ID) {

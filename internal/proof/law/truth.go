@@ -129,9 +129,12 @@ func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 	}
 }
 
-// begins restarts every count of samples, and every limit over time: another policy applies.
-func (w *Witness) begins() {
-	w.retired = map[workload.ID]time.Time{}
+// begins restarts every count of samples, and a limit over time if it changed: another policy
+// applies.
+func (w *Witness) begins(next policy.Guards) {
+	if was := w.set.Guards; was.RetireAfter != next.RetireAfter || was.RetireShare != next.RetireShare {
+		w.retired = map[workload.ID]time.Time{}
+	}
 	for _, of := range w.lives {
 		of.urgent = nil
 		of.wrong = nil
@@ -162,10 +165,9 @@ func (of *life) await(s *Seen, sample workload.Sample) {
 	if of.awaited = s.Told.At; since == time.Second {
 		return
 	}
-	l := s.After.Latches[sample.ID]
 	healthy := !s.World.Disturbed && s.Told.Failed == nil && !s.rewritten() && since > 0 && since <= 3*story.Period &&
 		!s.World.Propose && !s.Told.Stop.All && !s.Told.Observe && !sample.Terminating && !sample.OptOut &&
-		!l.OptedOut && !s.Told.At.Before(l.PausedUntil) && !s.Told.At.Before(l.GraceUntil) && !s.reviewed(sample.ID) && !s.broken(sample.ID)
+		!s.leftAlone(sample.ID) && !s.reviewed(sample.ID) && !s.broken(sample.ID)
 	p := s.rule(sample)
 	of.wait(s, p, sample, since, healthy && s.Calm)
 	of.follow(s, p, sample, healthy && s.Calm)

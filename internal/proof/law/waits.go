@@ -104,11 +104,24 @@ func (s *Seen) explained(id workload.ID) bool {
 	if _, proposed := l.Change(); proposed && head.Proposal != nil {
 		return true
 	}
-	if s.Told.Observe || now.Before(head.PausedUntil) || now.Before(l.PausedUntil) || now.Before(l.GraceUntil) || l.OptedOut {
+	if s.Told.Observe || now.Before(head.PausedUntil) || s.leftAlone(id) {
 		return true // a user's choice, which status lists
 	}
 	for _, o := range head.Open {
 		if explains(o, id, s.World.Site) {
+			return true
+		}
+	}
+	return false
+}
+
+// leftAlone reports whether a user paused, edited or opted out a workload, also under an old
+// name of its kind until it has an entry.
+func (s *Seen) leftAlone(id workload.ID) bool {
+	now := s.Told.At
+	for other, l := range s.After.Latches {
+		former := s.After.Entries[id].IsZero() && sameObject(other, id) && !s.names(other.Kind)
+		if (other == id || former) && (now.Before(l.PausedUntil) || now.Before(l.GraceUntil) || l.OptedOut) {
 			return true
 		}
 	}

@@ -69,11 +69,10 @@ type Witness struct {
 	stale    int                            // calm ticks in a row in which a Component was wrong
 	// compared is a commit, and differing a namespace whose Component is wrong in it.
 	compared, differing string
-	latch               bool           // the last policy that the branch had for a tick has mode latch
-	ruledBy             string         // the path of that policy
-	set                 policy.Set     // of the last tick that decided
-	setFrom             string         // the text of set
-	kinds               workload.Kinds // that the last tick sampled
+	latch               bool       // the last policy that the branch had for a tick has mode latch
+	ruledBy             string     // the path of that policy
+	set                 policy.Set // of the last tick that decided
+	setFrom             string     // the text of set
 	truth
 }
 
@@ -211,7 +210,7 @@ func (w *Witness) watch() func() {
 func (w *Witness) readPolicy(s *Seen) {
 	if from := string(s.Told.Head.Agreed.PolicySource); s.Told.Set.Default.HoldUp > 0 {
 		if from != w.setFrom {
-			w.begins()
+			w.begins(s.Told.Set.Guards)
 		}
 		w.set, w.setFrom = s.Told.Set, from
 	}
