@@ -227,6 +227,16 @@ func (w *Witness) anew(from time.Time) {
 	}
 }
 
+// forgetDrop excludes the samples of a mass drop from the comparison with the next one: no
+// latch has their scales, and the head that had the drop is lost.
+func (w *Witness) forgetDrop(since time.Time) {
+	for _, of := range w.lives {
+		for _, l := range of.looks {
+			l.part = l.part || !l.at.Before(since)
+		}
+	}
+}
+
 // drop notes the replicas that workloads had in the half hour before a mass drop. A
 // value counts only if two successive samples reached it, because the guard remembers
 // one sample in five minutes.

@@ -302,6 +302,9 @@ func (w *Witness) forget(head, latches bool) {
 		for _, of := range w.lives {
 			of.short = 0 // the head has the instant since which level changes wait
 		}
+		if drop := w.holds().Head.Drop; drop != nil {
+			w.forgetDrop(drop.Since)
+		}
 		w.unlearn(w.holds().Latches)
 	}
 	if latches {
