@@ -116,8 +116,10 @@ func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 		l.seen = s.read(id)
 		if sample := s.World.Fleet[id]; sample.Scale != nil && s.ruled() {
 			levels := levelsOf(s.rule(sample), s.After.Entries[id], *sample.Scale)
-			levels.floor = 1 // a minimum is no need
-			l.least = min(levels.of(float64(l.need)), int32(math.Ceil(levels.pods(float64(l.need)))))
+			need := float64(l.need)
+			nearest := levels.of(need) // may be the minimum, below the need
+			levels.floor = 1           // a minimum is no need
+			l.least = min(nearest, levels.of(need), int32(math.Ceil(levels.pods(need))))
 		}
 		l.part = len(s.Told.Unread) > 0 || s.Told.Cluster == "" || s.Told.Cluster != s.After.Head.Cluster.UID
 		if sample, runs := s.World.Fleet[id]; runs && w.lives[id] != nil && s.Told.Stop.Reason != policy.ReasonSecond {
