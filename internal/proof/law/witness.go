@@ -204,7 +204,7 @@ func (w *Witness) watch() func() {
 }
 
 // readPolicy notes the policy that the tick applied, and the mode of the policy that
-// applies to it: the policy on the branch, or the last policy that a tick read there. A
+// applies to it: the policy on the branch, or the last policy that a saved tick read there. A
 // tick without a state has read none before. The same is true if the configuration names
 // another path.
 func (w *Witness) readPolicy(s *Seen) {
@@ -223,7 +223,7 @@ func (w *Witness) readPolicy(s *Seen) {
 		set, err := config.ParsePolicy(s.World.PolicyFile, []byte(text), story.Period)
 		w.policy = readable{text, err == nil, set.Latch}
 	}
-	if is && w.policy.is {
+	if is && w.policy.is && s.settled() {
 		w.latch = w.policy.latch
 	}
 }
