@@ -102,7 +102,8 @@ func (s *Seen) inUse(namespace, commit string) string {
 }
 
 // manyAbsent reports whether more entries in a commit belong to workloads that the tick did
-// not see than the guard of retirement allows.
+// not see than the guard of retirement allows. The guard does not count a kind that the tick
+// did not sample.
 func (s *Seen) manyAbsent(commit string) bool {
 	runs := map[string]bool{}
 	for _, sample := range s.Told.Samples {
@@ -110,7 +111,8 @@ func (s *Seen) manyAbsent(commit string) bool {
 	}
 	entries, absent := s.at(commit), 0
 	for id := range entries {
-		if !runs[id.String()] {
+		_, looked := s.Told.Kinds.Object(id.Kind)
+		if looked && s.names(id.Kind) && !runs[id.String()] {
 			absent++
 		}
 	}
