@@ -124,7 +124,7 @@ func (s *Seen) decided(why policy.Reason) bool {
 // broken reports whether the checkpoint file of a workload cannot be read, or could not
 // when the tick read it.
 func (s *Seen) broken(id workload.ID) bool {
-	if s.unread(s.After.Tip)[id.Namespace] != nil {
+	if s.unread(s.After.Tip)[id.Namespace] != nil || s.unread(s.Before.Tip)[id.Namespace] != nil {
 		return true
 	}
 	for _, d := range s.Told.Decisions {
