@@ -116,7 +116,7 @@ func sameObject(a, b workload.ID) bool {
 func retires(s *Seen) string {
 	before := len(s.retired)
 	for _, change := range s.changes() {
-		if change.To.Replicas != 0 || change.From.Replicas == 0 || s.renamed(s.After.Entries, change.ID) {
+		if change.To.Replicas != 0 || change.From.Replicas == 0 || s.renames(change.ID) {
 			continue
 		}
 		_, runs := s.World.Fleet[change.ID]
@@ -133,6 +133,12 @@ func retires(s *Seen) string {
 		return "" // a user may remove the other entries
 	}
 	return s.many()
+}
+
+// renames reports whether a commit of the tick has an entry of a workload under another name of
+// its kind.
+func (s *Seen) renames(id workload.ID) bool {
+	return slices.ContainsFunc(s.Mine, func(c Commit) bool { return s.renamed(s.at(c.ID), id) })
 }
 
 // many returns a text if more entries were removed within RetireAfter than the guards
