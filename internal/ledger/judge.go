@@ -104,7 +104,7 @@ func (p Past) trace(id workload.ID, of part) trace {
 	t.was = t.now
 	for _, s := range p.Steps {
 		t.advance(s.Before, id, of, false)
-		t.advance(s.After, id, of, true)
+		t.advance(s.After, id, of, s.Before.Broken[id.Namespace] == nil) // gitlatch changes no entry of a broken file
 	}
 	t.advance(p.Tip, id, of, false)
 	reached := map[checkpoint.Entry]bool{t.was: true}

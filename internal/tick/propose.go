@@ -128,7 +128,7 @@ func (p *publisher) pushProposal(ctx context.Context, s latch.State, want wants)
 		return false, err
 	}
 	want.changes = slices.DeleteFunc(w.changes, func(c checkpoint.Change) bool { return slices.Contains(w.skipped, c.ID) })
-	by, changes, err := trailers(p.Site, p.tip.commit, *p.tip.tree, w)
+	by, changes, _, err := trailers(p.Site, p.tip.commit, *p.tip.tree, w)
 	if err != nil {
 		return false, err
 	}

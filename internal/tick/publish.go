@@ -34,9 +34,10 @@ type Published struct {
 	// Decisions are the decisions of the plan, with the removals of entries under the old
 	// name of a kind.
 	Decisions []policy.Decision
-	// Commit is the commit on the base. Agrees is true if its parent is the judged tip. After
-	// a lost race it is false: the next tick judges the commits in between, enters this commit
-	// into the latches and charges it to the budget.
+	// Commit is the commit on the base. Agrees is true if its parent is the judged tip, and the
+	// commit makes no other entry readable. If it is false, the next tick judges the entries
+	// and the commits in between, enters this commit into the latches and charges it to the
+	// budget.
 	Commit *Commit
 	Agrees bool
 	// Dropped is true if an entry changed before the push: git has a level that the latch
@@ -330,7 +331,7 @@ func (p *publisher) push(ctx context.Context, w writing, c repo.Commit) (id stri
 
 // pushBase pushes to the base.
 func (p *publisher) pushBase(ctx context.Context, w writing) error {
-	by, _, err := trailers(p.Site, p.tip.commit, *p.tip.tree, w)
+	by, _, readable, err := trailers(p.Site, p.tip.commit, *p.tip.tree, w)
 	if err != nil {
 		return err
 	}
@@ -347,7 +348,7 @@ func (p *publisher) pushBase(ctx context.Context, w writing) error {
 	}
 	p.Commit = made
 	p.Listing = w.listing
-	p.Agrees = !p.tip.raced
+	p.Agrees = !p.tip.raced && !readable
 	if p.Agrees {
 		changes := policy.Changes(p.changes)
 		for _, s := range by.Surges {
@@ -386,18 +387,19 @@ func halve(crossings []policy.Decision) []policy.Decision {
 }
 
 // trailers returns the trailers of a commit, and the changes of entries that it makes to a
-// tip.
-func trailers(site, tip string, tree checkpoint.Tree, w writing) (by ledger.Trailers, changes []checkpoint.Change, err error) {
+// tip. readable is true if a broken checkpoint file can be read after the commit, because
+// site.yaml then has the kind of a user's entry.
+func trailers(site, tip string, tree checkpoint.Tree, w writing) (by ledger.Trailers, changes []checkpoint.Change, readable bool, err error) {
 	before, err := tree.With(nil)
 	if err != nil {
-		return by, nil, err
+		return by, nil, false, err
 	}
 	after, err := before.With(w.files)
 	if err != nil {
-		return by, nil, err
+		return by, nil, false, err
 	}
 	changes = ledger.Changes(ledger.HoldingOf(before), ledger.HoldingOf(after))
-	return ledger.Trailers{Site: site, Intent: ledger.Intent(site, tip, changes)}, changes, nil
+	return ledger.Trailers{Site: site, Intent: ledger.Intent(site, tip, changes)}, changes, len(after.Broken) < len(before.Broken), nil
 }
 
 // beside returns the other contents of a commit, for its message.

@@ -193,7 +193,7 @@ func ends(s *Seen) string {
 }
 
 func observes(s *Seen) string {
-	if s.Calm && s.Told.Observe && s.latch {
+	if s.Calm && s.Told.Observe && s.latches {
 		return "the last policy of the branch has mode latch, and the tick observes"
 	}
 	return ""

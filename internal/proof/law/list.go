@@ -88,7 +88,7 @@ func (s *Seen) inUse(namespace, commit string) string {
 	switch {
 	case len(s.Told.Unread) > 0:
 		return "a part is unread"
-	case s.Told.Cluster != s.After.Head.Cluster.UID:
+	case s.Told.Cluster != s.Told.Head.Cluster.UID:
 		return "the cluster is another"
 	case s.Told.Head.Drop != nil:
 		return "much of the fleet dropped"

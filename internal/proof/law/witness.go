@@ -69,7 +69,7 @@ type Witness struct {
 	stale    int                            // calm ticks in a row in which a Component was wrong
 	// compared is a commit, and differing a namespace whose Component is wrong in it.
 	compared, differing string
-	latch               bool       // the last policy that the branch had for a tick has mode latch
+	latch               bool       // the last policy that the branch had for a saved tick has mode latch
 	ruledBy             string     // the path of that policy
 	set                 policy.Set // of the last tick that decided
 	setFrom             string     // the text of set
@@ -120,6 +120,8 @@ type Seen struct {
 	Moved bool
 	// named are the files that were edited in place before the tick.
 	named []string
+	// latches is true if the policy that applies to the tick has mode latch.
+	latches bool
 }
 
 // A Held is the content of git and of the store.
@@ -223,8 +225,12 @@ func (w *Witness) readPolicy(s *Seen) {
 		set, err := config.ParsePolicy(s.World.PolicyFile, []byte(text), story.Period)
 		w.policy = readable{text, err == nil, set.Latch}
 	}
-	if is && w.policy.is && s.settled() {
-		w.latch = w.policy.latch
+	s.latches = w.latch
+	if is && w.policy.is {
+		s.latches = w.policy.latch
+	}
+	if s.settled() {
+		w.latch = s.latches
 	}
 }
 
