@@ -127,7 +127,7 @@ func retires(s *Seen) string {
 		case absent < s.Told.Set.Guards.RetireAfter-story.Period:
 			return fmt.Sprintf("%s was retired after %s", change.ID, absent)
 		}
-		s.retired[change.ID] = s.Told.At
+		s.retired[change.ID] = retired{s.Told.At, len(s.Before.Entries)}
 	}
 	if len(s.retired) == before {
 		return "" // a user may remove the other entries
@@ -141,13 +141,22 @@ func (s *Seen) renames(id workload.ID) bool {
 	return slices.ContainsFunc(s.Mine, func(c Commit) bool { return s.renamed(s.at(c.ID), id) })
 }
 
+// retired is the instant at which an entry was removed, and the number of entries before.
+type retired struct {
+	at time.Time
+	of int
+}
+
 // many returns a text if more entries were removed within RetireAfter than the guards
 // allow.
 func (s *Seen) many() string {
 	guards, now := s.Told.Set.Guards, s.Told.At
-	maps.DeleteFunc(s.retired, func(_ workload.ID, at time.Time) bool { return at.After(now) || now.Sub(at) >= guards.RetireAfter })
-	n := len(s.retired)
-	if entries := n + len(s.After.Entries); n > 1 && float64(n) > guards.RetireShare*float64(entries) {
+	maps.DeleteFunc(s.retired, func(_ workload.ID, r retired) bool { return r.at.After(now) || now.Sub(r.at) >= guards.RetireAfter })
+	n, entries := len(s.retired), 0
+	for _, r := range s.retired {
+		entries = max(entries, r.of) // a user may remove other entries in between
+	}
+	if n > 1 && float64(n) > guards.RetireShare*float64(entries) {
 		return fmt.Sprintf("%d entries of %d were removed within %s", n, entries, guards.RetireAfter)
 	}
 	return ""

@@ -135,7 +135,7 @@ func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 // applies.
 func (w *Witness) begins(next policy.Guards) {
 	if was := w.set.Guards; was.RetireAfter != next.RetireAfter || was.RetireShare != next.RetireShare {
-		w.retired = map[workload.ID]time.Time{}
+		w.retired = map[workload.ID]retired{}
 	}
 	for _, of := range w.lives {
 		of.urgent = nil

@@ -63,7 +63,7 @@ type Witness struct {
 	open     int                            // ticks that started and did not end
 	lost     []string                       // levels of users that the site's commits changed, until no tick is open
 	undone   []string                       // rollout entries of users that the site's commits changed, until no tick is open
-	retired  map[workload.ID]time.Time      // the instants at which entries were removed
+	retired  map[workload.ID]retired        // the entries that were removed
 	removed  map[workload.ID]time.Time      // until when a second removal of an entry opts out, after the first counted as an edit
 	unlisted int                            // calm ticks in a row in which the list of checkpoint files was wrong
 	stale    int                            // calm ticks in a row in which a Component was wrong
@@ -106,7 +106,7 @@ type Seen struct {
 	World *story.World
 	Told  story.Told
 	// Calm is true if the tick had no fault, no other actor acted during it, and it
-	// ended.
+	// ended and judged every entry.
 	Calm          bool
 	Before, After Held
 	// New are the commits to the base since the last tick, the oldest first. Mine are
@@ -137,7 +137,7 @@ func Watch(s *story.Story) *Witness {
 	w := &Witness{
 		Found: map[string]int{}, story: s,
 		entries: map[string]map[workload.ID]checkpoint.Entry{}, trees: map[string]parsed{}, intents: map[string]string{},
-		touched: map[workload.ID]bool{}, theirs: map[part]word{}, levels: map[workload.ID]map[int32]bool{}, unsent: map[string]string{}, retired: map[workload.ID]time.Time{}, removed: map[workload.ID]time.Time{},
+		touched: map[workload.ID]bool{}, theirs: map[part]word{}, levels: map[workload.ID]map[int32]bool{}, unsent: map[string]string{}, retired: map[workload.ID]retired{}, removed: map[workload.ID]time.Time{},
 		truth: truth{lives: map[workload.ID]*life{}},
 	}
 	w.tip = w.head()
@@ -191,7 +191,7 @@ func (w *Witness) watch() func() {
 		}
 		seen.After = w.holds()
 		w.ask(seen)
-		seen.Calm = !seen.World.Disturbed && seen.Told.Failed == nil && seen.Told.NotRun == "" && !seen.rewritten()
+		seen.Calm = !seen.World.Disturbed && seen.Told.Failed == nil && seen.Told.NotRun == "" && !seen.rewritten() && !seen.revealed()
 		w.counted(seen)
 		w.learn(seen, looks)
 		for _, law := range Laws {
@@ -242,6 +242,12 @@ type readable struct {
 
 // rewritten reports whether the tick did not accept the branch.
 func (s *Seen) rewritten() bool { return s.says(tick.NoticeRewritten) }
+
+// revealed reports whether a commit of the tick made a user's entries readable, because it
+// added their kind to site.yaml. The next tick judges them.
+func (s *Seen) revealed() bool {
+	return slices.ContainsFunc(s.Mine, func(c Commit) bool { return len(s.unread(c.ID)) < len(s.unread(c.Parents[0])) })
+}
 
 func (s *Seen) says(kind tick.NoticeKind) bool {
 	return slices.ContainsFunc(s.Told.Notices, func(n tick.Notice) bool { return n.Kind == kind })
