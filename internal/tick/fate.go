@@ -39,7 +39,7 @@ func mergeProposal(f Fate, loaded latch.Latches, found Found) Fate {
 	ours.Repairs = slices.DeleteFunc(slices.Clone(ours.Repairs), func(m latch.Repair) bool { return slices.Contains(repaired, m) })
 	ours.Outdated = ours.Outdated || found.Markers.filesMoved()
 	f.Left = &ours
-	if f.All > 0 && f.Merged == f.All { // without its latches, nothing is known to be merged
+	if f.All > 0 && f.Merged == f.All { // a proposal whose latches are lost is still open
 		f.Left = nil
 	}
 	return f
