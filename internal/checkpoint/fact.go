@@ -40,7 +40,7 @@ var differs = map[bool]string{true: "images", false: "more"}
 
 // The formats of facts. Texts come from a cluster or a user, so they contain no spaces
 // and no character with a special meaning in a quoted line of YAML. A ConfigMap has
-// numbers in quotes, and users write them without.
+// numbers in quotes, and users write them without. See Tree.Unquoted.
 var (
 	pods    = yamldoc.Text(`^[1-9][0-9]*$`, "an integer of at least 1").Bare()
 	percent = yamldoc.Text(`^(0|[1-9][0-9]?)$`, "an integer from 0 to 99").Bare()

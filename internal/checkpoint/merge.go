@@ -73,12 +73,16 @@ func Merge(tree Tree, site Site, changes []Change) (files map[string][]byte, ski
 }
 
 // Repair adds to the files of a Merge the Components of the namespaces, made from their
-// checkpoint files. It does not add a Component that is unchanged.
+// checkpoint files, and the checkpoint files with values without quotes. It does not add a
+// file that is unchanged.
 func Repair(tree Tree, files map[string][]byte, namespaces []string) {
 	for _, namespace := range namespaces {
 		path, data := ComponentPath(tree.name, namespace), tree.Component(namespace)
 		if _, written := files[path]; !written && !bytes.Equal(tree.files[path], data) {
 			files[path] = data
+		}
+		if slices.Contains(tree.unquoted, namespace) {
+			files[RecordPath(tree.name, namespace)] = tree.Records[namespace].Format()
 		}
 	}
 }

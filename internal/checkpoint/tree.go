@@ -46,8 +46,9 @@ type Tree struct {
 	Site    Site              // zero if there is no site.yaml
 	Records map[string]Record // by namespace, the readable ones
 	Broken  map[string]error  // by namespace, the errors of the others
-	// Malformed are the namespaces in Broken whose checkpoint file is not the ConfigMap of
-	// its namespace. One such file in a kustomization can fail the build of all of them.
+	// Malformed are the namespaces in Broken whose checkpoint file is not a ConfigMap of its
+	// namespace that an API server accepts. One such file in a kustomization can fail the
+	// build of all of them.
 	Malformed map[string]bool
 	// Evidence is the content of protection.yaml, and Unproven the error of that file.
 	Evidence Evidence
@@ -56,6 +57,7 @@ type Tree struct {
 	name       string // of the site
 	files      map[string][]byte
 	unsafeList bool // the site's kustomization is a link or another unsafe object
+	unquoted   []string
 }
 
 // ParseTree parses the files of a site, by their path from the root of the repository. It
@@ -87,10 +89,13 @@ func ParseTree(site string, files map[string][]byte) (Tree, error) {
 		r, err := parseRecord(reader, namespace, data, t.foreign)
 		if err != nil {
 			t.Broken[namespace] = err
-			if !isConfigMap(reader) {
+			if !isConfigMap(reader) || reader.Bare() {
 				t.Malformed[namespace] = true
 			}
 			continue
+		}
+		if reader.Bare() {
+			t.unquoted = append(t.unquoted, namespace)
 		}
 		t.Records[namespace] = r
 	}
@@ -177,6 +182,12 @@ func (t Tree) Namespaces() []string {
 	}
 	return slices.Sorted(maps.Keys(found))
 }
+
+// Unquoted returns the namespaces with a readable checkpoint file that has a value without
+// quotes, such as deployment.web: 50, sorted. An API server refuses such a ConfigMap, and then
+// tools apply no file of the list. A Merge with a change in the namespace writes the quotes,
+// and so does Repair.
+func (t Tree) Unquoted() []string { return slices.Sorted(slices.Values(t.unquoted)) }
 
 // Stale returns the namespaces with a Component that differs from their checkpoint file,
 // sorted: a user edited or removed one of the two. A Merge with a change in the namespace

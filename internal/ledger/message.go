@@ -26,6 +26,7 @@ type Crossing struct {
 // Beside are the changes of a commit other than its level changes and rollouts.
 type Beside struct {
 	Components []string // namespaces with a repaired Component, sorted
+	Quoted     []string // namespaces whose checkpoint file gets quotes, sorted
 	Files      []string // files that are edited in place, sorted
 	// List is true if the commit updates the site's kustomization on its own account.
 	// Listed and Unlisted are the namespaces with a checkpoint file that it then lists
@@ -36,8 +37,8 @@ type Beside struct {
 
 // Message returns the message of a commit. The subject shows the largest of the
 // crossings. The body has a line for each crossing with its reason, for each repaired
-// Component, for each file that is edited in place and for each namespace of Listed and
-// Unlisted. The trailers follow. At least one crossing, Component or file, or List, is
+// Component, for each namespace of Quoted, for each file that is edited in place and for each
+// namespace of Listed and Unlisted. The trailers follow. At least one of them, or List, is
 // required. After 64 KiB the body ends with the number of
 // omitted lines.
 func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) string {
@@ -54,6 +55,9 @@ func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) stri
 	case len(beside.Components) > 0:
 		n = len(beside.Components)
 		fmt.Fprintf(&b, "latch(%s): update the Component of %s", site, beside.Components[0])
+	case len(beside.Quoted) > 0:
+		n = len(beside.Quoted)
+		fmt.Fprintf(&b, "latch(%s): add quotes to the checkpoint file of %s", site, beside.Quoted[0])
 	case len(beside.Files) == 0:
 		n = 1
 		fmt.Fprintf(&b, "latch(%s): update the list of checkpoint files", site)
@@ -90,6 +94,9 @@ func lines(crossings []Crossing, beside Beside) []string {
 		lists.Map(crossings, func(d Crossing) string { return ReasonOf(d).String() + "\n" }),
 		lists.Map(beside.Components, func(namespace string) string {
 			return namespace + ": Component written again from its checkpoint file\n"
+		}),
+		lists.Map(beside.Quoted, func(namespace string) string {
+			return namespace + ": quotes added in its checkpoint file, because an API server refuses a ConfigMap with other values\n"
 		}),
 		lists.Map(beside.Files, func(file string) string { return "edited in place: " + oneLine(file) + "\n" }),
 		lists.Map(beside.Listed, func(namespace string) string {

@@ -169,14 +169,17 @@ func declared(e checkpoint.Entry) string {
 // staleNotes reports the stale namespaces that no proposal repairs. The next tick reads the
 // directory again, until a commit or a proposal repairs them.
 func (t *Tick) staleNotes(s latch.State, f Found) (n Notes) {
-	components := f.Tree.Stale()
+	components, unquoted := f.Tree.Stale(), f.Tree.Unquoted()
 	for _, m := range stale(f.Tree, f.Markers.marks, s, f.Fleet.At) {
 		ours := s.Head.Proposal
 		if t.Propose && ours != nil && slices.Contains(ours.Repairs, m) {
 			continue
 		}
 		text := "a marker differs from the checkpoint file, and the next commit updates it"
-		if slices.Contains(components, m.Namespace) {
+		switch {
+		case slices.Contains(unquoted, m.Namespace):
+			text = "its checkpoint file has values without quotes, which an API server refuses, and the next commit adds the quotes"
+		case slices.Contains(components, m.Namespace):
 			text = "its Component differs from the checkpoint file, and the next commit updates it"
 		}
 		n.notice(NoticeStale, m.Namespace, "%s", text)
@@ -196,10 +199,11 @@ func (t *Tick) listNotes(tree checkpoint.Tree) (n Notes) {
 	return n
 }
 
-// waitsStale reports whether a Component is stale, and waits for removed entries.
+// waitsStale reports whether a Component or a checkpoint file must be written again, and waits
+// for removed entries.
 func waitsStale(s latch.State, f Found) bool {
 	wait := waiting(s.Latches, f.Fleet.At)
-	return slices.ContainsFunc(f.Tree.Stale(), func(namespace string) bool { return wait[namespace] })
+	return slices.ContainsFunc(slices.Concat(f.Tree.Stale(), f.Tree.Unquoted()), func(namespace string) bool { return wait[namespace] })
 }
 
 // followProposal returns the state after the outcome of the proposal. If users closed the

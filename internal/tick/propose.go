@@ -190,6 +190,7 @@ func (p *publisher) openProposal(ctx context.Context) error {
 	stale := slices.DeleteFunc(slices.Clone(ours.Repairs), ofList)
 	beside := ledger.Beside{
 		Components: components(p.tip.tree, namespaces(stale)),
+		Quoted:     quoted(p.tip.tree, namespaces(stale)),
 		Files:      files,
 		List:       slices.ContainsFunc(ours.Repairs, ofList),
 	}

@@ -199,6 +199,7 @@ type writing struct {
 	changes  []checkpoint.Change // the changes to make, in the order of workload.Compare
 	renamed  []policy.Decision   // the removals of entries under the old name of a kind, also in changes
 	skipped  []workload.ID       // the workloads whose change was not applied
+	quoted   []string            // the namespaces whose checkpoint file gets quotes
 	list     bool                // it updates the site's kustomization, whether or not it changes an entry
 	listing  checkpoint.Listing
 }
@@ -278,6 +279,8 @@ func (p *publisher) write(ctx context.Context, changes []checkpoint.Change, repa
 	checkpoint.Repair(tree, w.files, slices.DeleteFunc(slices.Clone(w.repaired), func(namespace string) bool {
 		return slices.ContainsFunc(changes, func(c checkpoint.Change) bool { return c.ID.Namespace == namespace }) // Merge wrote it
 	}))
+	written := func(namespace string) bool { return w.files[checkpoint.RecordPath(p.Site, namespace)] != nil }
+	w.quoted = lists.Filter(tree.Unquoted(), written)
 	w.edited, err = p.writeMarkers(ctx, tree, changes, w)
 	if w.list || len(w.files) > 0 {
 		w.listing = checkpoint.List(tree, w.files, p.listed())
@@ -409,7 +412,7 @@ func (w writing) beside(site string) ledger.Beside {
 		return !written
 	}
 	return ledger.Beside{
-		Files: w.edited, Components: slices.DeleteFunc(slices.Clone(w.repaired), unwritten),
+		Files: w.edited, Components: slices.DeleteFunc(slices.Clone(w.repaired), unwritten), Quoted: w.quoted,
 		List: w.list, Listed: w.listing.Added, Unlisted: w.listing.Removed,
 	}
 }
@@ -422,4 +425,13 @@ func components(tree *checkpoint.Tree, of []string) []string {
 	}
 	stale := tree.Stale()
 	return slices.DeleteFunc(of, func(namespace string) bool { return !slices.Contains(stale, namespace) })
+}
+
+// quoted returns the namespaces whose checkpoint file has values without quotes. If the tree
+// was not read, it returns none.
+func quoted(tree *checkpoint.Tree, of []string) []string {
+	if tree == nil {
+		return nil
+	}
+	return lists.Filter(tree.Unquoted(), func(namespace string) bool { return slices.Contains(of, namespace) })
 }

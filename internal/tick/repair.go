@@ -14,7 +14,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 )
 
-// stale returns the namespaces whose Component or markers differ from their entries. It
+// stale returns the namespaces whose Component or markers differ from their entries, or whose
+// checkpoint file has values without quotes. It
 // leaves out declined repairs, and namespaces in waiting, because their removal may be a
 // mistake. It returns nil if the tree was not read.
 func stale(tree *checkpoint.Tree, marks []inplace.Mark, s latch.State, now time.Time) []latch.Repair {
@@ -31,7 +32,7 @@ func stale(tree *checkpoint.Tree, marks []inplace.Mark, s latch.State, now time.
 // staleIn returns the stale namespaces of a tree and its markers, sorted.
 func staleIn(tree checkpoint.Tree, marks []inplace.Mark) []latch.Repair {
 	behind := lists.Filter(marks, inplace.Mark.Behind)
-	names := append(tree.Stale(), lists.Map(behind, func(m inplace.Mark) string { return m.ID.Namespace })...)
+	names := slices.Concat(tree.Stale(), tree.Unquoted(), lists.Map(behind, func(m inplace.Mark) string { return m.ID.Namespace }))
 	slices.Sort(names)
 	return lists.Map(slices.Compact(names), func(namespace string) latch.Repair { return repairOf(tree, marks, namespace) })
 }

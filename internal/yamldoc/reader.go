@@ -16,6 +16,7 @@ type Reader struct {
 	Told int // maximum number of problems in its error; 0 is unlimited
 
 	file     string
+	bare     bool
 	lines    map[string]int  // by path, for fields in the document
 	failed   map[string]bool // by path, fields with a problem
 	problems []Problem       // the first mostKept
@@ -49,6 +50,10 @@ func (r *Reader) Failed(path string) bool {
 	}
 	return false
 }
+
+// Bare reports whether the document has a value of a Bare form without quotes that YAML does
+// not read as a text, such as 5 and true.
+func (r *Reader) Bare() bool { return r.bare }
 
 // Report notes a problem with a field. Its line is the line of the field, or of the
 // nearest enclosing field in the document.

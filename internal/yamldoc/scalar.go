@@ -161,6 +161,7 @@ func (s Scalar) read(r *Reader, path string, n *yaml.Node) {
 	if !r.of(path, n, yaml.ScalarNode, s.Must) {
 		return
 	}
+	r.bare = r.bare || s.Tags == nil && n.ShortTag() != "!!str"
 	fits, err := s.Fits(n.Value), error(nil)
 	tagged := s.Tags == nil || slices.Contains(s.Tags, n.ShortTag())
 	if fits && tagged && s.Take != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // Body returns the body of a proposal: a table of the crossings, the namespaces with a
-// repaired Component, the files that are edited in place, and the user's options. At
-// least one crossing, Component or file is required. Text from outside is escaped.
+// repaired Component or with new quotes, the files that are edited in place, and the user's
+// options. At least one of them is required. Text from outside is escaped.
 func Body(site string, crossings []policy.Decision, beside ledger.Beside) string {
 	var b strings.Builder
 	acts := "It does not change the live cluster."
@@ -38,6 +38,7 @@ func Body(site string, crossings []policy.Decision, beside ledger.Beside) string
 		are string
 	}{
 		{beside.Components, "The Components of these namespaces differ from their checkpoint files. This proposal updates them:"},
+		{beside.Quoted, "The checkpoint files of these namespaces have values without quotes, which an API server refuses. This proposal adds the quotes:"},
 		{beside.Files, "gitlatch edits these files in place. Their numbers take effect if a tool applies the files:"},
 	} {
 		if len(l.of) > 0 {
