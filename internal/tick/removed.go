@@ -19,13 +19,15 @@ import (
 // A presence contains the workloads that are in the site's cluster.
 type presence struct {
 	samples map[workload.ID]workload.Sample
-	// whole is true if an absent sample proves that the workload is not in the cluster.
+	// whole is true if an absent sample of one of the kinds proves that the workload is not in
+	// the cluster.
 	whole bool
+	kinds workload.Kinds
 }
 
 func presenceIn(f workload.Fleet, cluster string) presence {
 	samples := lists.Index(f.Samples, func(s workload.Sample) workload.ID { return s.ID })
-	return presence{samples: samples, whole: len(f.Unread) == 0 && f.Cluster == cluster}
+	return presence{samples: samples, whole: len(f.Unread) == 0 && f.Cluster == cluster, kinds: f.Kinds}
 }
 
 // removed returns the entries that users removed although their workloads are in the
@@ -34,11 +36,12 @@ func presenceIn(f workload.Fleet, cluster string) presence {
 func (p presence) removed(changes []ledger.Change, l latch.Latches, now time.Time) []ledger.Change {
 	return lists.Filter(changes, func(c ledger.Change) bool {
 		_, seen := p.samples[c.ID]
+		_, sampled := p.kinds.Object(c.ID.Kind)
 		was := l.Get(c.ID)
 		// A dead tick may have saved the latch, but not the head. Then the latch has no entry,
 		// and this is the same removal.
 		again := now.Before(was.RemovedUntil) && !was.Declared.IsZero()
-		return c.Removed() && !again && (seen || !p.whole)
+		return c.Removed() && !again && (seen || !p.whole || !sampled)
 	})
 }
 
