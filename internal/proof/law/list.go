@@ -62,18 +62,25 @@ func (w *Witness) listAt(commit string) list {
 	for path, text := range files {
 		below, is := strings.CutPrefix(path, checkpoint.Directory(w.story.Site)+"/")
 		namespace, one := strings.CutSuffix(below, "/checkpoint.yaml")
-		l.recorded[namespace] = l.recorded[namespace] || is && one && builds(namespace, text)
+		l.recorded[namespace] = l.recorded[namespace] || is && one && builds(namespace, text, w.unread(commit)[namespace] == nil)
 	}
 	return l
 }
 
-// builds reports whether a checkpoint file is the ConfigMap of its namespace.
-func builds(namespace, text string) bool {
+// builds reports whether a checkpoint file is the ConfigMap of its namespace. If gitlatch can
+// read it, it adds missing quotes.
+func builds(namespace, text string, readable bool) bool {
 	var object struct {
 		Kind     string
 		Metadata struct{ Name, Namespace string }
+		Data     map[string]any
 	}
 	err := yaml.Unmarshal([]byte(text), &object)
+	for _, value := range object.Data {
+		if _, is := value.(string); !is && !readable {
+			return false
+		}
+	}
 	return err == nil && object.Kind == "ConfigMap" && object.Metadata.Name != "" && object.Metadata.Namespace == namespace
 }
 
