@@ -154,7 +154,8 @@ const (
 
 // Advance compares the present conditions with the open ones. It returns the conditions
 // that are open now, and the messages to send. For a condition that lasts, it returns a
-// message after each interval.
+// message after each interval. An open condition from after at, because a clock was ahead,
+// counts from at.
 func Advance(site string, open []Open, now []Condition, at time.Time, every time.Duration) ([]Open, []Alert) {
 	var next []Open
 	var alerts []Alert
@@ -173,6 +174,12 @@ func Advance(site string, open []Open, now []Condition, at time.Time, every time
 			say(c, Raised, at)
 		default:
 			was = open[i]
+			if was.Raised.After(at) {
+				was.Raised = at
+			}
+			if was.Since.After(at) {
+				was.Since = at
+			}
 			if at.Sub(was.Raised) >= every {
 				was.Raised = at
 				say(c, Lasting, was.Since)

@@ -200,7 +200,7 @@ func (c *candidate) step(r rule, now sight, was *latch.Episode) *latch.Episode {
 	if was != nil && was.From == now.from {
 		next = *was
 	}
-	if !next.Raised && c.gap() {
+	if !next.Raised && (c.gap() || next.Since.After(c.Now)) { // a clock was ahead
 		next.Since = c.Now
 	}
 	next.Raised = next.Raised || c.Now.Sub(next.Since) >= r.hold

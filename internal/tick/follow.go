@@ -220,6 +220,9 @@ func followProposal(s latch.State, f Found) (latch.State, Notes) {
 		open.ID = f.Fate.Host.ID
 		open.URL = f.Fate.Host.URL
 		open.Closing = ""
+		if open.Opened.After(f.Fleet.At) { // a clock was ahead
+			open.Opened = f.Fleet.At
+		}
 		s.Head.Proposal = &open
 	case proposal.Unopened:
 		unopened := *ours
