@@ -62,6 +62,9 @@ func (d Decided) Unlisted(unlisted []string) []string {
 func Round(s Site) Decided {
 	guards := s.Set.Guards
 	scales := scales(s.Set, s.Fleet.Samples)
+	if s.Head.Budget.At.After(s.Fleet.At) { // a clock was ahead
+		s.Head.Budget.At = s.Fleet.At
+	}
 	state, stop := Assess(guards, s.State, s.Fleet, scales)
 	s.State = state
 
