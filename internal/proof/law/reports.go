@@ -60,7 +60,7 @@ func (w *Witness) differs(commit, namespace string) bool {
 }
 
 // outdated counts the calm ticks in which a Component at the tip differs from its
-// checkpoint file although the budget has a commit, and returns a text if there were too
+// checkpoint file, or the file has numbers without quotes, although the budget has a commit, and returns a text if there were too
 // many in a row. A Component waits for the edit grace period of removed entries.
 func (s *Seen) outdated() string {
 	calm := s.Calm && !s.World.Propose && !s.Told.Observe && !s.Told.Stop.All && s.Told.Stop.Reason != policy.ReasonSecond
@@ -80,17 +80,21 @@ func (s *Seen) outdated() string {
 	if s.stale <= 3 {
 		return ""
 	}
-	return fmt.Sprintf("the Component of %s differs from its checkpoint file for %d calm ticks with a commit in the budget", wrong, s.stale)
+	return fmt.Sprintf("the Component of %s differs from its checkpoint file, or the file lacks quotes, for %d calm ticks with a commit in the budget", wrong, s.stale)
 }
 
+// bare is a number without quotes in a checkpoint file.
+var bare = regexp.MustCompile(`(?m)^  \S+: \d+$`)
+
 // staleAt returns a namespace whose Component differs from its checkpoint file in a
-// commit; "" if no Component differs.
+// commit, or whose checkpoint file has numbers without quotes; "" without such a namespace.
 func (w *Witness) staleAt(commit string) string {
 	if w.compared != commit {
 		w.compared, w.differing = commit, ""
 		broken := w.unread(commit)
 		for id := range w.at(commit) {
-			if broken[id.Namespace] == nil && w.differs(commit, id.Namespace) {
+			record := w.story.Repository.Show(commit)[checkpoint.RecordPath(w.story.Site, id.Namespace)]
+			if broken[id.Namespace] == nil && (w.differs(commit, id.Namespace) || bare.MatchString(record)) {
 				w.differing = id.Namespace
 			}
 		}

@@ -31,10 +31,10 @@ func newDraw(seed uint64) *draw {
 	}
 	d.drive()
 	d.files = map[string]string{"gitlatch.yaml": d.rules()}
-	if d.marks = d.IntN(3) == 0; d.marks {
+	if d.marks = d.IntN(2) == 0; d.marks {
 		d.files[marks] = d.marked()
 	}
-	d.hosts = d.IntN(3) > 0
+	d.hosts = d.IntN(4) > 0
 	return d
 }
 
@@ -98,10 +98,10 @@ func (d *draw) marked() string {
 	return strings.Join(append(lines, "other: 1\n"), "\n")
 }
 
-// onMarks returns a line and some ticks if a file is edited in place.
+// onMarks returns a line and some ticks; nil if no file is edited in place.
 func (d *draw) onMarks(line string) []string {
 	if !d.marks {
-		return d.then(d.scale())
+		return nil
 	}
 	return d.then(line)
 }
@@ -150,11 +150,29 @@ func (d *draw) pushing(fault string) []string {
 	return []string{d.scale(), "try", fault, "try"}
 }
 
+// onHost returns a line and some ticks; nil if the host has no pull requests.
 func (d *draw) onHost(line string) []string {
 	if !d.hosts {
-		return d.then(d.scale())
+		return nil
 	}
 	return d.then(line)
+}
+
+// onKEDA returns lines about a workload that KEDA scales; nil if KEDA scales no workload.
+func (d *draw) onKEDA(lines func(who string) []string) []string {
+	if len(d.keda) == 0 {
+		return nil
+	}
+	return lines(pick(d, d.keda...))
+}
+
+// and returns more lines after some lines; nil for nil lines, because an event is not
+// possible in this history.
+func and(lines []string, more ...string) []string {
+	if lines == nil {
+		return nil
+	}
+	return append(lines, more...)
 }
 
 func (d *draw) part() string {
@@ -216,19 +234,19 @@ func (d *draw) calm() []string {
 	return []string{"refuse", "unread", "room", "walks", "topic hears", "limit", "try 4"}
 }
 
-// event draws a kind of event.
-func (d *draw) event() event {
+// event draws a kind of event that is possible in the history, and its lines.
+func (d *draw) event() (e event, lines []string) {
 	sum := 0
 	for _, e := range events {
 		sum += e.weight
 	}
-	n := d.IntN(sum)
-	for _, e := range events {
-		if n -= e.weight; n < 0 {
-			return e
-		}
+	for tries := 0; lines == nil && tries < 1000; tries++ { // -only may leave no possible event
+		n := d.IntN(sum)
+		i := slices.IndexFunc(events, func(e event) bool { n -= e.weight; return n < 0 })
+		e = events[i]
+		lines = e.draw(d)
 	}
-	return events[0]
+	return e, lines
 }
 
 // release is a rollout from one template to another, which may fail on the way and may be

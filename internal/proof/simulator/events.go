@@ -6,7 +6,7 @@ import (
 )
 
 // An event is a kind of event in a history: its frequency among the others, and the
-// lines of its story.
+// lines of its story; nil if the event is not possible in the history.
 type event struct {
 	name   string
 	weight int
@@ -84,13 +84,13 @@ var lively = []event{
 	{"hold", 4, func(d *draw) []string { return d.then("hold +%dh", 1+d.IntN(5)) }},
 	{"force-push", 4, func(d *draw) []string { return []string{"mark", d.scale(), "try 3", "rewind", "try 3"} }},
 	{"lagging replica", 4, func(d *draw) []string { return []string{"mark", d.scale(), "try 3", "rewind", "try", "rewind", "try"} }},
-	{"merge", 6, func(d *draw) []string { return d.onHost(pick(d, "person merges", "person squashes")) }},
-	{"decline", 4, func(d *draw) []string { return d.onHost("person declines") }},
-	{"take-over", 4, func(d *draw) []string { return d.onHost("person pushes theirs.yaml") }},
-	{"amended", 4, func(d *draw) []string { return d.onHost("person amends theirs.yaml") }},
-	{"proposal made needless", 8, func(d *draw) []string {
+	{"merge", 9, func(d *draw) []string { return d.onHost(pick(d, "person merges", "person squashes")) }},
+	{"decline", 9, func(d *draw) []string { return d.onHost("person declines") }},
+	{"take-over", 6, func(d *draw) []string { return d.onHost("person pushes theirs.yaml") }},
+	{"amended", 6, func(d *draw) []string { return d.onHost("person amends theirs.yaml") }},
+	{"proposal made needless", 16, func(d *draw) []string {
 		who := d.who()
-		return append(d.onHost("person merges"), d.scales(who, 1000+d.IntN(4000)), "try 3", fmt.Sprintf("person sets %s %d", who, 1+d.IntN(300)), "try 2")
+		return and(d.onHost("person merges"), d.scales(who, 1000+d.IntN(4000)), "try 3", fmt.Sprintf("person sets %s %d", who, 1+d.IntN(300)), "try 2")
 	}},
 	{"copied", 4, func(d *draw) []string { return d.then("person copies %s", d.namespace()) }},
 	{"record broken", 4, func(d *draw) []string {
@@ -101,8 +101,8 @@ var lively = []event{
 		return append(append([]string{`person writes gitlatch.yaml "mode: [latch"`}, d.then(d.scale())...), d.policy(), "try")
 	}},
 	{"another policy", 4, func(d *draw) []string { return d.then(d.policy()) }},
-	{"mark edited", 4, func(d *draw) []string { return d.onMarks(fmt.Sprintf("person writes %s %q", marks, d.marked())) }},
-	{"mark moved", 4, func(d *draw) []string { return d.onMarks("person moves " + marks) }},
+	{"mark edited", 8, func(d *draw) []string { return d.onMarks(fmt.Sprintf("person writes %s %q", marks, d.marked())) }},
+	{"mark moved", 8, func(d *draw) []string { return d.onMarks("person moves " + marks) }},
 	{"rival", 6, func(d *draw) []string {
 		return d.amidst(pick(d, fmt.Sprintf("person sets %s %d", d.who(), 1+d.IntN(300)), "person commits app.yaml", "person deletes "+d.who(), "person undoes"))
 	}},
@@ -117,7 +117,7 @@ var lively = []event{
 	{"late push, buried", 4, func(d *draw) []string {
 		return append(d.pushing("push waits"), pick(d, "try", "dies at 6", "at +5m"), "push lands", fmt.Sprintf("person busy %d", 15+d.IntN(30)), "try")
 	}},
-	{"death, and another value", 8, func(d *draw) []string {
+	{"death, and another value", 14, func(d *draw) []string {
 		who := d.who()
 		return []string{d.scales(who, 1000+d.IntN(4000)), "before 5 person " + pick(d, "undoes", "sets "+who+" 70", "deletes "+who), "dies at 5", "dies at 5", "try 2"}
 	}},
@@ -162,10 +162,10 @@ var lively = []event{
 	{"another site", 4, func(d *draw) []string {
 		return append([]string{"beside " + d.scale(), "beside try"}, d.amidst("beside try")...)
 	}},
-	{"closing fails", 4, func(d *draw) []string {
-		return append(d.onHost(fmt.Sprintf("host stumbles %d", 1+d.IntN(3))), d.scale(), "try 8")
+	{"closing fails", 6, func(d *draw) []string {
+		return and(d.onHost(fmt.Sprintf("host stumbles %d", 1+d.IntN(3))), d.scale(), "try 8")
 	}},
-	{"host loses a branch", 4, func(d *draw) []string { return d.onHost("host loses") }},
+	{"host loses a branch", 6, func(d *draw) []string { return d.onHost("host loses") }},
 	{"refused alert", 4, func(d *draw) []string {
 		return []string{"topic refuses " + pick(d, "surge", "unread", "mass-drop"), d.scale(), "try", d.scale(), "try 2", "topic hears"}
 	}},

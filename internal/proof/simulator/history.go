@@ -45,9 +45,8 @@ func Random(seed uint64, events int) Played {
 	}
 	do(d.begin()...)
 	for i := 0; i < events && len(p.Violations) == 0; i++ {
-		e := d.event()
+		e, lines := d.event()
 		p.Events[e.name]++
-		lines := e.draw(d)
 		beside := e.mortal() && d.IntN(3) == 0
 		if beside {
 			lines = d.withDeath(lines)

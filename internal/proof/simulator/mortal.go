@@ -21,20 +21,23 @@ var mortal = []event{
 	}},
 	{"kind renamed", 6, func(d *draw) []string {
 		if d.worker == "" {
-			return d.then(d.policy())
+			return nil
 		}
 		was := d.worker
 		d.worker = pick(d, "worker", "job", "batch")
 		return append([]string{d.policy(), pick(d, "try", d.scale())}, append(d.moves("stock/"+was+"/crunch", "stock/"+d.worker+"/crunch"), "try 4")...)
 	}},
-	{"kind removed", 5, func(d *draw) []string {
+	{"kind removed", 6, func(d *draw) []string {
 		was := d.worker
+		if was == "" {
+			return nil
+		}
 		d.worker = ""
 		lines := append([]string{d.policy()}, d.then(d.scale())...)
 		d.worker = was
 		return append(lines, d.policy(), "try 2")
 	}},
-	{"annotation", 5, func(d *draw) []string {
+	{"annotation", 6, func(d *draw) []string {
 		return d.then("workload %s policy=%s", d.who(), pick(d, "chosen", "money", ""))
 	}},
 
@@ -43,15 +46,19 @@ var mortal = []event{
 		at := d.record()
 		return append(d.then("person removes "+at), pick(d, "person restores "+at, "person retracts"), "try 2")
 	}},
-	{"marks doubled", 6, func(d *draw) []string {
+	{"values without quotes", 5, func(d *draw) []string {
+		lines := append(d.then("person unquotes %s", d.namespace()), pick(d, d.scale(), "person breaks "+d.namespace()), "try 2")
+		return append(lines, "person repairs "+d.namespace())
+	}},
+	{"marks doubled", 8, func(d *draw) []string {
 		return d.onMarks(fmt.Sprintf("person writes %s %q", marks, d.marked()+"\n"+d.marked()))
 	}},
-	{"marks broken", 6, func(d *draw) []string {
+	{"marks broken", 8, func(d *draw) []string {
 		broken := strings.Replace(d.marked(), pick(d, "$gitlatch", "/deployment/", "\"}", ": "), pick(d, "", "/nothing/", "$other"), 1+d.IntN(3))
 		return d.onMarks(fmt.Sprintf("person writes %s %q", marks, broken))
 	}},
-	{"marks removed", 6, func(d *draw) []string {
-		return append(d.onMarks(pick(d, "person removes "+marks, fmt.Sprintf("person writes %s %q", marks, "other: 1"))), fmt.Sprintf("person writes %s %q", marks, d.marked()), "try 2")
+	{"marks removed", 8, func(d *draw) []string {
+		return and(d.onMarks(pick(d, "person removes "+marks, fmt.Sprintf("person writes %s %q", marks, "other: 1"))), fmt.Sprintf("person writes %s %q", marks, d.marked()), "try 2")
 	}},
 	{"namespace renamed", 6, renamed},
 	{"force-push amid a tick", 6, func(d *draw) []string {
@@ -83,14 +90,15 @@ var mortal = []event{
 		who := d.who()
 		return append(d.then("workload %s optout=on", who), d.then(fmt.Sprintf("workload %s optout=off", who))...)
 	}},
-	{"ScaledObject at rest", 5, func(d *draw) []string {
-		who := d.scaledObject()
-		return append(d.then(d.scales(who, 0)), d.then(d.scales(who, d.pods()))...)
+	{"ScaledObject at rest", 6, func(d *draw) []string {
+		return d.onKEDA(func(who string) []string { return append(d.then(d.scales(who, 0)), d.then(d.scales(who, d.pods()))...) })
 	}},
-	{"ScaledObject paused", 5, func(d *draw) []string {
-		who, pods := d.scaledObject(), d.pods()
-		lines := []string{fmt.Sprintf("workload %s %d \"blind=ScaledObject is paused%s\"", who, pods, pick(d, "", fmt.Sprintf(" at '%d' replicas", pods)))}
-		return append(append(lines, d.then(d.scale())...), d.then(fmt.Sprintf("workload %s blind=", who))...)
+	{"ScaledObject paused", 6, func(d *draw) []string {
+		return d.onKEDA(func(who string) []string {
+			pods := d.pods()
+			lines := []string{fmt.Sprintf("workload %s %d \"blind=ScaledObject is paused%s\"", who, pods, pick(d, "", fmt.Sprintf(" at '%d' replicas", pods)))}
+			return append(append(lines, d.then(d.scale())...), d.then(fmt.Sprintf("workload %s blind=", who))...)
+		})
 	}},
 	{"restore", 6, restored},
 	{"drill", 6, func(d *draw) []string {
@@ -125,14 +133,6 @@ func (d *draw) withDeath(lines []string) []string {
 		dies = append([]string{d.scale(), "try"}, dies...)
 	}
 	return slices.Insert(slices.Clone(lines), d.IntN(len(lines)+1), dies...)
-}
-
-// scaledObject draws a workload that KEDA scales, or another one if KEDA scales no workload.
-func (d *draw) scaledObject() string {
-	if len(d.keda) == 0 {
-		return d.who()
-	}
-	return pick(d, d.keda...)
 }
 
 // moves gives a workload another name in the cluster.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,6 +121,14 @@ func (s *Story) person(w []string) error {
 		s.Repository.Edit("write", s.Now, map[string][]byte{w[1]: []byte(w[2] + "\n")})
 	case "moves": // path: moves its content one line down
 		s.Repository.Edit("move", s.Now, map[string][]byte{w[1]: []byte("# moved\n" + s.Repository.Files()[w[1]])})
+	case "unquotes": // shop: the numbers in its checkpoint file, which an API server then refuses
+		path := checkpoint.RecordPath(s.Site, w[1])
+		text := s.Repository.Files()[path]
+		bare := quoted.ReplaceAllString(text, "$1$2")
+		if bare == text {
+			return errors.New("the file has no numbers in quotes")
+		}
+		s.Repository.Edit("unquote", s.Now, map[string][]byte{path: []byte(bare)})
 	case "breaks", "repairs": // shop | site.yaml: makes the checkpoint file or site.yaml unreadable, and restores it
 		path := checkpoint.RecordPath(s.Site, w[1])
 		if w[1] == "site.yaml" {
@@ -187,6 +196,9 @@ func (s *Story) restores(path string) error {
 	}
 	return errors.Join(err, errors.New("the branch never had the file"))
 }
+
+// quoted is a number in a line of a checkpoint file.
+var quoted = regexp.MustCompile(`(?m)^(  \S+: )"(\d+)"$`)
 
 // broken is the content of a file that a story breaks.
 const broken = "data: ["

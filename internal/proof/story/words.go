@@ -195,7 +195,8 @@ var events = map[string]func(*Story, []string) error{
 		return nil
 	},
 	// person sets shop/web 150 ["message"] | deletes shop/web | reverts | commits path
-	// | removes path | restores path | breaks shop | repairs shop | retracts: a commit by a user.
+	// | removes path | restores path | breaks shop | repairs shop | unquotes shop | retracts: a
+	// commit by a user.
 	"person": (*Story).person,
 	// push waits: the next push gets no answer, and has not landed. push refused: the
 	// same, and the tick gets a refusal. push lands: the push lands.
