@@ -392,7 +392,8 @@ func halve(crossings []policy.Decision) []policy.Decision {
 // trailers returns the trailers of a commit, and the changes of entries that it makes to a
 // tip. readable is true if a broken checkpoint file can be read after the commit, because
 // site.yaml then has the kind of a user's entry.
-func trailers(site, tip string, tree checkpoint.Tree, w writing) (by ledger.Trailers, changes []checkpoint.Change, readable bool, err error) {
+func trailers(site, tip string, tree checkpoint.Tree, w writing) (
+	by ledger.Trailers, changes []checkpoint.Change, readable bool, err error) {
 	before, err := tree.With(nil)
 	if err != nil {
 		return by, nil, false, err

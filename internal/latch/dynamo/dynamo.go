@@ -15,6 +15,7 @@
 package dynamo
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -35,23 +36,26 @@ type Client interface {
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 }
 
-// Options select the table. Both fields are required.
+// Options select the table. Table and Client are required.
 type Options struct {
 	Table  string // its name or ARN; it has the string keys pk (partition) and sk (sort)
 	Client Client
+	// AtOnce is the maximum number of writes of latches at a time; 0 means 16.
+	AtOnce int
 }
 
 // A Store stores state in a table. It is safe for concurrent use.
 type Store struct {
 	table  string
 	client Client
+	atOnce int
 	gap    time.Duration // the maximum delay before the second round of a throttled request
 }
 
 // Open returns the Store in a table. It sends no request. If the table is missing or has
 // another key schema, the first use returns an error.
 func Open(o Options) *Store {
-	return &Store{table: o.Table, client: o.Client, gap: firstGap}
+	return &Store{table: o.Table, client: o.Client, atOnce: cmp.Or(o.AtOnce, atOnce), gap: firstGap}
 }
 
 // Partition returns the partition key of a site's items. For a role that may use this

@@ -13,14 +13,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// atOnce is the maximum number of writes of latches at a time.
+// atOnce is the default of Options.AtOnce.
 const atOnce = 16
 
-// repeat calls f for every index below n, for at most atOnce of them at a time. After an
+// repeat calls f for every index below n, for at most s.atOnce of them at a time. After an
 // error it starts no further call. It does not cancel running calls: they end on their own.
-func repeat(ctx context.Context, n int, f func(i int) error) error {
+func (s *Store) repeat(ctx context.Context, n int, f func(i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
+	group.SetLimit(s.atOnce)
 	for i := range n {
 		group.Go(func() error {
 			if ctx.Err() != nil {
@@ -74,10 +74,10 @@ func (s *Store) Save(ctx context.Context, lease latch.Lease, head latch.Head, pu
 			return latch.ErrLost
 		}
 	}
-	if err := repeat(ctx, len(writes), func(i int) error { return s.write(ctx, writes[i]) }); err != nil {
+	if err := s.repeat(ctx, len(writes), func(i int) error { return s.write(ctx, writes[i]) }); err != nil {
 		return err
 	}
-	if err := repeat(ctx, len(drop), func(i int) error { return s.drop(ctx, lease, drop[i]) }); err != nil {
+	if err := s.repeat(ctx, len(drop), func(i int) error { return s.drop(ctx, lease, drop[i]) }); err != nil {
 		return err
 	}
 	return s.write(ctx, last)

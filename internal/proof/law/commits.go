@@ -1,6 +1,7 @@
 package law
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -130,13 +131,17 @@ func (w *Witness) commit(c repo.LogEntry) Commit {
 	case w.story.Merged[c.ID]:
 		made.By = merge
 	}
-	before, after := w.story.Repository.Show(c.Parents[0]), w.story.Repository.Show(c.ID)
+	parent := c.Parents[0]
+	if made.By == ours { // CodeCommit stacks proposals
+		parent = cmp.Or(ledger.ReadTrailers(c.Message).Base, parent)
+	}
+	before, after := w.story.Repository.Show(parent), w.story.Repository.Show(c.ID)
 	for path := range union(before, after) {
 		if old, ok := before[path]; after[path] != old || !ok {
 			made.Paths = append(made.Paths, path)
 		}
 	}
-	was, is := w.at(c.Parents[0]), w.at(c.ID)
+	was, is := w.at(parent), w.at(c.ID)
 	for id := range union(was, is) {
 		edited := slices.Contains(made.Paths, checkpoint.RecordPath(w.story.Site, id.Namespace)) // else site.yaml made it readable
 		if was[id] != is[id] && edited {

@@ -196,7 +196,8 @@ func (w *Witness) ask(s *Seen) {
 		return
 	}
 	c, was := w.commit(log[0]), w.asked
-	w.vague = w.vague || before == nil || before.ID != "" && before.ID != after.ID // a proposal that the host lost has no id
+	// A proposal that the host lost has no id. CodeCommit replaces a proposal with another id.
+	w.vague = w.vague || before == nil || before.ID != "" && before.ID != after.ID && !before.Opened.Equal(after.Opened)
 	w.asked = map[workload.ID]int32{}
 	for _, change := range c.Changes {
 		w.asked[change.ID] = change.To.Replicas

@@ -12,6 +12,10 @@
 // annotation. Files events.go and mortal.go list the events. Each event of mortal.go may
 // have a tick that dies before, between or after its lines.
 //
+// Some histories have the adapters of CodeCommit and DynamoDB, over services in memory that
+// enforce conditions. A fault then also comes between the steps of a proposal and between the
+// writes of a save. Flag -clouds sets their share.
+//
 // # What the model does not draw
 //
 // Events:
@@ -40,9 +44,10 @@
 //   - More than one custom kind, and fields for replicas other than .spec.replicas.
 //
 // Hosts and stores:
-//   - The adapters of GitHub, CodeCommit and git, and DynamoDB with its order of writes. The
-//     repository and the store are in memory. Package repotest and package latchtest compare
-//     the adapters with them, and package faults kills ticks between their requests.
+//   - The adapters of GitHub and git. Package repotest compares them with the repository in
+//     memory, and package faults kills ticks between their requests.
+//   - Concurrent writes of one save, and the retries of AWS's client. The latches are written
+//     in their order. CodeCommit's clock is the clock of the tick.
 //   - A limit for the size of a commit in bytes. The model limits the number of files.
 //   - A host that merges by rebase, or that deletes the branch with the merge.
 //   - Sampling of more than one cluster in one tick, and a fleet of sites that share a lease.

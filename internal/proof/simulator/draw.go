@@ -21,9 +21,11 @@ type draw struct {
 	worker string            // the name of the custom kind in the policy; "" without one
 	hosts  bool
 	marks  bool
+	cloud  bool // it has the adapters of AWS
 }
 
-func newDraw(seed uint64) *draw {
+// newDraw starts a history. clouds is the share of histories with the adapters of AWS, in percent.
+func newDraw(seed uint64, clouds int) *draw {
 	d := &draw{Rand: rand.New(rand.NewPCG(seed, 14)), fixed: map[string]string{}}
 	d.names = append(slices.Clone(names), pickSome(d, others, 8+d.IntN(4))...)
 	if slices.Contains(d.names, worker) {
@@ -35,6 +37,7 @@ func newDraw(seed uint64) *draw {
 		d.files[marks] = d.marked()
 	}
 	d.hosts = d.IntN(4) > 0
+	d.cloud = d.IntN(100) < clouds
 	return d
 }
 
@@ -124,8 +127,14 @@ func (d *draw) scales(who string, pods int) string {
 // pods draws from 1 to 5000; half of the draws are below 70.
 func (d *draw) pods() int { return int(math.Exp(d.Float64() * math.Log(5000))) }
 
-// effect draws the number of an effect; effects near the push are more frequent.
-func (d *draw) effect() int { return pick(d, 1, 2, 3, 4, 5, 5, 6, 6, 6, 7, 8, 9, 10) }
+// effect draws the number of an effect; effects near the push are more frequent. With the
+// adapters of AWS, a tick has several effects for each of the others.
+func (d *draw) effect() int {
+	if d.cloud {
+		return 2 + d.IntN(24)
+	}
+	return pick(d, 1, 2, 3, 4, 5, 5, 6, 6, 6, 7, 8, 9, 10)
+}
 
 // then returns a line and some ticks.
 func (d *draw) then(line string, args ...any) []string {
@@ -216,6 +225,9 @@ func restored(d *draw) []string {
 func (d *draw) begin() (lines []string) {
 	for _, who := range d.names {
 		lines = append(lines, d.scales(who, d.pods()))
+	}
+	if d.cloud {
+		lines = append(lines, "cloud")
 	}
 	if d.IntN(2) == 0 {
 		lines = append(lines, "turns")

@@ -23,13 +23,14 @@ type Played struct {
 	History
 	*law.Witness
 	Events map[string]int // the number of draws of each kind of event
+	Cloud  bool           // it has the adapters of AWS
 }
 
 // Random draws a history of the given number of events from a seed, and plays it until
-// it breaks a law.
-func Random(seed uint64, events int) Played {
-	d := newDraw(seed)
-	p := Played{History: History{Files: d.files}, Events: map[string]int{}}
+// it breaks a law. clouds is the share of histories with the adapters of AWS, in percent.
+func Random(seed uint64, events, clouds int) Played {
+	d := newDraw(seed, clouds)
+	p := Played{History: History{Files: d.files}, Events: map[string]int{}, Cloud: d.cloud}
 	s := story.New(d.files)
 	p.Witness = law.Watch(s)
 	killed := false // a tick of the present event died

@@ -126,9 +126,17 @@ var mortal = []event{
 	}},
 }
 
+// deadly draws the number of an effect that most ticks have.
+func (d *draw) deadly() int {
+	if d.cloud {
+		return 2 + d.IntN(12)
+	}
+	return 2 + d.IntN(6)
+}
+
 // withDeath returns the lines of an event with a tick that dies beside them.
 func (d *draw) withDeath(lines []string) []string {
-	dies := []string{pick(d, "dies amid settle", fmt.Sprintf("dies at %d", 2+d.IntN(6)))}
+	dies := []string{pick(d, "dies amid settle", fmt.Sprintf("dies at %d", d.deadly()))}
 	if d.IntN(2) == 0 {
 		dies = append([]string{d.scale(), "try"}, dies...)
 	}

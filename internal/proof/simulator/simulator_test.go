@@ -20,6 +20,7 @@ var (
 	stop    = flag.Int("stop", 1, "how many broken histories end the run")
 	found   = flag.String("found", "", "the folder to write scenarios to, one for each way in which a law is broken")
 	shrinks = flag.Bool("shrink", true, "leave out the lines that a history does not need to break a law")
+	clouds  = flag.Int("clouds", 5, "how many histories of a hundred have the adapters of CodeCommit and DynamoDB")
 	one     = flag.String("law", "", "the law that counts; none are all")
 	only    = flag.String("only", "", "kinds of events to draw, by name, semicolons between; none are all")
 )
@@ -33,6 +34,7 @@ func init() { flag.Var(&first, "first", "the first `seed`, or random to draw one
 type run struct {
 	mu     sync.Mutex
 	ticks  int
+	cloud  int // ticks with the adapters of AWS
 	seed   uint64
 	seen   map[string]int
 	broken map[string][]Played
@@ -55,7 +57,7 @@ func TestRandomHistoriesBreakNoLaw(t *testing.T) {
 	for range runtime.GOMAXPROCS(0) {
 		wait.Go(func() {
 			for seed, more := r.next(); more; seed, more = r.next() {
-				r.take(t, seed, Random(seed, 150))
+				r.take(t, seed, Random(seed, 150, *clouds))
 			}
 		})
 	}
@@ -69,7 +71,7 @@ func TestRandomHistoriesBreakNoLaw(t *testing.T) {
 		}
 	}
 	rarest := func(a, b string) int { return cmp.Compare(r.seen[a], r.seen[b]) }
-	fmt.Printf("figure simulated_ticks %d\nfigure violations %d\n", r.ticks, r.count)
+	fmt.Printf("figure simulated_ticks %d\nfigure simulated_cloud_ticks %d\nfigure violations %d\n", r.ticks, r.cloud, r.count)
 	for of, names := range map[string][]string{"event": kinds, "pair": pairs, "state": law.Rows} {
 		if len(names) > 0 {
 			rare := slices.MinFunc(names, rarest)
@@ -100,6 +102,9 @@ func (r *run) take(t *testing.T, seed uint64, p Played) {
 	defer r.mu.Unlock()
 	if r.ticks += p.Ticks; r.ticks%100000 < p.Ticks {
 		t.Logf("%d ticks", r.ticks)
+	}
+	if p.Cloud {
+		r.cloud += p.Ticks
 	}
 	for _, counts := range []map[string]int{p.Events, p.Found} {
 		for name, times := range counts {

@@ -78,10 +78,11 @@ func (w *World) happen(effect int) {
 		return
 	}
 	delete(w.before, effect)
-	faults, effects, requests, settled := w.Faults, w.Effects, w.Requests, w.Settled
+	faults, effects, requests, settled, pushing := w.Faults, w.Effects, w.Requests, w.Settled, w.pushing
 	w.Faults = Faults{Refuse: faults.Refuse, Limit: faults.Limit, Room: faults.Room, Walks: faults.Walks, Deaf: faults.Deaf, Unwanted: faults.Unwanted}
 	for _, act := range acts {
 		act()
 	}
-	w.Faults, w.Effects, w.Requests, w.Settled, w.Disturbed = faults, effects, requests, settled, true
+	w.Faults, w.Effects, w.Requests, w.Settled, w.pushing = faults, effects, requests, settled, pushing
+	w.Disturbed, w.ticking = true, true
 }

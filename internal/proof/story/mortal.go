@@ -91,7 +91,10 @@ func (s mortalStore) Save(ctx context.Context, l latch.Lease, h latch.Head, put 
 			return s.half(ctx, l, put, drop)
 		}
 		if err := s.Store.Save(ctx, l, h, put, drop); err != nil {
-			return err
+			s.kept = nil // it may have saved a part, or everything without a reply
+			now, unread := s.Store.Head(ctx, l.Site)
+			s.Settled[h.At] = s.Settled[h.At] || now.At.Equal(h.At)
+			return errors.Join(err, unread)
 		}
 		s.Unfenced = s.Unfenced || l.Fence != s.fence
 		return s.saved(h, put, drop)
@@ -106,6 +109,7 @@ func (s mortalStore) half(ctx context.Context, l latch.Lease, put []latch.Latch,
 		return err
 	}
 	if err := s.Store.Save(ctx, l, before, put, drop); err != nil {
+		s.kept = nil
 		return err
 	}
 	if err := s.saved(before, put, drop); err != nil {
@@ -168,6 +172,7 @@ func (r mortalRepository) Between(ctx context.Context, base, tip string) (repo.W
 
 func (r mortalRepository) Commit(ctx context.Context, c repo.Commit) (id string, err error) {
 	r.Pushed = true
+	r.pushing = c.When
 	err = r.does(func() error {
 		r.Pushes, r.SavesBefore = r.Pushes+1, r.SavesBefore+r.Saves
 		if c.Branch != "" {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/latch"
-	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -189,6 +188,11 @@ var events = map[string]func(*Story, []string) error{
 		}
 		return err
 	},
+	// cloud: the repository is CodeCommit, and the state is in DynamoDB.
+	"cloud": func(s *Story, _ []string) error {
+		s.inCloud()
+		return nil
+	},
 	// disk: the repository is a folder, without a server.
 	"disk": func(s *Story, _ []string) error {
 		s.OnDisk = true
@@ -283,7 +287,7 @@ var events = map[string]func(*Story, []string) error{
 	// only its latch is lost.
 	"state": func(s *Story, w []string) error {
 		head, all, err := latch.Load(context.Background(), s.Store, s.Site)
-		s.Store = latchmem.New()
+		s.Store = s.newStore()
 		switch last := w[len(w)-1]; {
 		case len(w) == 1 || err != nil:
 			return err

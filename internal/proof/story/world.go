@@ -11,10 +11,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/testenv/codecommitmem"
+	"github.com/gitlatch/gitlatch/internal/testenv/dynamomem"
 	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -42,7 +45,10 @@ type World struct {
 
 	Repository *repomem.Repository
 	Store      latch.Store
-	kept       *kept // nil if unknown
+	kept       *kept                  // nil if unknown
+	cloud      *codecommitmem.Service // CodeCommit, beside DynamoDB; nil without the adapters of AWS
+	ticking    bool
+	pushing    time.Time // the instant of the last push
 	runs       int
 
 	// Effects counts the effects of the running tick.
@@ -114,6 +120,13 @@ func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 	w.runs++
 	w.Effects, w.Requests, w.Saves, w.Disturbed, w.Pushed = 0, 0, 0, false, false
 	w.Settled = map[time.Time]bool{}
+	w.ticking = true
+	defer func() { w.ticking = false }()
+	repository, proposals := repo.Repository(w.Repository), repo.Proposals(w.Repository)
+	if w.cloud != nil {
+		process := w.cloud.Adapter()
+		repository, proposals = process, process
+	}
 	t := &tick.Tick{
 		Site:        w.Site,
 		Base:        "main",
@@ -122,7 +135,7 @@ func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 		Lease:       Period - time.Minute,
 		Sampler:     Sampler{w},
 		Store:       mortalStore{w.Store, w},
-		Repository:  mortalRepository{w.Repository, w},
+		Repository:  mortalRepository{repository, w},
 		Alerts:      topic{w},
 		Flush:       w.Flush,
 		Clock:       func() time.Time { return w.Now },
@@ -130,7 +143,7 @@ func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 		ParsePolicy: w.parsePolicy,
 	}
 	if w.Host {
-		t.Proposals, t.Propose = mortalProposals{w.Repository, w}, w.Propose
+		t.Proposals, t.Propose = mortalProposals{proposals, w}, w.Propose
 	}
 	for _, c := range change {
 		c(t)
@@ -158,6 +171,32 @@ func (w *World) parsePolicy(file string, data []byte) (set policy.Set, err error
 		w.policies[string(data)] = set
 	}
 	return set, err
+}
+
+// newStore returns an empty store.
+func (w *World) newStore() latch.Store {
+	if w.cloud == nil {
+		return latchmem.New()
+	}
+	table := &dynamomem.Table{Write: func(write func() error) error {
+		if !w.ticking { // a user's command
+			return write()
+		}
+		return w.does(write)
+	}}
+	return dynamo.Open(dynamo.Options{Table: "gitlatch", Client: table, AtOnce: 1})
+}
+
+// inCloud gives the world the adapters of CodeCommit and DynamoDB, over services in memory that
+// enforce conditions. Each of their writes is an effect.
+func (w *World) inCloud() {
+	w.cloud = &codecommitmem.Service{Memory: w.Repository, Write: w.does, Now: func() time.Time { return w.pushing }, Read: func() error {
+		if w.KillBefore > 0 && w.Effects >= w.KillBefore {
+			return ErrKilled
+		}
+		return nil
+	}}
+	w.Store = w.newStore()
 }
 
 // land lands the waiting push.

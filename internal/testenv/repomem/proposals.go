@@ -203,3 +203,56 @@ func (r *Repository) must(id string) *proposal {
 	}
 	return p
 }
+
+// All returns all proposals, the oldest first.
+func (r *Repository) All() (all []repo.Proposal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.proposals {
+		r.newest(p.Branch)
+		all = append(all, p.Proposal)
+	}
+	return all
+}
+
+// Entitle gives a proposal another title and body.
+func (r *Repository) Entitle(id, title, body string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.must(id)
+	p.title, p.body = title, body
+}
+
+// Comment adds a comment to a proposal.
+func (r *Repository) Comment(id, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.must(id)
+	p.comments = append(p.comments, text)
+}
+
+// Point makes a branch at a commit. It reports whether the branch did not exist before.
+func (r *Repository) Point(branch, commit string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, exists := r.heads[branch]; exists {
+		return false
+	}
+	r.heads[branch] = commit
+	return true
+}
+
+// Remove removes a branch and closes its open proposals, as CodeCommit does. It returns the
+// commit at the branch; "" if the branch did not exist.
+func (r *Repository) Remove(branch string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.proposals {
+		if p.Branch == branch && p.State == repo.ProposalOpen {
+			r.end(p, repo.ProposalClosed)
+		}
+	}
+	head := r.heads[branch]
+	delete(r.heads, branch)
+	return head
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/repotest"
+	"github.com/gitlatch/gitlatch/internal/testenv/codecommitmem"
 	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 )
 
@@ -13,27 +14,49 @@ func TestProposals(t *testing.T) {
 	t.Parallel()
 	repotest.RunProposals(t, func(t *testing.T, files map[string]string) repotest.Host {
 		r := repomem.New(files)
-		at := time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC)
-		return repotest.Host{
-			Repository: r,
-			Proposals:  r,
-			Push: func(t testing.TB, branch string, files map[string]string) {
-				change := map[string][]byte{}
-				for path, content := range files {
-					change[path] = []byte(content)
-				}
-				r.Push(branch, "by a person", at, change)
-			},
-			Show: func(t testing.TB, branch, path string) string { return r.FilesAt(branch)[path] },
-			Merge: func(t testing.TB, id string, squash bool) {
-				if _, err := r.Merge(id, squash, at); err != nil {
-					t.Fatal(err)
-				}
-			},
-			Decline: func(t testing.TB, id string) { r.Decline(id) },
-			Words:   func(t testing.TB, id string) (string, string, []string) { return r.Words(id) },
-		}
+		return host(r, r, r)
 	})
+}
+
+// The adapter of CodeCommit over a repository in memory passes the suite of every adapter.
+func TestProposalsOfCodeCommit(t *testing.T) {
+	t.Parallel()
+	repotest.RunProposals(t, func(t *testing.T, files map[string]string) repotest.Host {
+		r := repomem.New(files)
+		s := &codecommitmem.Service{
+			Memory: r, Now: time.Now,
+			Write: func(write func() error) error { return write() },
+			Read:  func() error { return nil },
+		}
+		process := s.Adapter()
+		h := host(r, process, process)
+		h.Reopened = true
+		return h
+	})
+}
+
+// host returns the host of a repository in memory, as an adapter sees it.
+func host(r *repomem.Repository, repository repo.Repository, proposals repo.Proposals) repotest.Host {
+	at := time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC)
+	return repotest.Host{
+		Repository: repository,
+		Proposals:  proposals,
+		Push: func(t testing.TB, branch string, files map[string]string) {
+			change := map[string][]byte{}
+			for path, content := range files {
+				change[path] = []byte(content)
+			}
+			r.Push(branch, "by a person", at, change)
+		},
+		Show: func(t testing.TB, branch, path string) string { return r.FilesAt(branch)[path] },
+		Merge: func(t testing.TB, id string, squash bool) {
+			if _, err := r.Merge(id, squash, at); err != nil {
+				t.Fatal(err)
+			}
+		},
+		Decline: func(t testing.TB, id string) { r.Decline(id) },
+		Words:   func(t testing.TB, id string) (string, string, []string) { return r.Words(id) },
+	}
 }
 
 // A merge combines the changes of each side to a file, and fails if both changed the
