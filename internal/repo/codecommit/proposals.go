@@ -49,7 +49,8 @@ func (r *Repository) Find(ctx context.Context, branch string) (_ *repo.Proposal,
 	return nil, nil
 }
 
-// newest returns the newest pull request of a branch to the base with the status, or nil.
+// newest returns the newest pull request of a branch to the base with the status. If
+// the host has no such request, or gitlatch replaced the newest one, newest returns nil.
 func (r *Repository) newest(ctx context.Context, branch string, status types.PullRequestStatusEnum) (*types.PullRequest, error) {
 	ids, err := r.ids(ctx, status)
 	if err != nil {
@@ -69,10 +70,13 @@ func (r *Repository) newest(ctx context.Context, branch string, status types.Pul
 		}
 		for _, p := range got {
 			t := target(*p)
-			replaced := status == types.PullRequestStatusEnumClosed && strings.HasPrefix(aws.ToString(p.Title), replacedBy)
-			if short(t.SourceReference) == branch && short(t.DestinationReference) == r.Branch && !replaced {
-				return p, nil
+			if short(t.SourceReference) != branch || short(t.DestinationReference) != r.Branch {
+				continue
 			}
+			if status == types.PullRequestStatusEnumClosed && strings.HasPrefix(aws.ToString(p.Title), replacedBy) {
+				return nil, nil // an older one has another outcome
+			}
+			return p, nil
 		}
 	}
 	return nil, nil
