@@ -2,6 +2,7 @@ package law
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/proof/story"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // listMark is the start of a kustomization that gitlatch wrote.
@@ -110,13 +112,14 @@ func (s *Seen) inUse(namespace, commit string) string {
 
 // manyAbsent reports whether more entries in a commit belong to workloads that the tick did
 // not see than the guard of retirement allows. The guard does not count a kind that the tick
-// did not sample.
+// did not sample, and an entry that git and the state had lost.
 func (s *Seen) manyAbsent(commit string) bool {
 	runs := map[string]bool{}
 	for _, sample := range s.Told.Samples {
 		runs[sample.ID.String()] = true
 	}
-	entries, absent := s.at(commit), 0
+	entries, absent := maps.Clone(s.at(commit)), 0
+	maps.DeleteFunc(entries, func(id workload.ID, _ checkpoint.Entry) bool { return s.blind[id.Namespace] != nil })
 	for id := range entries {
 		_, looked := s.Told.Kinds.Object(id.Kind)
 		if looked && s.names(id.Kind) && !runs[id.String()] {
