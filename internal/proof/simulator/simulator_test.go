@@ -100,7 +100,7 @@ func (r *run) next() (seed uint64, more bool) {
 func (r *run) take(t *testing.T, seed uint64, p Played) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ticks += p.Ticks; r.ticks%100000 < p.Ticks {
+	if r.ticks += p.Ticks; r.ticks%20_000 < p.Ticks {
 		t.Logf("%d ticks", r.ticks)
 	}
 	if p.Cloud {
