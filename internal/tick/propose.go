@@ -58,7 +58,7 @@ func has(s latch.State) wants {
 // propose opens, updates or closes the site's one proposal, so that it contains the level
 // changes that the decisions want.
 func (p *publisher) propose(ctx context.Context) error {
-	if p.Proposals == nil || p.Fate.Stop != "" || p.tip.raced {
+	if p.Proposals == nil || p.Fate.Stop != "" || p.tip.unjudged {
 		return nil
 	}
 	s := p.apply(p.Decided.State, p.Found, p.Published)

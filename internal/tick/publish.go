@@ -76,7 +76,7 @@ type publisher struct {
 type tip struct {
 	commit, directory string
 	tree              *checkpoint.Tree // nil: not read
-	raced             bool             // another pusher moved the branch during this tick
+	unjudged          bool             // it has changes that this tick did not judge
 }
 
 // publish pushes all level changes as one commit, and proposes those that users review
@@ -135,7 +135,7 @@ func (p *publisher) commit(ctx context.Context) error {
 			return err
 		}
 		// The next tick reconciles the new tip.
-		p.tip = tip{commit: commit, directory: p.tip.directory, raced: true}
+		p.tip = tip{commit: commit, directory: p.tip.directory, unjudged: true}
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (p *publisher) commit(ctx context.Context) error {
 // repair of markers never waits: only the tick that reads the change can find that the
 // markers follow it.
 func (p *publisher) repairs(s latch.State, rides bool, before []latch.Repair) []latch.Repair {
-	if p.tip.raced {
+	if p.tip.unjudged {
 		return before
 	}
 	marks := p.Published.Markers.marks
@@ -185,7 +185,7 @@ func (p *publisher) listRepairs(declined []latch.Declined) []latch.Repair {
 // listed returns the decisions about the site's kustomization. After a lost race, it keeps
 // the namespaces that it has in git, and the next tick decides again.
 func (p *publisher) listed() map[string]bool {
-	if p.tip.raced {
+	if p.tip.unjudged {
 		return nil
 	}
 	return p.Decided.Listed
@@ -351,7 +351,7 @@ func (p *publisher) pushBase(ctx context.Context, w writing) error {
 	}
 	p.Commit = made
 	p.Listing = w.listing
-	p.Agrees = !p.tip.raced && !readable
+	p.Agrees = !p.tip.unjudged && !readable
 	if p.Agrees {
 		changes := policy.Changes(p.changes)
 		for _, s := range by.Surges {
@@ -360,7 +360,7 @@ func (p *publisher) pushBase(ctx context.Context, w writing) error {
 		}
 	}
 	p.changes = nil
-	p.tip = tip{commit: made.ID, raced: p.tip.raced}
+	p.tip = tip{commit: made.ID, unjudged: !p.Agrees}
 	return nil
 }
 
