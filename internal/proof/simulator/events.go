@@ -88,7 +88,7 @@ var lively = []event{
 	{"decline", 9, func(d *draw) []string { return d.onHost("person declines") }},
 	{"take-over", 6, func(d *draw) []string { return d.onHost("person pushes theirs.yaml") }},
 	{"amended", 6, func(d *draw) []string { return d.onHost("person amends theirs.yaml") }},
-	{"proposal made needless", 16, func(d *draw) []string {
+	{"proposal made needless", 24, func(d *draw) []string {
 		who := d.who()
 		return and(d.onHost("person merges"), d.scales(who, 1000+d.IntN(4000)), "try 3", fmt.Sprintf("person sets %s %d", who, 1+d.IntN(300)), "try 2")
 	}},
@@ -117,9 +117,13 @@ var lively = []event{
 	{"late push, buried", 4, func(d *draw) []string {
 		return append(d.pushing("push waits"), pick(d, "try", "dies at 6", "at +5m"), "push lands", fmt.Sprintf("person busy %d", 15+d.IntN(30)), "try")
 	}},
-	{"death, and another value", 14, func(d *draw) []string {
-		who := d.who()
-		return []string{d.scales(who, 1000+d.IntN(4000)), "before 5 person " + pick(d, "undoes", "sets "+who+" 70", "deletes "+who), "dies at 5", "dies at 5", "try 2"}
+	{"death, and another value", 22, func(d *draw) []string {
+		who, pushed := d.who(), 5 // the effect after the push
+		if d.cloud {
+			pushed = 8
+		}
+		acts, dies := pick(d, "undoes", "sets "+who+" 70", "deletes "+who), fmt.Sprintf("dies at %d", pushed)
+		return []string{d.scales(who, 1000+d.IntN(4000)), fmt.Sprintf("before %d person %s", pushed, acts), dies, dies, "try 2"}
 	}},
 	{"window cut short", 4, func(d *draw) []string {
 		return append(append([]string{"walks 8"}, d.falls("dies")...), pick(d, "person undoes", "person sets "+d.who()+" 70", "try"),
