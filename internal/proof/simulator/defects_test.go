@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -22,7 +23,8 @@ var defects = flag.Bool("defects", false, "build the product with each defect of
 const root = "../../.."
 
 // Each defect in testdata/defects breaks, within 100,000 ticks, the law that its head
-// names. "only" limits the drawn events if most of them would only take time. A defect
+// names. "only" limits the drawn events if most of them would only take time, and "clouds" is
+// the share of histories with the adapters of AWS, in percent; 0 by default. A defect
 // is a replacement in a folder of the product: the text, which occurs once, and the new
 // text. A defect that no longer applies fails, and must be rewritten.
 func TestSeededDefectsAreFound(t *testing.T) {
@@ -48,9 +50,9 @@ func TestSeededDefectsAreFound(t *testing.T) {
 			if !slices.Contains(tried, file) {
 				return
 			}
-			law, only := head(defect, "law"), head(defect, "only")
+			law, only, clouds := head(defect, "law"), head(defect, "only"), cmp.Or(head(defect, "clouds"), "0")
 			out, err := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-count", "1", "-timeout", "1h", ".",
-				"-run", "^TestRandomHistoriesBreakNoLaw$", "-ticks", "100000", "-law", law, "-only", only).CombinedOutput()
+				"-run", "^TestRandomHistoriesBreakNoLaw$", "-ticks", "100000", "-clouds", clouds, "-law", law, "-only", only).CombinedOutput()
 			if err == nil || !strings.Contains(string(out), "histories break the law that "+law+":") {
 				t.Fatalf("does not break the law that %s: %v\n%s", law, err, out)
 			}
