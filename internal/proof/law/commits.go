@@ -169,13 +169,17 @@ func (w *Witness) again(c Commit) bool {
 }
 
 // stood returns the entry before a commit, without the edits that users made since git
-// and the latches last agreed.
+// and the latches last agreed. While a checkpoint file cannot be read, gitlatch uses the last
+// entry that it accepted.
 func (w *Witness) stood(c Commit, id workload.ID) (e checkpoint.Entry, known bool) {
 	window, descends := w.window(c.Parents[0], w.agreed)
 	if !descends {
 		return e, false
 	}
 	e = w.at(w.agreed)[id]
+	if w.unread(w.agreed)[id.Namespace] != nil {
+		e = w.latched[id].Declared
+	}
 	for _, before := range window {
 		for _, change := range before.Changes {
 			if before.By == ours && change.ID == id {

@@ -34,8 +34,9 @@ type Witness struct {
 	Found map[string]int
 
 	story   *story.Story
-	tip     string            // of the base, at the last check
-	agreed  string            // the tip that git and the latches agreed on before the last tick; the tip then, if the head was lost
+	tip     string // of the base, at the last check
+	agreed  string // the tip that git and the latches agreed on before the last tick; the tip then, if the head was lost
+	latched map[workload.ID]latch.Latch
 	known   map[string]Commit // commits that were on the base, by id
 	entries map[string]map[workload.ID]checkpoint.Entry
 	trees   map[string]parsed // by commit
@@ -160,7 +161,9 @@ func (w *Witness) watch() func() {
 	w.open++
 	w.next = &Seen{Witness: w, World: w.story.World}
 	seen.named = slices.Clone(w.story.InPlace)
-	w.agreed = cmp.Or(w.holds().Head.Agreed.Tip, w.head()) // without a head, a tick accepts the content of git
+	held := w.holds()
+	w.latched = held.Latches
+	w.agreed = cmp.Or(held.Head.Agreed.Tip, w.head()) // without a head, a tick accepts the content of git
 	w.look(seen)
 	before, acts := len(seen.New), w.acts
 	seen.Before = w.holds()
