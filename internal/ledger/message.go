@@ -39,8 +39,7 @@ type Beside struct {
 // crossings. The body has a line for each crossing with its reason, for each repaired
 // Component, for each namespace of Quoted, for each file that is edited in place and for each
 // namespace of Listed and Unlisted. The trailers follow. At least one of them, or List, is
-// required. After 64 KiB the body ends with the number of
-// omitted lines.
+// required. After 64 KiB the body ends with the number of omitted lines.
 func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) string {
 	ordered := slices.Clone(crossings)
 	slices.SortStableFunc(ordered, func(a, b Crossing) int {

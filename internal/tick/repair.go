@@ -15,9 +15,8 @@ import (
 )
 
 // stale returns the namespaces whose Component or markers differ from their entries, or whose
-// checkpoint file has values without quotes. It
-// leaves out declined repairs, and namespaces in waiting, because their removal may be a
-// mistake. It returns nil if the tree was not read.
+// checkpoint file has values without quotes. It leaves out declined repairs, and namespaces in
+// waiting, because their removal may be a mistake. It returns nil if the tree was not read.
 func stale(tree *checkpoint.Tree, marks []inplace.Mark, s latch.State, now time.Time) []latch.Repair {
 	if tree == nil {
 		return nil
