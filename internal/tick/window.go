@@ -22,7 +22,7 @@ const (
 	unmoved   belief = iota // the tip is the agreed tip, or nothing was agreed
 	descends                // the window has every commit since the agreed tip
 	truncated               // the window has too few commits to find the authors of changes
-	rewritten               // the tip does not descend from the agreed tip, on two ticks
+	rewritten               // the tip does not descend from the agreed tip, on two ticks; the window starts at the first of these tips
 )
 
 // A window contains the commits on the base since git and the latches agreed.
@@ -62,7 +62,9 @@ func (r *reconciler) lookBack(ctx context.Context) error {
 			return err
 		}
 		if since.Descends {
+			r.window.Window = since
 			r.window.belief = rewritten
+			r.window.classify(r.Site, agreed.Suspect)
 			r.notice(NoticeRewritten, r.Tip, "the branch did not descend from %s on two ticks: gitlatch accepts it", agreed.Tip)
 			text := r.Notices[len(r.Notices)-1].Text
 			r.condition(alert.Rewritten, r.Tip, text, "a rebuild starts with the levels of the new commit. gitlatch does not change the rewritten entries for 24 hours",
