@@ -102,7 +102,7 @@ var lively = []event{
 	}},
 	{"another policy", 4, func(d *draw) []string { return d.then(d.policy()) }},
 	{"mark edited", 8, func(d *draw) []string { return d.onMarks(fmt.Sprintf("person writes %s %q", marks, d.marked())) }},
-	{"mark moved", 8, func(d *draw) []string { return d.onMarks("person moves " + marks) }},
+	{"mark moved", 10, func(d *draw) []string { return d.onMarks("person moves " + marks) }},
 	{"rival", 6, func(d *draw) []string {
 		return d.amidst(pick(d, fmt.Sprintf("person sets %s %d", d.who(), 1+d.IntN(300)), "person commits app.yaml", "person deletes "+d.who(), "person undoes"))
 	}},
@@ -166,7 +166,7 @@ var lively = []event{
 	{"another site", 4, func(d *draw) []string {
 		return append([]string{"beside " + d.scale(), "beside try"}, d.amidst("beside try")...)
 	}},
-	{"closing fails", 6, func(d *draw) []string {
+	{"closing fails", 11, func(d *draw) []string {
 		return and(d.onHost(fmt.Sprintf("host stumbles %d", 1+d.IntN(3))), d.scale(), "try 8")
 	}},
 	{"host loses a branch", 6, func(d *draw) []string { return d.onHost("host loses") }},
