@@ -18,10 +18,6 @@ import (
 // listMark is the start of a kustomization that gitlatch wrote.
 const listMark = "# gitlatch writes this file"
 
-// patience returns the number of calm ticks that an update of the list may wait for the
-// budget: the time in which it earns two and a half commits.
-func (s *Seen) patience() int { return max(30, 720/max(1, s.Told.Set.Guards.CommitsPerDay)) }
-
 // lists judges the site's kustomization in each commit of gitlatch, and at the tip.
 func lists(s *Seen) string {
 	for _, c := range s.New {
@@ -130,7 +126,8 @@ func (s *Seen) manyAbsent(commit string) bool {
 }
 
 // overdue counts the calm ticks in which the list at the tip differs from the namespaces
-// in use, and returns a text if there were too many in a row.
+// in use, although the budget has a commit, and returns a text if there were too many in a
+// row.
 func (s *Seen) overdue() string {
 	tip := s.listAt(s.After.Tip)
 	calm := s.Calm && tip.own && !s.World.Propose && !s.Told.Observe && !s.Told.Stop.All && s.Told.Stop.Reason != policy.ReasonSecond
@@ -138,15 +135,16 @@ func (s *Seen) overdue() string {
 	if calm {
 		wrong = s.wrongIn(tip)
 	}
-	if wrong == "" {
+	switch {
+	case wrong == "":
 		s.unlisted = 0
+	case policy.Affords(s.Told.Set.Guards, s.Before.Head.Budget, s.Told.At):
+		s.unlisted++
+	}
+	if s.unlisted <= 30 {
 		return ""
 	}
-	s.unlisted++
-	if s.unlisted <= s.patience() {
-		return ""
-	}
-	return fmt.Sprintf("%s, for %d calm ticks", wrong, s.unlisted)
+	return fmt.Sprintf("%s, for %d calm ticks with a commit in the budget", wrong, s.unlisted)
 }
 
 // wrongIn returns the difference between a list at the tip and the namespaces in use, or "".

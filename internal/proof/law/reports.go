@@ -60,8 +60,9 @@ func (w *Witness) differs(commit, namespace string) bool {
 }
 
 // outdated counts the calm ticks in which a Component at the tip differs from its
-// checkpoint file, or the file has numbers without quotes, although the budget has a commit, and returns a text if there were too
-// many in a row. A Component waits for the edit grace period of removed entries.
+// checkpoint file, or the file has numbers without quotes, although the budget has a commit,
+// and returns a text if there were too many in a row. A Component waits for the edit grace
+// period of removed entries.
 func (s *Seen) outdated() string {
 	calm := s.Calm && !s.World.Propose && !s.Told.Observe && !s.Told.Stop.All && s.Told.Stop.Reason != policy.ReasonSecond
 	for _, l := range s.After.Latches {

@@ -66,7 +66,7 @@ type Witness struct {
 	undone   []string                       // rollout entries of users that the site's commits changed, until no tick is open
 	retired  map[workload.ID]retired        // the entries that were removed
 	removed  map[workload.ID]time.Time      // until when a second removal of an entry opts out, after the first counted as an edit
-	unlisted int                            // calm ticks in a row in which the list of checkpoint files was wrong
+	unlisted int                            // calm ticks with a commit in the budget, in which the list of checkpoint files was wrong
 	stale    int                            // calm ticks in a row in which a Component was wrong
 	// compared is a commit, and differing a namespace whose Component is wrong in it.
 	compared, differing string
