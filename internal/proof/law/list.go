@@ -99,7 +99,12 @@ func (s *Seen) inUse(namespace, commit string) string {
 		return "much of the fleet dropped"
 	}
 	for id := range s.at(commit) {
-		if id.Namespace == namespace && s.manyAbsent(commit) && s.absent(id) < 24*time.Hour-story.Period {
+		_, looked := s.Told.Kinds.Object(id.Kind)
+		switch {
+		case id.Namespace != namespace:
+		case !looked:
+			return fmt.Sprintf("the tick does not sample %s", id)
+		case s.manyAbsent(commit) && s.absent(id) < 24*time.Hour-story.Period:
 			return fmt.Sprintf("many entries are absent, and %s only for %s", id, s.absent(id))
 		}
 	}
