@@ -193,10 +193,10 @@ func (l Latch) started(was, e checkpoint.Entry) Latch {
 // Adopted returns the latch after a user wrote e to the branch. It resets the timers of
 // the scale, and starts an edit grace period until the given instant. The period covers
 // the scale alone if the user did not change the rollout, unless an earlier period covers
-// both.
+// both, or the user opts the workload in again.
 func (l Latch) Adopted(e checkpoint.Entry, until time.Time) Latch {
 	scale := e != l.Declared && e.Rollout == l.Declared.Rollout
-	l.GraceScale = scale && !until.IsZero() && (l.GraceUntil.IsZero() || l.GraceScale)
+	l.GraceScale = scale && !l.OptedOut && !until.IsZero() && (l.GraceUntil.IsZero() || l.GraceScale)
 	l.Declared = e
 	l.Up = Up{}
 	l.Down = Down{}
