@@ -245,6 +245,8 @@ func (w *Witness) attribute(c Commit, change checkpoint.Change, of part) {
 	t, is := w.theirs[of]
 	moved := of.of(change.From) != of.of(change.To)
 	switch {
+	case c.By == person && of.of(change.To).IsZero() && w.blind[of.id.Namespace] != nil:
+		// git and the state had lost this part before
 	case c.By == person && w.offered(c, change):
 		delete(w.theirs, of)
 	case c.By == person && (moved || !of.rollout): // an edit of a minimum also covers the level

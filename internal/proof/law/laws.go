@@ -171,15 +171,15 @@ func ends(s *Seen) string {
 		return ""
 	}
 	still, total := 0, 0
-	for id, before := range s.dropped {
+	for id, had := range s.dropped {
 		sample, runs := s.World.Fleet[id]
 		sample.ID = id
-		if !judges(s.rule(sample), sample) || before < 2 || runs && sample.Scale == nil {
+		if !judges(s.rule(sample), sample) || had.most < 2 || runs && sample.Scale == nil {
 			continue
 		}
 		total++
-		low := !runs || sample.Scale.Desired*4 <= before // an absent workload has not recovered
-		if low && !s.After.Latches[id].OptedOut {
+		low := !runs || sample.Scale.Desired*4 <= had.least // an absent workload has not recovered
+		if had.least >= 2 && low && !s.After.Latches[id].OptedOut {
 			still++
 		}
 	}

@@ -14,7 +14,7 @@ import (
 type truth struct {
 	lives map[workload.ID]*life
 	// dropped are the scales of workloads before a mass drop; nil without a drop.
-	dropped map[workload.ID]int32
+	dropped map[workload.ID]before
 	// acknowledged is true after a user accepted the open mass drop.
 	acknowledged bool
 }
@@ -239,11 +239,14 @@ func (w *Witness) forgetDrop(since time.Time) {
 	}
 }
 
-// drop notes the replicas that workloads had in the half hour before a mass drop. A
-// value counts only if two successive samples reached it, because the guard remembers
-// one sample in five minutes.
+// before is the scale of a workload in the half hour before a mass drop: the most replicas
+// of two successive samples, and of any sample. The guard remembers one sample in five
+// minutes, so it has a value between these two.
+type before struct{ least, most int32 }
+
+// drop notes the replicas that workloads had in the half hour before a mass drop.
 func (w *Witness) drop(at time.Time) {
-	w.dropped, w.acknowledged = map[workload.ID]int32{}, false
+	w.dropped, w.acknowledged = map[workload.ID]before{}, false
 	for id, of := range w.lives {
 		sample := w.story.Fleet[id]
 		sample.ID = id
@@ -259,7 +262,8 @@ func (w *Witness) drop(at time.Time) {
 				break // the clock went back since, or the sample is too old
 			}
 			if !l.unseen && !l.part {
-				w.dropped[id] = max(w.dropped[id], min(next.need, l.need))
+				had := w.dropped[id]
+				w.dropped[id] = before{max(had.least, min(next.need, l.need)), max(had.most, l.need)}
 				next = l
 			}
 		}

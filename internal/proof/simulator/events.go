@@ -88,7 +88,7 @@ var lively = []event{
 	{"decline", 9, func(d *draw) []string { return d.onHost("person declines") }},
 	{"take-over", 6, func(d *draw) []string { return d.onHost("person pushes theirs.yaml") }},
 	{"amended", 6, func(d *draw) []string { return d.onHost("person amends theirs.yaml") }},
-	{"proposal made needless", 24, func(d *draw) []string {
+	{"proposal made needless", 44, func(d *draw) []string {
 		who := d.who()
 		return and(d.onHost("person merges"), d.scales(who, 1000+d.IntN(4000)), "try 3", fmt.Sprintf("person sets %s %d", who, 1+d.IntN(300)), "try 2")
 	}},
