@@ -116,11 +116,6 @@ func disagree(s *Seen) string {
 	return strings.Join(slices.Sorted(slices.Values(wrong)), "; ")
 }
 
-// decided reports whether a decision has the given reason.
-func (s *Seen) decided(why policy.Reason) bool {
-	return slices.ContainsFunc(s.Told.Decisions, func(d policy.Decision) bool { return d.Reason == why })
-}
-
 // broken reports whether the checkpoint file of a workload cannot be read, or could not
 // when the tick read it.
 func (s *Seen) broken(id workload.ID) bool {

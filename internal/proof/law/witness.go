@@ -272,7 +272,7 @@ func (w *Witness) settle(s *Seen) {
 		broken := w.unread(s.Before.Tip)
 		maps.DeleteFunc(w.blind, func(namespace string, _ error) bool { return broken[namespace] == nil })
 	}
-	if s.Calm && s.Told.Stop.Reason != policy.ReasonSecond && disagree(s) == "" && !s.decided(policy.ReasonBroken) {
+	if s.Calm && s.Told.Stop.Reason != policy.ReasonSecond && disagree(s) == "" && len(w.unread(s.Before.Tip)) == 0 {
 		w.touched, w.all = map[workload.ID]bool{}, false
 	}
 }

@@ -88,9 +88,9 @@ var lively = []event{
 	{"decline", 9, func(d *draw) []string { return d.onHost("person declines") }},
 	{"take-over", 6, func(d *draw) []string { return d.onHost("person pushes theirs.yaml") }},
 	{"amended", 6, func(d *draw) []string { return d.onHost("person amends theirs.yaml") }},
-	{"proposal made needless", 44, func(d *draw) []string {
-		who := d.who()
-		return and(d.onHost("person merges"), d.scales(who, 1000+d.IntN(4000)), "try 3", fmt.Sprintf("person sets %s %d", who, 1+d.IntN(300)), "try 2")
+	{"proposal made needless", 28, func(d *draw) []string { // the new policy may not need a review
+		reviewed := d.writes(d.head("latch") + "default: {acceptRisk: true, hold: {up: 2}, surge: {review: true}}\n")
+		return and(d.onHost("person merges"), reviewed, d.scales(d.who(), 1000+d.IntN(4000)), "try 3", d.policy(), "try 3")
 	}},
 	{"copied", 4, func(d *draw) []string { return d.then("person copies %s", d.namespace()) }},
 	{"record broken", 4, func(d *draw) []string {

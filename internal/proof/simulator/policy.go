@@ -11,11 +11,8 @@ func (d *draw) rules() string { return d.rulesIn("latch") }
 
 func (d *draw) rulesIn(mode string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: %s\n", mode)
+	b.WriteString(d.head(mode))
 	fmt.Fprintf(&b, "default: {acceptRisk: true, %s}\n", d.fields(false))
-	if d.worker != "" {
-		fmt.Fprintf(&b, "kinds: [{apiVersion: example.com/v1, kind: Worker, resource: workers, name: %s}]\n", d.worker)
-	}
 	var policies []string
 	if d.IntN(2) == 0 {
 		policies = append(policies, fmt.Sprintf("{name: money, match: {namespaces: [%s]}, acceptRisk: true, %s}", pick(d, "pay", "\"pa*\""), d.fields(true)))
@@ -32,6 +29,15 @@ func (d *draw) rulesIn(mode string) string {
 	fmt.Fprintf(&b, "guards: {yield: %s, retire: {after: %s%s}%s}\n", pick(d, "1h", "1h", "2h", "30m"), pick(d, "2h", "2h", "3h"),
 		pick(d, "", ", share: 20%", ", share: 34%"), pick(d, "", "", ", budget: {commitsPerDay: 96}", ", budget: {commitsPerDay: 12}"))
 	return b.String()
+}
+
+// head returns the start of a policy: the mode and the custom kinds.
+func (d *draw) head(mode string) string {
+	head := "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: " + mode + "\n"
+	if d.worker != "" {
+		head += fmt.Sprintf("kinds: [{apiVersion: example.com/v1, kind: Worker, resource: workers, name: %s}]\n", d.worker)
+	}
+	return head
 }
 
 // fields returns the fields of a policy. Only a policy that selects workloads may report
