@@ -239,12 +239,12 @@ func (w *Witness) forgetDrop(since time.Time) {
 	}
 }
 
-// before is the scale of a workload in the half hour before a mass drop: the most replicas
-// of two successive samples, and of any sample. The guard remembers one sample in five
-// minutes, so it has a value between these two.
+// before is the scale of a workload before a mass drop: the most replicas of two successive
+// samples in half an hour, and of any sample in 35 minutes. The guard remembers one sample in
+// five minutes, so it has a value between these two.
 type before struct{ least, most int32 }
 
-// drop notes the replicas that workloads had in the half hour before a mass drop.
+// drop notes the replicas that workloads had before a mass drop.
 func (w *Witness) drop(at time.Time) {
 	w.dropped, w.acknowledged = map[workload.ID]before{}, false
 	for id, of := range w.lives {
@@ -258,14 +258,19 @@ func (w *Witness) drop(at time.Time) {
 			if l.at.Equal(at) {
 				continue // the sample of the drop itself
 			}
-			if !l.at.Before(next.at) || !l.at.After(at.Add(-30*time.Minute)) {
+			if !l.at.Before(next.at) || l.at.Before(at.Add(-35*time.Minute)) {
 				break // the clock went back since, or the sample is too old
 			}
-			if !l.unseen && !l.part {
-				had := w.dropped[id]
-				w.dropped[id] = before{max(had.least, min(next.need, l.need)), max(had.most, l.need)}
-				next = l
+			if l.unseen || l.part {
+				continue
 			}
+			had := w.dropped[id]
+			had.most = max(had.most, l.need)
+			if l.at.After(at.Add(-30 * time.Minute)) {
+				had.least = max(had.least, min(next.need, l.need))
+			}
+			w.dropped[id] = had
+			next = l
 		}
 	}
 }
