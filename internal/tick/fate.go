@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick/proposal"
@@ -56,6 +57,8 @@ func (r *reconciler) reviewProposal(ctx context.Context) error {
 		return err
 	}
 	seen := proposal.Seen{Branch: r.Branch, Host: host, BaseMoved: r.Tip != r.Head.Agreed.Tip}
+	broken := func(c checkpoint.Change) bool { return r.Tree.Broken[c.ID.Namespace] != nil }
+	seen.Unread = r.Tree != nil && slices.ContainsFunc(proposal.Changes(r.Latches), broken)
 	if seen.Branch != "" && seen.Branch != ours.Head {
 		made, err := r.commits.made(ctx, seen.Branch)
 		if err != nil {

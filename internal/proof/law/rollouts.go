@@ -70,7 +70,8 @@ func (f *flight) older() bool {
 
 // follow notes the true state at a tick, and counts the wrong entries in git.
 func (f *flight) follow(s *Seen, p policy.Policy, sample workload.Sample, healthy bool) {
-	healthy = healthy && p.Rollout == policy.ModeLatch && sample.Rollout != nil && s.Told.Stop.Reason == policy.ReasonNone && (sample.Scale == nil || sample.Scale.Desired > 0)
+	_, looked := s.Told.Kinds.Object(sample.ID.Kind)
+	healthy = healthy && looked && p.Rollout == policy.ModeLatch && sample.Rollout != nil && s.Told.Stop.Reason == policy.ReasonNone && (sample.Scale == nil || sample.Scale.Desired > 0)
 	f.see(sample.Rollout, p.Cut, healthy)
 	if f.wrong == nil {
 		f.wrong = make([]int, len(wrongs))

@@ -45,6 +45,9 @@ type Seen struct {
 	Ours      bool           // a tick pushed that commit
 	Host      *repo.Proposal // as the host reports it; nil if the host does not have it
 	BaseMoved bool           // since git and the latches agreed
+	// Unread is true if a checkpoint file with one of its entries cannot be read, so that
+	// nobody knows whether the merge contains the entry.
+	Unread bool
 }
 
 // An Outcome is the outcome of a proposal.
@@ -55,7 +58,7 @@ const (
 	Open      Outcome = "open"
 	Unopened  Outcome = "unopened"  // the host does not have the proposal, so no user decided
 	Unseen    Outcome = "unseen"    // users merged it, but the base does not have the merge yet
-	Overtaken Outcome = "overtaken" // users merged a later push to its branch
+	Overtaken Outcome = "overtaken" // users merged it, but nobody knows which of its changes
 	Withdrawn Outcome = "withdrawn" // gitlatch closed it
 	Closed    Outcome = "closed"    // a user closed it
 	Taken     Outcome = "taken"     // a user took over its branch
@@ -76,7 +79,7 @@ func Judge(ours latch.Proposal, s Seen) Outcome {
 		return Unseen
 	case taken:
 		return Taken
-	case state == repo.ProposalMerged && moved:
+	case state == repo.ProposalMerged && (moved || s.Unread):
 		return Overtaken
 	case state == repo.ProposalOpen && s.Branch != "":
 		return Open

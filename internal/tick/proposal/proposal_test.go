@@ -25,26 +25,28 @@ func TestWhatBecameOfAProposal(t *testing.T) {
 		ours    bool // the branch's head, if it is another
 		host    repo.ProposalState
 		moved   bool // the base
+		unread  bool
 		closing string
 		want    proposal.Outcome
 	}{
-		{"waits", "a", false, open, false, "", proposal.Open},
-		{"pushed anew, by a tick that died", "b", true, open, false, "", proposal.Open},
-		{"pushed to by a person", "b", false, open, false, "", proposal.Taken},
-		{"its branch is gone", "", false, open, false, "", proposal.Closed},
-		{"the host has none", "a", false, "", false, "", proposal.Unopened},
-		{"the host has none, nor the branch", "", false, "", false, "", proposal.Unopened},
-		{"the host has none, and a person the branch", "b", false, "", false, "", proposal.Taken},
-		{"merged, and the base lags", "a", false, merged, false, "", proposal.Unseen},
-		{"merged, and something is left", "", false, merged, true, "", proposal.Closed},
-		{"merged after a tick had pushed it anew", "b", true, merged, true, "", proposal.Overtaken},
-		{"merged, and pushed to by a person", "b", false, merged, true, "", proposal.Taken},
-		{"closed", "a", false, closed, false, "", proposal.Closed},
-		{"closed by gitlatch", "", false, closed, false, "a", proposal.Withdrawn},
-		{"closed by a person, though gitlatch meant to close another", "a", false, closed, false, "z", proposal.Closed},
-		{"closed by gitlatch, and pushed to by a person", "b", false, closed, false, "a", proposal.Taken},
+		{"waits", "a", false, open, false, false, "", proposal.Open},
+		{"pushed anew, by a tick that died", "b", true, open, false, false, "", proposal.Open},
+		{"pushed to by a person", "b", false, open, false, false, "", proposal.Taken},
+		{"its branch is gone", "", false, open, false, false, "", proposal.Closed},
+		{"the host has none", "a", false, "", false, false, "", proposal.Unopened},
+		{"the host has none, nor the branch", "", false, "", false, false, "", proposal.Unopened},
+		{"the host has none, and a person the branch", "b", false, "", false, false, "", proposal.Taken},
+		{"merged, and the base lags", "a", false, merged, false, false, "", proposal.Unseen},
+		{"merged, and something is left", "", false, merged, true, false, "", proposal.Closed},
+		{"merged, and a file is broken since", "", false, merged, true, true, "", proposal.Overtaken},
+		{"merged after a tick had pushed it anew", "b", true, merged, true, false, "", proposal.Overtaken},
+		{"merged, and pushed to by a person", "b", false, merged, true, false, "", proposal.Taken},
+		{"closed", "a", false, closed, false, false, "", proposal.Closed},
+		{"closed by gitlatch", "", false, closed, false, false, "a", proposal.Withdrawn},
+		{"closed by a person, though gitlatch meant to close another", "a", false, closed, false, false, "z", proposal.Closed},
+		{"closed by gitlatch, and pushed to by a person", "b", false, closed, false, false, "a", proposal.Taken},
 	} {
-		seen := proposal.Seen{Branch: c.branch, Ours: c.ours, BaseMoved: c.moved}
+		seen := proposal.Seen{Branch: c.branch, Ours: c.ours, BaseMoved: c.moved, Unread: c.unread}
 		if c.host != "" {
 			seen.Host = &repo.Proposal{State: c.host, Head: "a"}
 		}
