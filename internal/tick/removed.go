@@ -62,10 +62,17 @@ func (r *reconciler) findRemovals(ctx context.Context) error {
 	}
 	here := presenceIn(r.Found.Fleet, boundTo(r.Head, r.Tree))
 	entries := len(r.Past.Agreed.Entries)
+	half := halfSaved(r.Latches, r.Past.Agreed.Broken, r.Found.Fleet.At)
 	few := func(removal ledger.Removal) bool {
 		levels := here.levels(r.Set, removal)
+		n := len(levels)
+		for namespace, followed := range half {
+			if slices.ContainsFunc(levels, func(c ledger.Change) bool { return c.ID.Namespace == namespace }) {
+				n += followed
+			}
+		}
 		whole := slices.ContainsFunc(levels, func(c ledger.Change) bool { return slices.Contains(removal.Files, c.ID.Namespace) })
-		return !policy.ManyRemoved(r.Set.Guards, len(levels), whole, entries)
+		return !policy.ManyRemoved(r.Set.Guards, n, whole, entries)
 	}
 	// The first check uses an upper bound: every removal, as if one commit had removed each file.
 	all := ledger.Removal{Commit: r.Tip, Changes: here.removed(r.Changes, r.Latches, r.Found.Fleet.At)}
@@ -86,6 +93,19 @@ func (r *reconciler) findRemovals(ctx context.Context) error {
 	}
 	r.Removals = removals
 	return nil
+}
+
+// halfSaved returns the numbers of removed entries that a tick followed before it died, by
+// namespace. Only the latches have the entries of a checkpoint file that cannot be read in the
+// agreed commit, so the changes since that commit no longer contain these removals.
+func halfSaved(l latch.Latches, broken map[string]error, now time.Time) map[string]int {
+	half := map[string]int{}
+	for one := range l.All() {
+		if broken[one.ID.Namespace] != nil && now.Before(one.RemovedUntil) && one.Declared.IsZero() && !one.OptedOut {
+			half[one.ID.Namespace]++
+		}
+	}
+	return half
 }
 
 // commitOf returns the commits that removed entries, by workload.

@@ -205,10 +205,14 @@ func (w *Witness) ask(s *Seen) {
 		if change.From.Replicas == change.To.Replicas {
 			continue // the proposal no longer contains the level
 		}
-		if again && !w.vague && s.World.Propose { // a review of a surge writes no level
+		latched := s.Before.Latches[change.ID].Proposed().Replicas
+		switch {
+		case again && !w.vague && s.World.Propose: // a review of a surge writes no level
+			change.From.Replicas = asked
+		case again && asked == latched: // the head is lost, and the latch has the proposed level
 			change.From.Replicas = asked
 		}
-		if c.By == ours && c.When.Equal(s.Told.At) && !(again && asked == change.To.Replicas) && s.Before.Latches[change.ID].Proposed().Replicas != change.To.Replicas && !w.touched[change.ID] && !w.all {
+		if c.By == ours && c.When.Equal(s.Told.At) && !(again && asked == change.To.Replicas) && latched != change.To.Replicas && !w.touched[change.ID] && !w.all {
 			s.Asked = append(s.Asked, change)
 		}
 	}

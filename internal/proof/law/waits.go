@@ -68,7 +68,10 @@ func (of *life) wait(s *Seen, p policy.Policy, sample workload.Sample, since tim
 // stuck reports a level that does not follow a constant need under calm.
 func stuck(s *Seen) string {
 	for id, of := range s.lives {
-		sample := s.World.Fleet[id]
+		sample, runs := s.World.Fleet[id]
+		if !runs {
+			continue // an absent workload has no annotation that chooses its policy
+		}
 		p := s.rule(sample)
 		text := fmt.Sprintf("%s needs %d, git declares %d", id, of.scale.Desired, s.After.Entries[id].Replicas)
 		if of.under > holdUp(p, sample)+2 {
