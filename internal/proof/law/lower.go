@@ -206,10 +206,8 @@ func (w *Witness) ask(s *Seen) {
 			continue // the proposal no longer contains the level
 		}
 		latched := s.Before.Latches[change.ID].Proposed().Replicas
-		switch {
-		case again && !w.vague && s.World.Propose: // a review of a surge writes no level
-			change.From.Replicas = asked
-		case again && asked == latched: // the head is lost, and the latch has the proposed level
+		known := !w.vague || asked == latched // the latches keep the proposed levels if the head is lost
+		if again && known && s.World.Propose { // a review of a surge writes no level
 			change.From.Replicas = asked
 		}
 		if c.By == ours && c.When.Equal(s.Told.At) && !(again && asked == change.To.Replicas) && latched != change.To.Replicas && !w.touched[change.ID] && !w.all {
