@@ -30,6 +30,7 @@ const (
 	Arch         = "kubernetes.io/arch"
 	CapacityType = "karpenter.sh/capacity-type"
 	PoolLabel    = "karpenter.sh/nodepool"
+	GroupLabel   = "eks.amazonaws.com/nodegroup"
 )
 
 // An Ask is a number of identical pods of one workload.
@@ -50,6 +51,8 @@ type Ask struct {
 	// limits. They decide which ResourceQuotas count the pods.
 	Class      string
 	BestEffort bool
+	// HostNetwork is true if the pods take no addresses of a subnet.
+	HostNetwork bool
 
 	Labels      map[string]string // of the pods
 	Where       []Term            // the node must match one term; empty matches every node

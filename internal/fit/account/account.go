@@ -1,0 +1,193 @@
+// Package account reads the room that an AWS account has for the nodes of an EKS cluster:
+// vCPU quotas, subnets, managed node groups and instance types, in one Region. All calls
+// only read. A call that fails becomes a fit.Reading with the name of the call, and never
+// a value of zero.
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
+	"github.com/aws/smithy-go"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gitlatch/gitlatch/internal/fit"
+)
+
+// within is the time limit of Read. Without a route to a service, a call never ends.
+const within = 2 * time.Minute
+
+// An EC2 is the part of the SDK's client of EC2 that this package uses.
+type EC2 interface {
+	ec2.DescribeCapacityReservationsAPIClient
+	ec2.DescribeInstancesAPIClient
+	ec2.DescribeInstanceTypeOfferingsAPIClient
+	ec2.DescribeInstanceTypesAPIClient
+	ec2.DescribeSubnetsAPIClient
+}
+
+// An EKS is the part of the SDK's client of EKS that this package uses.
+type EKS interface {
+	eks.DescribeNodegroupAPIClient
+	eks.ListNodegroupsAPIClient
+}
+
+// A Quotas is the part of the SDK's client of Service Quotas that this package uses.
+type Quotas interface {
+	servicequotas.ListServiceQuotasAPIClient
+}
+
+// A Reader reads the account of an EKS cluster in the Region of its clients.
+type Reader struct {
+	Cluster string // name of the EKS cluster
+	Region  string // used in the names of readings
+	EC2     EC2
+	EKS     EKS
+	Quotas  Quotas
+}
+
+// New returns a reader with the SDK's clients. It sends no request.
+func New(config aws.Config, cluster string) Reader {
+	return Reader{Cluster: cluster, Region: config.Region, EC2: ec2.NewFromConfig(config), EKS: eks.NewFromConfig(config), Quotas: servicequotas.NewFromConfig(config)}
+}
+
+// An Account is the result of Read. A list that could not be read is empty, and Unknown
+// has its reading.
+type Account struct {
+	Region  string
+	Groups  []Group
+	VCPUs   []VCPUs
+	Subnets []fit.Subnet
+	Unknown []fit.Reading
+
+	types []ec2types.InstanceTypeInfo
+	zones map[string][]string // by instance type
+}
+
+// Read reads the account. subnets are IDs of subnets in addition to those of node groups.
+func (r Reader) Read(ctx context.Context, subnets []string) Account {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	a := Account{Region: r.Region}
+	var quotas, groups, used, nets, kinds []fit.Reading // each has one writer
+	var running use
+	var all errgroup.Group
+	all.Go(func() error { a.VCPUs, quotas = r.quotas(ctx); return nil })
+	all.Go(func() error { running, used = r.running(ctx); return nil })
+	all.Go(func() error { a.types, a.zones, kinds = r.types(ctx); return nil })
+	all.Go(func() error {
+		a.Groups, groups = r.groups(ctx)
+		for _, g := range a.Groups {
+			subnets = append(subnets[:len(subnets):len(subnets)], g.Subnets...)
+		}
+		a.Subnets, nets = r.subnets(ctx, subnets)
+		return nil
+	})
+	_ = all.Wait() // the functions return no error
+	a.Unknown = slices.Concat(quotas, used, kinds, groups, nets)
+	a.occupy(running)
+	return a
+}
+
+// subnets returns the subnets with their free addresses.
+func (r Reader) subnets(ctx context.Context, ids []string) (all []fit.Subnet, failed []fit.Reading) {
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	for some := range slices.Chunk(ids, filterAtMost) {
+		pages := ec2.NewDescribeSubnetsPaginator(r.EC2, &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{{Name: aws.String("subnet-id"), Values: some}}})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				return nil, []fit.Reading{unread("free addresses of subnets in "+r.Region, "ec2:DescribeSubnets", err)}
+			}
+			for _, s := range page.Subnets {
+				all = append(all, fit.Subnet{ID: aws.ToString(s.SubnetId), Zone: aws.ToString(s.AvailabilityZone), Free: int64(aws.ToInt32(s.AvailableIpAddressCount))})
+			}
+		}
+	}
+	for _, id := range ids {
+		if !slices.ContainsFunc(all, func(s fit.Subnet) bool { return s.ID == id }) {
+			failed = append(failed, fit.Reading{Name: "free addresses of " + id, Why: "the response of ec2:DescribeSubnets does not contain the subnet"})
+		}
+	}
+	return all, failed
+}
+
+// filterAtMost is the maximum number of values in a filter of EC2.
+const filterAtMost = 200
+
+// zonesOf returns the zones of subnets, sorted.
+func (a Account) zonesOf(subnets []string) (zones []string) {
+	for _, s := range a.Subnets {
+		if slices.Contains(subnets, s.ID) {
+			zones = append(zones, s.Zone)
+		}
+	}
+	slices.Sort(zones)
+	return slices.Compact(zones)
+}
+
+// Into adds the account to a room. classes are the EC2NodeClasses of the NodePools, by the
+// name of the NodePool. A NodePool without a class, and without instance types from its
+// present nodes, has an unknown reading. autoscaled is true if an autoscaler adds nodes to
+// managed node groups.
+func (a Account) Into(room fit.Room, classes map[string]Class, autoscaled bool) fit.Room {
+	room.Pools = slices.Clone(room.Pools)
+	room.Unknown = slices.Concat(room.Unknown, a.Unknown)
+	made := map[string][]fit.Shape{} // pools with the same class share a list
+	for i, p := range room.Pools {
+		class, has := classes[p.Name]
+		if _, done := made[class.Name]; has && !done {
+			made[class.Name] = a.shapes(class, capacityTypes)
+		}
+		switch shapes := made[class.Name]; {
+		case len(shapes) > 0:
+			room.Pools[i].Shapes = shapes
+		case len(p.Shapes) == 0:
+			room.Unknown = append(room.Unknown, fit.Reading{Name: "instance types of NodePool " + p.Name, Adds: true, Why: class.without(has)})
+		}
+		room.Pools[i].Subnets = class.Subnets
+	}
+	for _, g := range a.Groups {
+		group := g.Group
+		group.Autoscaled = autoscaled
+		group.Shapes = g.shapes(a)
+		if len(group.Shapes) == 0 && autoscaled && group.Max > group.Size {
+			room.Unknown = append(room.Unknown, fit.Reading{Name: "instance types of node group " + group.Name, Adds: true, Why: g.without()})
+		}
+		room.Groups = append(room.Groups, group)
+	}
+	for _, v := range a.VCPUs {
+		room.VCPUs = append(room.VCPUs, v.VCPUs)
+	}
+	room.Subnets = append(slices.Clone(room.Subnets), a.Subnets...)
+	return room
+}
+
+// unread returns the reading of a failed call. action is the IAM action of the call.
+func unread(name, action string, err error) fit.Reading {
+	api, answered := errors.AsType[smithy.APIError](err)
+	switch {
+	case !answered:
+		return fit.Reading{Name: name, Why: fmt.Sprintf("%s: %s", action, err)}
+	case strings.HasPrefix(api.ErrorCode(), "AccessDenied") || api.ErrorCode() == "UnauthorizedOperation":
+		// The message of EC2 is a long encoded text.
+		return fit.Reading{Name: name, Why: fmt.Sprintf("%s: %s. Allow the action %s", action, api.ErrorCode(), action)}
+	}
+	return fit.Reading{Name: name, Why: fmt.Sprintf("%s: %s: %s", action, api.ErrorCode(), api.ErrorMessage())}
+}
+
+// adding marks a reading whose value could only add room.
+func adding(r fit.Reading) fit.Reading {
+	r.Adds = true
+	return r
+}

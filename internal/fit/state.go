@@ -1,0 +1,453 @@
+package fit
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// A state is a run of the solver: it places pods on nodes that exist, and on new nodes of
+// the templates, in rounds as Karpenter does.
+type state struct {
+	*problem
+	order   []*pod
+	nodes   []*node  // that exist, in the order in which pods try them
+	claims  []*node  // that this round adds, the fewest pods first
+	left    []int32  // pods to place, by pod.index
+	tallies []tally  // by rule.index
+	sources []source // by position in templates
+	closed  map[closing]bool
+	refused map[*template]key // the limit that refused a claim
+	vcpus   map[string]int64  // vCPUs that are left, by name of the quota
+	free    []int64           // addresses that are left, by position in subnets
+	serial  int               // of the visit of a pod
+	first   int               // the nodes before it have no room for the pod
+	made    int               // claims
+}
+
+// A node exists or is a claim: a node that Karpenter is about to add. The labels and the
+// instance type of a claim are open as long as its pods allow more than one.
+type node struct {
+	host   string
+	req    *req
+	taints int
+	free   vec // of a node that exists
+
+	source  *source
+	options []*option // of a claim; nil for a node that exists
+	used    vec       // of a claim
+	most    vec       // the largest free of the options
+	least   vec       // the smallest free of the options
+
+	pods   int32
+	placed []placed
+	seen   int // the serial of the last visit of a pod for which it has no room
+
+	shape     *Shape
+	subnet    int   // position in subnets; -1 if the node takes no addresses
+	addressed int64 // pods with an address
+	taken     int64 // addresses
+}
+
+type placed struct {
+	pod *pod
+	n   int32
+}
+
+// A source is what is left of a template.
+type source struct {
+	*template
+	cap   vec   // the limits
+	count int64 // the limit of nodes
+	used  vec   // of nodes that started
+	made  int64 // nodes that started
+	left  vec
+	nodes int64     // that the limit leaves
+	open  []*option // that the limits allow
+	allow map[*req][]bool
+	turn  int // of a Group: the position of its next zone
+}
+
+// A closing is an offer that could not start.
+type closing struct {
+	option *option
+	offer  Offer
+}
+
+// A lift replaces limits, by their keys.
+type lift map[key]int64
+
+// A key identifies a limit.
+type key struct{ name, object, resource string }
+
+// start returns the state before the first round.
+func (p *problem) start(lifted lift) *state {
+	s := &state{problem: p, order: p.pods, closed: map[closing]bool{}, refused: map[*template]key{}, vcpus: map[string]int64{}}
+	get := func(name, object, resource string, value int64) int64 {
+		if v, ok := lifted[key{name, object, resource}]; ok {
+			return v
+		}
+		return value
+	}
+	for _, one := range p.pods {
+		s.left = append(s.left, one.Pods)
+	}
+	for _, v := range p.vcpus {
+		s.vcpus[v.Name] = get(LimitVCPUs, v.Name, "vcpus", v.Limit) - v.Used
+	}
+	for _, net := range p.subnets {
+		s.free = append(s.free, get(LimitAddresses, net.Zone, "addresses", net.Free))
+	}
+	s.sources = make([]source, len(p.templates))
+	for i, t := range p.templates {
+		from := &s.sources[i]
+		*from = source{template: t, cap: slices.Clone(t.limits), count: get(t.limit, t.name, Nodes, t.nodes), used: make(vec, len(p.names)), allow: map[*req][]bool{}}
+		for at, name := range p.names {
+			from.cap[at] = get(t.limit, t.name, name, t.limits[at])
+		}
+		from.left, from.nodes = slices.Clone(from.cap), from.count
+		from.refresh()
+	}
+	s.clear()
+	for _, m := range p.members {
+		n := &node{host: m.name, req: m.req, taints: m.taints, free: slices.Clone(m.free), subnet: -1, addressed: m.daemons}
+		if t := m.template; t != nil {
+			at := slices.IndexFunc(t.options[0].Offers, func(o Offer) bool { return o.Zone == m.zone })
+			limit, ok := s.begin(n, t, t.options[0], t.options[0].Offers[max(at, 0)])
+			if !ok {
+				s.refused[t] = limit
+				continue
+			}
+		}
+		s.nodes = append(s.nodes, n)
+	}
+	return s
+}
+
+// clear starts the tallies at 0.
+func (s *state) clear() {
+	s.tallies = make([]tally, len(s.rules))
+	for i, r := range s.rules {
+		s.tallies[i] = tally{at: make([]int32, len(r.domains)), hosts: map[string]int32{}}
+	}
+}
+
+// refresh sets the options that the limits of a source still allow.
+func (s *source) refresh() {
+	s.open = s.open[:0]
+	for _, o := range s.options {
+		if s.fits(o) < 0 {
+			s.open = append(s.open, o)
+		}
+	}
+}
+
+// fits returns the index of the first resource that an option has more of than the limit
+// leaves, or -1.
+func (s *source) fits(o *option) int {
+	for i, left := range s.left {
+		if o.cap[i] > left {
+			return i
+		}
+	}
+	return -1
+}
+
+// run places all pods that it can.
+func (s *state) run() {
+	for {
+		s.round()
+		if !s.launch() || s.pending() == 0 {
+			return
+		}
+	}
+}
+
+// pending returns the number of pods that have no node.
+func (s *state) pending() (pods int64) {
+	for _, n := range s.left {
+		pods += int64(n)
+	}
+	return pods
+}
+
+// round places pods until a pass over all of them places none.
+func (s *state) round() {
+	for again := true; again; {
+		again = false
+		for _, one := range s.order {
+			before := s.left[one.index]
+			s.serial++
+			s.first = 0
+			for s.left[one.index] > 0 && s.place(one) {
+				s.left[one.index]--
+			}
+			again = again || s.left[one.index] < before
+		}
+	}
+}
+
+// place places one pod: on a node that exists, on a claim, or on a new claim.
+func (s *state) place(one *pod) bool {
+	for i := range one.variants {
+		v := &one.variants[i]
+		for s.first < len(s.nodes) && s.nodes[s.first].seen == s.serial {
+			s.first++
+		}
+		for _, n := range s.nodes[s.first:] {
+			if r, _ := s.accepts(n, one, v); r != nil {
+				s.put(n, r, nil, one)
+				return true
+			}
+		}
+		for at, n := range s.claims {
+			if r, options := s.accepts(n, one, v); r != nil {
+				s.put(n, r, options, one)
+				s.move(at)
+				return true
+			}
+		}
+		if s.create(one, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// accepts returns the labels and the options of a node after it takes a pod, or nil.
+func (s *state) accepts(n *node, one *pod, v *variant) (*req, []*option) {
+	if n.seen == s.serial || !v.tolerates[n.taints] {
+		return nil, nil
+	}
+	exists := n.options == nil
+	if exists && (!one.need.within(s.zero, n.free) || s.addresses(n, one) < 0) || !exists && !n.used.within(one.need, n.most) {
+		n.seen = s.serial
+		return nil, nil
+	}
+	r := s.and(n.req, v.req, exists)
+	if r != nil {
+		r = s.narrow(one, v, n, r)
+	}
+	if exists || r == nil {
+		return r, nil
+	}
+	options := s.filter(n, r, one.need)
+	if len(options) == 0 {
+		return nil, nil
+	}
+	return r, options
+}
+
+// filter returns the options of a claim with the labels that have room for one more pod.
+func (s *state) filter(n *node, r *req, need vec) []*option {
+	if r == n.req && n.used.within(need, n.least) {
+		return n.options
+	}
+	allowed := n.source.allowed(r, s.closed)
+	var options []*option
+	for _, o := range n.options {
+		if allowed[o.index] && n.used.within(need, o.free) {
+			options = append(options, o)
+		}
+	}
+	for _, m := range n.source.mins {
+		if distinct(options, m.Key) < m.Min {
+			return nil
+		}
+	}
+	return options
+}
+
+// distinct returns the number of values that options have for a label.
+func distinct(options []*option, label string) int {
+	values := map[string]bool{}
+	for _, o := range options {
+		values[o.Labels[label]] = true
+		for _, at := range o.Offers {
+			values[map[string]string{Zone: at.Zone, CapacityType: at.CapacityType}[label]] = true
+		}
+	}
+	delete(values, "")
+	return len(values)
+}
+
+// allowed reports for each option of a template whether it can have the labels.
+func (s *source) allowed(r *req, closed map[closing]bool) []bool {
+	if _, ok := s.allow[r]; !ok {
+		s.allow[r] = make([]bool, len(s.options))
+		for i, o := range s.options {
+			s.allow[r][i] = s.allows(o, r, closed)
+		}
+	}
+	return s.allow[r]
+}
+
+// put adds a pod to a node.
+func (s *state) put(n *node, r *req, options []*option, one *pod) {
+	n.pods++
+	if last := len(n.placed) - 1; last >= 0 && n.placed[last].pod == one {
+		n.placed[last].n++
+	} else {
+		n.placed = append(n.placed, placed{one, 1})
+	}
+	if options == nil {
+		n.free.add(one.need, -1)
+		s.charge(n, one)
+	} else {
+		n.used.add(one.need, 1)
+		n.req = r
+		n.bound(options)
+	}
+	s.record(one, n, 1)
+}
+
+// bound sets the options of a claim, and the limits of their room.
+func (n *node) bound(options []*option) {
+	if len(options) == len(n.options) && n.most != nil {
+		return
+	}
+	n.options, n.most, n.least = options, slices.Clone(options[0].free), slices.Clone(options[0].free)
+	for _, o := range options {
+		for i, free := range o.free {
+			n.most[i], n.least[i] = max(n.most[i], free), min(n.least[i], free)
+		}
+	}
+}
+
+// move moves a claim that got a pod behind the claims with fewer pods.
+func (s *state) move(at int) {
+	n := s.claims[at]
+	to := at
+	for to+1 < len(s.claims) && s.claims[to+1].pods < n.pods {
+		to++
+	}
+	copy(s.claims[at:to], s.claims[at+1:to+1])
+	s.claims[to] = n
+}
+
+// create places a pod on a new claim of the first source that accepts it.
+func (s *state) create(one *pod, v *variant) bool {
+	for i := range s.sources {
+		from := &s.sources[i]
+		if from.nodes <= 0 || len(from.open) == 0 {
+			continue
+		}
+		n := s.claim(from, from.open)
+		r, options := s.accepts(n, one, v)
+		if r == nil {
+			continue
+		}
+		s.made++
+		s.put(n, r, options, one)
+		at := len(s.claims)
+		for at > 0 && s.claims[at-1].pods > 1 {
+			at--
+		}
+		s.claims = slices.Insert(s.claims, at, n)
+		from.take(n.options)
+		return true
+	}
+	return false
+}
+
+// claim returns a new claim of a source. The next member of a Group is in a given zone.
+func (s *state) claim(from *source, options []*option) *node {
+	n := &node{host: fmt.Sprint("new-", s.made), source: from, req: from.req, taints: from.taints, used: make(vec, len(s.names)), subnet: -1}
+	if len(from.zones) > 0 {
+		n.req = s.and(n.req, s.of(map[string]string{Zone: from.zones[from.turn%len(from.zones)]}), false)
+	}
+	n.bound(options)
+	return n
+}
+
+// take subtracts the largest of the options from the limits of a source, as Karpenter does
+// until it knows the instance type.
+func (s *source) take(options []*option) {
+	s.nodes--
+	s.turn++
+	for i := range s.left {
+		most := int64(0)
+		for _, o := range options {
+			most = max(most, o.cap[i])
+		}
+		s.left[i] -= most
+	}
+	s.refresh()
+}
+
+// launch starts the claims with their cheapest instance type, and counts the pods of every
+// node again. It returns false if no claim started and every offer was tried.
+func (s *state) launch() bool {
+	closed, started := len(s.closed), 0
+	for _, n := range s.claims {
+		if s.launches(n) {
+			started++
+			s.nodes = append(s.nodes, n)
+			continue
+		}
+		for _, on := range n.placed {
+			s.left[on.pod.index] += on.n
+		}
+	}
+	again := started > 0 || len(s.closed) > closed
+	s.claims = nil
+	for i := range s.sources {
+		from := &s.sources[i]
+		copy(from.left, from.cap)
+		from.left.add(from.used, -1)
+		from.nodes = from.count - from.made
+		from.turn = int(from.made)
+		from.refresh()
+		if len(s.closed) > closed {
+			from.allow = map[*req][]bool{}
+		}
+	}
+	s.clear()
+	for _, n := range s.nodes {
+		for _, on := range n.placed {
+			s.record(on.pod, n, on.n)
+		}
+	}
+	return again
+}
+
+// launches starts a claim. It closes the offers that a quota or a subnet refuses.
+func (s *state) launches(n *node) bool {
+	for _, o := range n.options {
+		if !n.source.allowed(n.req, s.closed)[o.index] {
+			continue
+		}
+		zone, kind := n.req.get(Zone), n.req.get(CapacityType)
+		for _, at := range o.Offers {
+			if !zone.has(at.Zone) || !kind.has(at.CapacityType) || s.closed[closing{o, at}] {
+				continue
+			}
+			if limit, ok := s.begin(n, n.source.template, o, at); !ok {
+				s.closed[closing{o, at}] = true
+				s.refused[n.source.template] = limit
+				continue
+			}
+			n.free = slices.Clone(o.free)
+			n.free.add(n.used, -1)
+			n.source.used.add(o.cap, 1)
+			n.source.made++
+			n.req, n.options = s.labeled(n, o, at), nil
+			return true
+		}
+	}
+	return false
+}
+
+// labeled returns the labels of a node that started.
+func (s *state) labeled(n *node, o *option, at Offer) *req {
+	labels := map[string]string{}
+	for label, values := range n.req.sets {
+		if !values.not && len(values.values) > 0 {
+			labels[label] = values.values[0]
+		}
+	}
+	maps.Copy(labels, o.Labels)
+	labels[Zone], labels[CapacityType] = at.Zone, at.CapacityType
+	maps.DeleteFunc(labels, func(label, value string) bool { return !s.keys[label] || value == "" })
+	return s.of(labels)
+}
