@@ -6,7 +6,11 @@
 // requests, and not usage, prices or the capacity that a cloud provider has left.
 package fit
 
-import "github.com/gitlatch/gitlatch/internal/workload"
+import (
+	"cmp"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
 
 // Resources are amounts by the name that Kubernetes gives the resource: "cpu" in
 // thousandths of a CPU, "memory" and "ephemeral-storage" in bytes, "pods", and extended
@@ -66,7 +70,7 @@ type Term []Match
 
 // A Match is a condition on a label. Op is In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte or
 // Lte. Min is used in a Pool only: the number of values that the instance types of a new
-// node must have at least; 0 is no minimum.
+// node must have at least; 0 requires none.
 type Match struct {
 	Key    string
 	Op     string
@@ -109,7 +113,7 @@ type Rule struct {
 	Weight int32
 
 	Skew       int32 // maximum difference of a Spread in pods
-	MinDomains int32 // minimum number of domains of a Spread; 0 is no minimum
+	MinDomains int32 // minimum number of domains of a Spread; 0 requires none
 	// HonorTaints excludes nodes whose taints the pod does not tolerate from a Spread.
 	// AllNodes includes nodes that do not match Ask.Where.
 	HonorTaints, AllNodes bool
@@ -166,11 +170,11 @@ type Shape struct {
 }
 
 // An Offer is a zone and a capacity type in which a Shape can start. Quota is the name of
-// the VCPUs that it counts toward; "" is no quota.
+// the VCPUs that it counts toward, or "" without a quota.
 type Offer struct{ Zone, CapacityType, Quota string }
 
-// A Pool is a NodePool of Karpenter. Pools with a higher Weight come first, and then pools
-// in the order of their names.
+// A Pool is a NodePool of Karpenter. Karpenter tries pools with a higher Weight first. For
+// equal weights, it tries the name that is later in the alphabet first.
 type Pool struct {
 	Name    string
 	Weight  int32
@@ -291,4 +295,10 @@ type Pending struct {
 	Pods     int32       `json:"pods"` // pending pods
 	Of       int32       `json:"of"`   // pods that a rebuild asks for
 	Priority int32       `json:"priority"`
+}
+
+// Smaller compares shapes by vCPUs, memory and name. It is the order of Pool.Shapes if
+// the prices are unknown.
+func Smaller(a, b Shape) int {
+	return cmp.Or(cmp.Compare(a.Capacity[CPU], b.Capacity[CPU]), cmp.Compare(a.Capacity[Memory], b.Capacity[Memory]), cmp.Compare(a.Name, b.Name))
 }

@@ -181,7 +181,7 @@ func (p *problem) tainted(taints []Taint) int {
 
 // sources adds the templates of the pools and groups.
 func (p *problem) sources(room Room) {
-	pools := slices.SortedFunc(slices.Values(room.Pools), func(a, b Pool) int { return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Name, b.Name)) })
+	pools := slices.SortedFunc(slices.Values(room.Pools), func(a, b Pool) int { return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(b.Name, a.Name)) })
 	for _, pool := range pools {
 		labels := maps.Clone(pool.Labels)
 		if labels == nil {
