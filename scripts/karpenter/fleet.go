@@ -25,6 +25,8 @@ type Fleet struct {
 	InstanceTypes []InstanceType    `json:"instanceTypes"`
 	// Orders is the number of runs. Each run shuffles equally large pods. 0 means 1.
 	Orders int `json:"orders"`
+	// Rounds is the maximum number of rounds. 0 means no maximum.
+	Rounds int `json:"rounds"`
 }
 
 // A workload is a number of identical pods.

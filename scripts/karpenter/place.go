@@ -29,6 +29,8 @@ type Run struct {
 	Nodes   []Node    `json:"nodes,omitempty"`   // those that Karpenter launched
 	Placed  int       `json:"placed"`            // pods with a node
 	Pending []Pending `json:"pending,omitempty"` // workloads that have pods without a node
+	// Objects are the nodes that Karpenter launched, after their registration.
+	Objects []*corev1.Node `json:"objects,omitempty"`
 }
 
 // A Node is one that Karpenter launched.
@@ -53,6 +55,7 @@ type site struct {
 	cluster *state.Cluster
 	order   *rand.Rand
 	nodes   []Node
+	objects []*corev1.Node
 }
 
 // quiet discards Karpenter's events.
@@ -60,7 +63,7 @@ type quiet struct{}
 
 func (quiet) Publish(...events.Event) {}
 
-// place runs rounds until no pod can be placed any more.
+// place runs rounds until no more pods can be placed.
 func place(ctx context.Context, fleet Fleet, order uint64) (Run, error) {
 	draw := rand.New(rand.NewPCG(order, 30))
 	objects, workloads, err := fleet.read(draw)
@@ -84,7 +87,7 @@ func place(ctx context.Context, fleet Fleet, order uint64) (Run, error) {
 		if err != nil {
 			return Run{}, err
 		}
-		if placed == 0 {
+		if placed == 0 || rounds == fleet.Rounds {
 			return s.end(ctx, workloads, results, rounds)
 		}
 	}
@@ -161,7 +164,8 @@ func (s *site) launch(ctx context.Context, provision *provisioning.Provisioner, 
 		launched, nodes, pods = append(launched, claim), append(nodes, node), append(pods, wanted.Pods)
 	}
 	for i, node := range nodes {
-		err = s.client.Create(ctx, node)
+		s.objects = append(s.objects, node)
+		err = s.client.Create(ctx, node.DeepCopy())
 		if err != nil {
 			return 0, err
 		}
@@ -212,6 +216,7 @@ func (s *site) machine(ctx context.Context, name string, pods int) (*karpenter.N
 
 func machineNode(claim *karpenter.NodeClaim, labels map[string]string, kind *cloudprovider.InstanceType) *corev1.Node {
 	return &corev1.Node{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Node"},
 		ObjectMeta: metav1.ObjectMeta{Name: claim.Name, Labels: labels},
 		Spec:       corev1.NodeSpec{ProviderID: claim.Status.ProviderID, Taints: claim.Spec.Taints},
 		Status:     corev1.NodeStatus{Capacity: kind.Capacity, Allocatable: kind.Allocatable()},
@@ -242,7 +247,7 @@ func (s *site) bind(ctx context.Context, node string, pods []*corev1.Pod) error 
 
 // end returns the pods that have no node.
 func (s *site) end(ctx context.Context, workloads []workload, last provisioner.Results, rounds int) (Run, error) {
-	run := Run{Rounds: rounds, Nodes: s.nodes}
+	run := Run{Rounds: rounds, Nodes: s.nodes, Objects: s.objects}
 	why := map[types.NamespacedName]error{}
 	for pod, err := range last.PodErrors {
 		why[client.ObjectKeyFromObject(pod)] = err

@@ -55,6 +55,8 @@ type drawing struct {
 	*rand.Rand
 	f     fleet
 	zones []string
+	// archs and categories are those of the instance types.
+	archs, categories []string
 	// teams and tainted report that a pool or a node group has the label or the taint.
 	teams, tainted bool
 }
@@ -83,6 +85,7 @@ func newDrawing(seed uint64, name string) *drawing {
 func karpenterFleet(seed uint64) fleet {
 	d := newDrawing(seed, fmt.Sprintf("karpenter-%d", seed))
 	d.f.InstanceTypes = machines(d.Rand, d.zones)
+	d.archs, d.categories = d.values(corev1.LabelArchStable), d.values(category)
 	for i := range 1 + d.IntN(3) {
 		d.pool(i)
 	}
@@ -94,6 +97,15 @@ func karpenterFleet(seed uint64) fleet {
 	}
 	d.load(10, 120)
 	return d.f
+}
+
+// values returns the values of a label of the instance types, sorted.
+func (d *drawing) values(label string) (all []string) {
+	for _, m := range d.f.InstanceTypes {
+		all = append(all, m.Labels[label])
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // pool draws a NodePool without limits.
@@ -109,19 +121,18 @@ func (d *drawing) pool(i int) {
 	}
 	in(corev1.LabelOSStable, "linux")
 	in(capacityType, some(d, []string{"on-demand", "spot"})...)
-	if d.often(60) {
-		in(corev1.LabelArchStable, some(d, []string{"amd64", "arm64"})...)
+	if d.often(40) {
+		in(corev1.LabelArchStable, some(d, d.archs)...)
 	}
 	if d.often(20) {
 		in(corev1.LabelTopologyZone, some(d, d.zones)...)
 	}
-	if d.often(25) {
-		in(category, some(d, []string{"c", "m", "r"})...)
-	}
-	if d.often(35) {
+	switch d.IntN(8) {
+	case 0, 1:
+		in(category, some(d, d.categories)...)
+	case 2, 3:
 		in(corev1.LabelInstanceTypeStable, oneOf(d, d.f.InstanceTypes...).Name)
-	}
-	if d.often(15) {
+	case 4:
 		spec.Requirements = append(spec.Requirements, corev1.NodeSelectorRequirement{
 			Key: "karpenter.k8s.aws/instance-cpu", Operator: oneOf(d, corev1.NodeSelectorOpGt, corev1.NodeSelectorOpLt), Values: []string{oneOf(d, "3", "7", "9")}})
 	}
@@ -215,13 +226,13 @@ func (d *drawing) placement(template *corev1.PodTemplateSpec, own *metav1.LabelS
 	spec := &template.Spec
 	spec.NodeSelector = map[string]string{}
 	if d.often(25) {
-		spec.NodeSelector[corev1.LabelArchStable] = oneOf(d, "amd64", "amd64", "arm64")
+		spec.NodeSelector[corev1.LabelArchStable] = oneOf(d, d.archs...)
 	}
 	if d.often(10) {
 		spec.NodeSelector[corev1.LabelTopologyZone] = oneOf(d, d.zones...)
 	}
 	if d.f.InstanceTypes != nil && d.often(8) {
-		spec.NodeSelector[category] = oneOf(d, "c", "m", "r")
+		spec.NodeSelector[category] = oneOf(d, d.categories...)
 	}
 	if d.teams && d.often(15) {
 		spec.NodeSelector[team] = "red"
@@ -271,4 +282,16 @@ func (d *drawing) spread(key string, own *metav1.LabelSelector) corev1.TopologyS
 		MaxSkew: oneOf[int32](d, 1, 1, 2, 5), TopologyKey: key, LabelSelector: own,
 		WhenUnsatisfiable: oneOf(d, corev1.DoNotSchedule, corev1.DoNotSchedule, corev1.ScheduleAnyway),
 	}
+}
+
+// workloadOf returns the ID of a workload, as the oracles print it, its replicas and its
+// pods. The ID of another object is empty.
+func workloadOf(object any) (id string, replicas int32, template corev1.PodTemplateSpec) {
+	switch o := object.(type) {
+	case *appsv1.Deployment:
+		return "Deployment/" + o.Namespace + "/" + o.Name, *o.Spec.Replicas, o.Spec.Template
+	case *appsv1.StatefulSet:
+		return "StatefulSet/" + o.Namespace + "/" + o.Name, *o.Spec.Replicas, o.Spec.Template
+	}
+	return "", 0, corev1.PodTemplateSpec{}
 }

@@ -27,10 +27,11 @@ const upDeadline = 5 * time.Minute
 // Options are the settings that differ from the default. The zero value is the default
 // control plane.
 type Options struct {
-	// APIServerFlags and ControllerManagerFlags come after the harness's own, so
-	// that they win: "--horizontal-pod-autoscaler-sync-period=5s".
+	// The flags of a program come after the harness's own, so that they win:
+	// "--horizontal-pod-autoscaler-sync-period=5s".
 	APIServerFlags         []string
 	ControllerManagerFlags []string
+	SchedulerFlags         []string
 	// PodStart is the time until a pod is ready; with 0 it is ready once it has a node.
 	PodStart time.Duration
 	// Audit has the API server keep an audit log by this policy, a document of
@@ -93,10 +94,11 @@ func Start(t testing.TB, o Options) *ControlPlane {
 		"--horizontal-pod-autoscaler-sync-period=1s",
 		"--kube-api-qps=2000", "--kube-api-burst=4000",
 	}, o.ControllerManagerFlags...)...)
-	scheduler := start(t, cp.dir, nil, filepath.Join(bin, "kube-scheduler"),
-		"--kubeconfig="+cp.configure(t, "system:kube-scheduler"),
+	scheduler := start(t, cp.dir, nil, filepath.Join(bin, "kube-scheduler"), append([]string{
+		"--kubeconfig=" + cp.configure(t, "system:kube-scheduler"),
 		"--secure-port=0", "--leader-elect=false",
-		"--kube-api-qps=2000", "--kube-api-burst=4000")
+		"--kube-api-qps=2000", "--kube-api-burst=4000",
+	}, o.SchedulerFlags...)...)
 	kwok := start(t, cp.dir, nil, filepath.Join(bin, "kwok"),
 		"--kubeconfig="+cp.configure(t, "kwok"),
 		"--config="+cp.stages(t, o.PodStart), // without stages it plays nothing
