@@ -28,7 +28,9 @@ func judge(t *testing.T, f fleet) fit.Answer {
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch object.(type) {
+		switch o := object.(type) {
+		case *corev1.ResourceQuota:
+			s.Quotas = append(s.Quotas, *o)
 		case *appsv1.Deployment:
 			err = s.AddWorkload(workload.Deployment, workload.Replicas, data)
 		case *appsv1.StatefulSet:
