@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/gitlatch/gitlatch/internal/fit/objects"
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -42,9 +43,9 @@ func Sources() []Source {
 		{"horizontalpodautoscalers.autoscaling", "/apis/autoscaling/v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", intoAutoscalers(gitops.HPA)},
 		{"scaledobjects.keda.sh", "/apis/keda.sh/v1alpha1", "scaledobjects", "ScaledObject", intoAutoscalers(gitops.ScaledObject)},
 		{"resourcequotas", "/api/v1", "resourcequotas", "ResourceQuota",
-			into(func(c *Cluster) *[]corev1.ResourceQuota { return &c.quotas })},
+			into(func(c *Cluster) *[]corev1.ResourceQuota { return &c.Objects.Quotas })},
 		{"namespaces", "/api/v1", "namespaces", "Namespace",
-			into(func(c *Cluster) *[]metav1.PartialObjectMetadata { return &c.namespaces })},
+			into(func(c *Cluster) *[]metav1.PartialObjectMetadata { return &c.Objects.Namespaces })},
 	}
 }
 
@@ -54,6 +55,8 @@ type Cluster struct {
 	Kinds  workload.Kinds // the kinds of workloads
 	Minor  int            // the minor version of Kubernetes 1; 0 if unknown
 	Unread []workload.Unread
+	// Objects are the objects that decide whether a rebuild can be placed.
+	Objects objects.Set
 
 	kustomizations []kustomization
 	repositories   []gitRepository
@@ -62,8 +65,6 @@ type Cluster struct {
 	policies       []admission.MutatingAdmissionPolicy
 	bindings       []admission.MutatingAdmissionPolicyBinding
 	autoscalers    []gitops.Autoscaler
-	quotas         []corev1.ResourceQuota
-	namespaces     []metav1.PartialObjectMetadata
 	definitions    map[workload.Kind]definition // only the definitions that could be read
 }
 
@@ -103,7 +104,7 @@ func intoAutoscalers(kind workload.Kind) func(*Cluster, []byte) error {
 // labels returns the labels of a namespace. If the namespace could not be read, they are
 // only the name label that Kubernetes sets.
 func (c Cluster) labels(namespace string) map[string]string {
-	if n, ok := lists.First(c.namespaces, func(n metav1.PartialObjectMetadata) bool { return n.Name == namespace }); ok {
+	if n, ok := lists.First(c.Objects.Namespaces, func(n metav1.PartialObjectMetadata) bool { return n.Name == namespace }); ok {
 		return n.Labels
 	}
 	return map[string]string{corev1.LabelMetadataName: namespace}

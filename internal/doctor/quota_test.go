@@ -21,18 +21,19 @@ func TestAQuotaIsHeldAgainstWhatThePodsAskFor(t *testing.T) {
 		room                      int64 // of shop; 0 means enough for every pod
 		text                      string
 	}{
-		"just enough":          {half, `{hard: {requests.cpu: "100", memory: 200Gi}}`, "", 0, ""},
-		"one pod too few":      {half, `{hard: {requests.cpu: 99.9}}`, "", 199, found("100 requests.cpu, but ResourceQuota pods allows only 99900m requests.cpu")},
-		"by its short name":    {half, `{hard: {cpu: "50"}}`, "", 100, found("100 requests.cpu, but ResourceQuota pods allows only 50 cpu")},
-		"what nobody limits":   {half, `{hard: {limits.cpu: "1"}}`, "", 0, ""},
-		"nothing asked for":    {none, `{hard: {requests.cpu: "1"}}`, "", 0, ""},
-		"nothing at all":       {half, `{hard: {requests.cpu: "0"}}`, "", 0, found("100 requests.cpu, but ResourceQuota pods allows only 0 requests.cpu")},
-		"of what asks for any": {half, `{hard: {requests.cpu: "50"}, scopes: [NotBestEffort, NotTerminating]}`, "", 100, found("100 requests.cpu, but ResourceQuota pods allows only 50 requests.cpu")},
-		"of other pods":        {half, `{hard: {requests.cpu: "50"}, scopes: [Terminating]}`, "", 0, ""},
-		"of some priority":     {half, `{hard: {requests.cpu: "50"}, scopeSelector: {matchExpressions: [{scopeName: PriorityClass, operator: Exists}]}}`, "", 0, ""},
-		"all pods that are not best effort, which is not known": {half, `{hard: {pods: "50"}, scopes: [NotBestEffort]}`, "", 0, ""},
-		"of one that no build has":                              {half, `{hard: {requests.cpu: "50"}}`, "shop/deployment/api 200 3 500\n", 200, found("100 requests.cpu (without 200 of 400 pods, which have no requests in a built folder), but ResourceQuota pods allows only 50 requests.cpu")},
-		"of one elsewhere":                                      {half, `{hard: {requests.cpu: "100"}}`, "pay/deployment/web 200 3 500\n", 0, ""},
+		"just enough":              {half, `{hard: {requests.cpu: "100", memory: 200Gi}}`, "", 0, ""},
+		"one pod too few":          {half, `{hard: {requests.cpu: 99.9}}`, "", 199, found("100 requests.cpu, but ResourceQuota pods allows only 99900m requests.cpu")},
+		"by its short name":        {half, `{hard: {cpu: "50"}}`, "", 100, found("100 cpu, but ResourceQuota pods allows only 50 cpu")},
+		"what nobody limits":       {half, `{hard: {limits.cpu: "1"}}`, "", 0, ""},
+		"nothing asked for":        {none, `{hard: {requests.cpu: "1"}}`, "", 0, ""},
+		"nothing at all":           {half, `{hard: {requests.cpu: "0"}}`, "", 0, found("100 requests.cpu, but ResourceQuota pods allows only 0 requests.cpu")},
+		"of what asks for any":     {half, `{hard: {requests.cpu: "50"}, scopes: [NotBestEffort, NotTerminating]}`, "", 100, found("100 requests.cpu, but ResourceQuota pods allows only 50 requests.cpu")},
+		"of other pods":            {half, `{hard: {requests.cpu: "50"}, scopes: [Terminating]}`, "", 0, ""},
+		"of some priority":         {half, `{hard: {requests.cpu: "50"}, scopeSelector: {matchExpressions: [{scopeName: PriorityClass, operator: Exists}]}}`, "", 0, ""},
+		"pods with requests":       {half, `{hard: {pods: "50"}, scopes: [NotBestEffort]}`, "", 50, "The levels of the namespace add up to 200 pods, but ResourceQuota pods allows only 50 pods. A rebuild cannot start the remaining pods. set pods: \"200\" or more in spec.hard of ResourceQuota pods"},
+		"pods without requests":    {none, `{hard: {pods: "50"}, scopes: [NotBestEffort]}`, "", 0, ""},
+		"of one that no build has": {half, `{hard: {requests.cpu: "50"}}`, "shop/deployment/api 200 3 500\n", 200, found("100 requests.cpu (without 200 of 400 pods, which have no requests in a built folder), but ResourceQuota pods allows only 50 requests.cpu")},
+		"of one elsewhere":         {half, `{hard: {requests.cpu: "100"}}`, "pay/deployment/web 200 3 500\n", 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -157,7 +157,7 @@ func (o *Overlay) add(r *resource.Resource, kinds workload.Kinds) error {
 	switch {
 	case isWorkload:
 		w := Object{ID: workload.ID{Namespace: namespace, Kind: kind, Name: r.GetName()},
-			Unplaced: r.GetNamespace() == "", Annotations: r.GetAnnotations(), Asks: asksOf(data)}
+			Unplaced: r.GetNamespace() == "", Annotations: r.GetAnnotations(), Template: podTemplate(data)}
 		w.Images, w.Paused = templateOf(data)
 		object, _ := kinds.Object(kind)
 		w.Replicas, err = replicasOf(data, object.Replicas)

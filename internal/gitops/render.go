@@ -26,10 +26,9 @@ type Object struct {
 	Unplaced bool
 	// Annotations are the annotations in the build.
 	Annotations map[string]string
-	// Asks are the requests and limits of one pod by its template, under the names of a
-	// ResourceQuota: "requests.cpu", "limits.memory". They contain only the resources
-	// that the template states. doctor does not read LimitRanges, which may add more.
-	Asks corev1.ResourceList
+	// Template is the pod template; nil if it is missing or cannot be parsed, because the
+	// build is still usable.
+	Template *corev1.PodTemplateSpec
 	// Images are the images of its containers by container name, as in a checkpoint file;
 	// nil if unknown.
 	Images map[string]string

@@ -3,7 +3,23 @@ package gitops
 import (
 	"encoding/json"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 )
+
+// podTemplate returns the pod template of a workload's JSON, or nil if it is missing or
+// cannot be parsed.
+func podTemplate(data []byte) *corev1.PodTemplateSpec {
+	var w struct {
+		Spec struct {
+			Template *corev1.PodTemplateSpec `json:"template"`
+		} `json:"spec"`
+	}
+	if json.Unmarshal(data, &w) != nil {
+		return nil
+	}
+	return w.Spec.Template
+}
 
 // templateOf reads a workload's JSON. It returns the images of its containers and init
 // containers by name, and whether the workload is paused. The images are nil if

@@ -85,12 +85,10 @@ type Kind struct {
 	add func(s *Set, object []byte) error
 }
 
-// Kinds returns the kinds of a Set. A cluster need not have all of them. The workloads of a
-// site have further kinds, see AddWorkload.
+// Kinds returns the kinds of the objects that Add adds. A cluster need not have all of
+// them.
 func Kinds() []Kind {
 	return []Kind{
-		{"resourcequotas", "/api/v1", "resourcequotas", "ResourceQuota", false, into(func(s *Set) *[]corev1.ResourceQuota { return &s.Quotas })},
-		{"namespaces", "/api/v1", "namespaces", "Namespace", false, into(func(s *Set) *[]metav1.PartialObjectMetadata { return &s.Namespaces })},
 		{"nodes", "/api/v1", "nodes", "Node", true, into(func(s *Set) *[]node { return &s.nodes })},
 		{"nodepools.karpenter.sh", "/apis/karpenter.sh/v1", "nodepools", "NodePool", true, into(func(s *Set) *[]nodePool { return &s.pools })},
 		{"ec2nodeclasses.karpenter.k8s.aws", "/apis/karpenter.k8s.aws/v1", "ec2nodeclasses", "EC2NodeClass", true, (*Set).addClass},
@@ -166,9 +164,8 @@ type Want struct {
 }
 
 // Asks returns the asks of workloads, and of the other live workloads at their live
-// replicas. A workload without a template in git has its live template, or an unknown
-// reading.
-func (s *Set) Asks(wants []Want) (asks []fit.Ask, unknown []fit.Reading) {
+// replicas.
+func (s *Set) Asks(wants []Want) ([]fit.Ask, []fit.Reading) {
 	wanted := map[workload.ID]bool{}
 	for _, w := range wants {
 		wanted[w.ID] = true
@@ -178,11 +175,17 @@ func (s *Set) Asks(wants []Want) (asks []fit.Ask, unknown []fit.Reading) {
 			wants = append(wants[:len(wants):len(wants)], Want{ID: id, Pods: l.replicas})
 		}
 	}
+	return s.Only(wants)
+}
+
+// Only returns the asks of workloads. A workload without a template in git has its live
+// template, or an unknown reading.
+func (s *Set) Only(wants []Want) (asks []fit.Ask, unknown []fit.Reading) {
 	slices.SortFunc(wants, func(a, b Want) int { return workload.Compare(a.ID, b.ID) })
 	for _, w := range wants {
 		template := w.Template
 		if template == nil {
-			template = s.template(w.ID)
+			template = s.Template(w.ID)
 		}
 		switch {
 		case w.Pods == 0 || w.ID.Kind == workload.DaemonSet:
@@ -197,8 +200,8 @@ func (s *Set) Asks(wants []Want) (asks []fit.Ask, unknown []fit.Reading) {
 	return asks, unknown
 }
 
-// template returns the live template of a workload, or nil.
-func (s *Set) template(id workload.ID) *corev1.PodTemplateSpec {
+// Template returns the live template of a workload, or nil.
+func (s *Set) Template(id workload.ID) *corev1.PodTemplateSpec {
 	l := s.live[id]
 	if l.template == nil && l.ref != "" {
 		return s.live[workload.ID{Namespace: id.Namespace, Kind: workload.Deployment, Name: l.ref}].template
