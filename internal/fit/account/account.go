@@ -73,7 +73,7 @@ type Account struct {
 	zones map[string][]string // by instance type
 }
 
-// Read reads the account. subnets are IDs of subnets in addition to those of node groups.
+// Read reads the account. subnets are the IDs of further subnets than the subnets of node groups.
 func (r Reader) Read(ctx context.Context, subnets []string) Account {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -116,7 +116,7 @@ func (r Reader) subnets(ctx context.Context, ids []string) (all []fit.Subnet, fa
 	}
 	for _, id := range ids {
 		if !slices.ContainsFunc(all, func(s fit.Subnet) bool { return s.ID == id }) {
-			failed = append(failed, fit.Reading{Name: "free addresses of " + id, Why: "the response of ec2:DescribeSubnets does not contain the subnet"})
+			failed = append(failed, fit.Reading{Name: "free addresses of " + id, Why: "ec2:DescribeSubnets: the response does not contain the subnet"})
 		}
 	}
 	return all, failed

@@ -94,11 +94,16 @@ func (c Class) check() error {
 	return nil
 }
 
+// windows is the begin of the families that run no Linux pods.
+const windows = "windows"
+
 // without returns the reason why a NodePool has no instance types.
 func (c Class) without(known bool) string {
 	switch {
 	case !known:
 		return "no EC2NodeClass of the NodePool could be read"
+	case strings.HasPrefix(c.Family, windows):
+		return "its nodes run Windows"
 	case len(c.Subnets) == 0:
 		return "the status of EC2NodeClass " + c.Name + " lists no subnets"
 	}

@@ -26,14 +26,15 @@ func CNI(env map[string]string) (fit.CNI, []fit.Reading) {
 		}
 		return max(n, 0)
 	}
+	yes := func(key string) bool { on, err := strconv.ParseBool(env[key]); return on && err == nil }
 	c := fit.CNI{
-		Prefix:         env["ENABLE_PREFIX_DELEGATION"] == "true",
-		Apart:          env["ENABLE_IPv6"] == "true",
+		Prefix:         yes("ENABLE_PREFIX_DELEGATION"),
+		Apart:          yes("ENABLE_IPv6"), // only the nodes take IPv4 addresses
 		WarmInterfaces: number("WARM_ENI_TARGET", 1),
 		WarmPrefixes:   number("WARM_PREFIX_TARGET", 1),
 		WarmAddresses:  number("WARM_IP_TARGET", 0),
 	}
-	if env["AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG"] == "true" {
+	if yes("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG") {
 		c.Apart = true
 		failed = append(failed, fit.Reading{Name: name, Why: "custom networking takes the addresses from the subnets in ENIConfig objects, which gitlatch does not read"})
 	}

@@ -27,7 +27,7 @@ type Group struct {
 func (g Group) without() string {
 	switch {
 	case g.class.Family == windows:
-		return "its nodes run Windows"
+		return g.class.without(true)
 	case len(g.instanceTypes) == 0:
 		return "its launch template sets them, and gitlatch does not read launch templates"
 	}
@@ -91,9 +91,6 @@ func group(n types.Nodegroup) Group {
 
 // shapes returns the instance types of the group, in its order of preference.
 func (g Group) shapes(a Account) (all []fit.Shape) {
-	if g.class.Family == windows {
-		return nil
-	}
 	of := lists.Index(a.shapes(g.class, []string{g.capacityType}), func(s fit.Shape) string { return s.Name })
 	for _, name := range g.instanceTypes {
 		if s, has := of[name]; has {
@@ -105,5 +102,3 @@ func (g Group) shapes(a Account) (all []fit.Shape) {
 	}
 	return all
 }
-
-const windows = "windows"

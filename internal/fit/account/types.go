@@ -48,6 +48,9 @@ func (r Reader) types(ctx context.Context) (all []types.InstanceTypeInfo, zones 
 // shapes returns the instance types that can start in the subnets of a class. If the
 // quotas are known, it leaves out capacity types without a quota.
 func (a Account) shapes(c Class, capacityTypes []string) (all []fit.Shape) {
+	if strings.HasPrefix(c.Family, windows) {
+		return nil
+	}
 	zones := a.zonesOf(c.Subnets)
 	quotas := map[string]string{} // names by code
 	for _, v := range a.VCPUs {

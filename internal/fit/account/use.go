@@ -92,7 +92,7 @@ func replaced(tags []types.Tag, cluster string) bool {
 }
 
 // occupy subtracts the present use from the quotas, and adds the freed addresses to the
-// subnets. An instance whose vCPUs are not known is a reading.
+// subnets. For instance types without a number of vCPUs, it adds a reading.
 func (a *Account) occupy(u use) {
 	vcpus := map[string]int64{}
 	for _, t := range a.types {

@@ -10,6 +10,16 @@ import (
 // Fault answers that a call failed, in the words of the call's own protocol.
 func Fault(status int, code, message string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, service := signer(r); service == "ec2" {
+			w.Header().Set("Content-Type", "text/xml")
+			w.WriteHeader(status)
+			_ = xml.NewEncoder(w).Encode(struct {
+				XMLName xml.Name `xml:"Response"`
+				Code    string   `xml:"Errors>Error>Code"`
+				Message string   `xml:"Errors>Error>Message"`
+			}{Code: code, Message: message})
+			return
+		}
 		if r.Header.Get("Content-Type") == "application/x-www-form-urlencoded" {
 			w.Header().Set("Content-Type", "text/xml")
 			w.WriteHeader(status)

@@ -145,8 +145,8 @@ func operation(r *http.Request, service string, body []byte) string {
 	if action := form.Get("Action"); err == nil && action != "" {
 		return action
 	}
-	if strings.HasPrefix(r.URL.Path, "/clusters/") && r.Method == http.MethodGet {
-		return "DescribeCluster"
+	if parts := strings.Split(r.URL.Path, "/"); r.Method == http.MethodGet && len(parts) > 2 && len(parts) < 6 && parts[1] == "clusters" {
+		return []string{"DescribeCluster", "ListNodegroups", "DescribeNodegroup"}[len(parts)-3]
 	}
 	return r.Method + " " + r.URL.Path
 }
