@@ -78,23 +78,58 @@ func (a *Answer) pend(asks []Ask, s *state) {
 	})
 }
 
-// solve runs the solver with lifted limits. If pods stay pending, it is the run in the
-// order of priorities, which the Kubernetes scheduler enforces by preemption.
+// seeds is the number of runs with other choices where Karpenter has no order: among equal
+// pods, and among zones with equally few pods.
+const seeds = 12
+
+// solve runs the solver with lifted limits. It returns the run with the most pending pods.
+// If pods stay pending, it is a run in the order of priorities, which the Kubernetes
+// scheduler enforces by preemption.
 func (p *problem) solve(lifted lift) *state {
-	s := p.start(lifted)
+	s := p.once(lifted, 0, false)
+	for seed := uint64(1); seed <= seeds && s.pending() == 0 && s.close(); seed++ {
+		s = p.once(lifted, seed, false)
+	}
+	if s.pending() > 0 && !p.spreads && !slices.IsSortedFunc(p.pods, byPriority) {
+		if again := p.once(lifted, 0, true); again.pending() > 0 {
+			return again
+		}
+	}
+	return s
+}
+
+func byPriority(a, b *pod) int { return cmp.Compare(b.Priority, a.Priority) }
+
+// once runs the solver once.
+func (p *problem) once(lifted lift, seed uint64, priority bool) *state {
+	s := p.start(lifted, seed)
+	order, equal := slices.Clone(p.pods), func(a, b *pod) bool {
+		return a.need[atCPU] == b.need[atCPU] && a.need[atMemory] == b.need[atMemory]
+	}
+	if p.spreads {
+		slices.Reverse(order)
+		equal = func(a, b *pod) bool { return seed > 0 && a.Priority == b.Priority }
+	}
+	if priority || p.spreads {
+		slices.SortStableFunc(order, byPriority)
+	}
+	s.arrange(order, equal)
 	s.run()
-	byPriority := func(a, b *pod) int { return cmp.Compare(b.Priority, a.Priority) }
-	if s.pending() == 0 || slices.IsSortedFunc(p.pods, byPriority) {
-		return s
+	return s
+}
+
+// close reports whether other choices could leave pods pending: a limit has less left than
+// the largest node of its template, or the nodes that exist are the only room.
+func (s *state) close() bool {
+	near := s.spreads
+	for i := range s.sources {
+		from := &s.sources[i]
+		for _, o := range from.options {
+			near = near || from.fits(o) >= 0
+		}
+		near = near || from.nodes <= 0 && from.limit != LimitNodes
 	}
-	again := p.start(lifted)
-	again.order = slices.Clone(p.pods)
-	slices.SortStableFunc(again.order, byPriority)
-	again.run()
-	if again.pending() == 0 {
-		return s
-	}
-	return again
+	return near || len(s.closed) > 0
 }
 
 // first returns the limit that keeps a workload pending: the one that its pods reach

@@ -50,6 +50,7 @@ type problem struct {
 	rules     []*rule
 	taints    [][]Taint // the distinct lists of taints
 	soft      bool      // a template has a taint with effect PreferNoSchedule
+	spreads   bool      // the scheduler of Kubernetes places the pods, without Karpenter
 	zero      vec
 	vcpus     []VCPUs
 	subnets   []Subnet
@@ -141,6 +142,7 @@ func compile(asks []Ask, room Room) *problem {
 		known(limits)
 		p.soft = p.soft || slices.ContainsFunc(pool.Taints, func(t Taint) bool { return t.Effect == "PreferNoSchedule" })
 	}
+	p.spreads = len(room.Pools) == 0
 	p.zero = make(vec, len(p.names))
 	p.sources(room)
 	p.present(room)
@@ -388,6 +390,11 @@ func (p *problem) vary(one *pod, owned, avoids []*rule) {
 		rules = append(rules, i)
 	}
 	tolerations := slices.Clone(one.Tolerations)
+	soft := Toleration{Op: "Exists", Effect: "PreferNoSchedule"}
+	if p.spreads { // the scheduler of Kubernetes only scores preferences
+		prefers, tolerations = nil, append(tolerations, soft)
+		rules = slices.DeleteFunc(rules, func(i int) bool { return one.Rules[i].Soft })
+	}
 	add := func(term Term) {
 		v := variant{strict: p.of(nil, term...), req: p.of(nil, term...)}
 		if len(prefers) > 0 {
@@ -428,8 +435,8 @@ func (p *problem) vary(one *pod, owned, avoids []*rule) {
 		add(last)
 	}
 	drop(Spread)
-	if p.soft {
-		tolerations = append(tolerations, Toleration{Op: "Exists", Effect: "PreferNoSchedule"})
+	if p.soft && !p.spreads {
+		tolerations = append(tolerations, soft)
 		add(last)
 	}
 }

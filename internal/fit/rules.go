@@ -55,7 +55,7 @@ func (p *problem) rule(known map[string]*rule, one *pod, of Rule, inverse bool) 
 func (p *problem) domains(r *rule) []string {
 	var all []string
 	for _, t := range p.templates {
-		if t.limit == LimitNodes || r.HonorTaints && !tolerates(r.honored, p.taints[t.taints]) {
+		if t.nodes == 0 || r.HonorTaints && !tolerates(r.honored, p.taints[t.taints]) {
 			continue
 		}
 		have := t.req.get(r.Key)
@@ -127,6 +127,8 @@ type tally struct {
 	at    []int32          // by index of rule.domains
 	hosts map[string]int32 // by node; of a rule for Hostname
 	total int64
+	least int32 // the fewest pods of a node, if known
+	known bool
 }
 
 // narrow returns the labels of a node after it takes a pod, or nil if a rule forbids it. r
@@ -141,7 +143,7 @@ func (s *state) narrow(one *pod, v *variant, n *node, r *req) *req {
 		}
 		if rule.Key == Hostname {
 			have := t.hosts[n.host]
-			ok := map[string]bool{Spread: have+self <= rule.Skew, Apart: have == 0, Near: have > 0 || self == 1 && t.total == 0}
+			ok := map[string]bool{Spread: have+self-s.fewest(rule, t) <= rule.Skew, Apart: have == 0, Near: have > 0 || self == 1 && t.total == 0}
 			if !ok[rule.Kind] {
 				return nil
 			}
@@ -158,6 +160,28 @@ func (s *state) narrow(one *pod, v *variant, n *node, r *req) *req {
 	return r
 }
 
+// fewest returns the number of pods on the node with the fewest of a Spread by Hostname. It
+// is 0 if new nodes can start, as Karpenter assumes.
+func (s *state) fewest(r *rule, t *tally) int32 {
+	if !s.spreads {
+		return 0
+	}
+	if !t.known {
+		t.least, t.known = int32(unlimited>>32), true
+		eligible := int32(0)
+		for _, n := range s.nodes {
+			if s.counts(r, n.req, n.taints) {
+				t.least = min(t.least, t.hosts[n.host])
+				eligible++
+			}
+		}
+		if eligible < r.MinDomains {
+			t.least = 0
+		}
+	}
+	return t.least
+}
+
 // next returns the domains of a rule that a pod can use on a node, or nil if there are
 // none. For a Spread, this is the domain with the fewest pods.
 func (s *state) next(r *rule, t *tally, self int32, pod, node set) *req {
@@ -172,9 +196,17 @@ func (s *state) next(r *rule, t *tally, self int32, pod, node set) *req {
 		if eligible < r.MinDomains {
 			least = 0
 		}
-		best := -1
+		best, ties := -1, 0
 		for i, d := range r.domains {
-			if node.has(d) && t.at[i]+self-least <= r.Skew && (best < 0 || t.at[i] < t.at[best]) {
+			if !node.has(d) || t.at[i]+self-least > r.Skew || best >= 0 && t.at[i] > t.at[best] {
+				continue
+			}
+			if best < 0 || t.at[i] < t.at[best] {
+				best, ties = i, 1
+				continue
+			}
+			ties++
+			if s.draw(ties) == 1 {
 				best = i
 			}
 		}
@@ -231,6 +263,7 @@ func (s *state) record(one *pod, n *node, times int32) {
 		}
 		if r.Key == Hostname {
 			t.hosts[n.host] += times
+			t.known = false
 			t.total += int64(times)
 			continue
 		}

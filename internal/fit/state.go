@@ -3,6 +3,7 @@ package fit
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 )
 
@@ -10,7 +11,8 @@ import (
 // the templates, in rounds as Karpenter does.
 type state struct {
 	*problem
-	order   []*pod
+	visits  []visit
+	seed    uint64   // of the choices that Karpenter leaves open; 0 takes the first of equal choices
 	nodes   []*node  // that exist, in the order in which pods try them
 	claims  []*node  // that this round adds, the fewest pods first
 	left    []int32  // pods to place, by pod.index
@@ -25,6 +27,12 @@ type state struct {
 	made    int               // claims
 }
 
+// A visit is an attempt to place n pods.
+type visit struct {
+	*pod
+	n int32
+}
+
 // A node exists or is a claim: a node that Karpenter is about to add. The labels and the
 // instance type of a claim are open as long as its pods allow more than one.
 type node struct {
@@ -32,6 +40,7 @@ type node struct {
 	req    *req
 	taints int
 	free   vec // of a node that exists
+	total  vec // free without pods
 
 	source  *source
 	options []*option // of a claim; nil for a node that exists
@@ -81,8 +90,8 @@ type lift map[key]int64
 type key struct{ name, object, resource string }
 
 // start returns the state before the first round.
-func (p *problem) start(lifted lift) *state {
-	s := &state{problem: p, order: p.pods, closed: map[closing]bool{}, refused: map[*template]key{}, vcpus: map[string]int64{}}
+func (p *problem) start(lifted lift, seed uint64) *state {
+	s := &state{problem: p, seed: seed, closed: map[closing]bool{}, refused: map[*template]key{}, vcpus: map[string]int64{}}
 	get := func(name, object, resource string, value int64) int64 {
 		if v, ok := lifted[key{name, object, resource}]; ok {
 			return v
@@ -110,7 +119,7 @@ func (p *problem) start(lifted lift) *state {
 	}
 	s.clear()
 	for _, m := range p.members {
-		n := &node{host: m.name, req: m.req, taints: m.taints, free: slices.Clone(m.free), subnet: -1, addressed: m.daemons}
+		n := &node{host: m.name, req: m.req, taints: m.taints, free: slices.Clone(m.free), total: m.free, subnet: -1, addressed: m.daemons}
 		if t := m.template; t != nil {
 			at := slices.IndexFunc(t.options[0].Offers, func(o Offer) bool { return o.Zone == m.zone })
 			limit, ok := s.begin(n, t, t.options[0], t.options[0].Offers[max(at, 0)])
@@ -175,14 +184,13 @@ func (s *state) pending() (pods int64) {
 func (s *state) round() {
 	for again := true; again; {
 		again = false
-		for _, one := range s.order {
-			before := s.left[one.index]
+		for _, v := range s.visits {
 			s.serial++
 			s.first = 0
-			for s.left[one.index] > 0 && s.place(one) {
-				s.left[one.index]--
+			for n := v.n; n > 0 && s.left[v.index] > 0 && s.place(v.pod); n-- {
+				s.left[v.index]--
+				again = true
 			}
-			again = again || s.left[one.index] < before
 		}
 	}
 }
@@ -194,11 +202,9 @@ func (s *state) place(one *pod) bool {
 		for s.first < len(s.nodes) && s.nodes[s.first].seen == s.serial {
 			s.first++
 		}
-		for _, n := range s.nodes[s.first:] {
-			if r, _ := s.accepts(n, one, v); r != nil {
-				s.put(n, r, nil, one)
-				return true
-			}
+		if n, r := s.existing(one, v); n != nil {
+			s.put(n, r, nil, one)
+			return true
 		}
 		for at, n := range s.claims {
 			if r, options := s.accepts(n, one, v); r != nil {
@@ -212,6 +218,77 @@ func (s *state) place(one *pod) bool {
 		}
 	}
 	return false
+}
+
+// existing returns a node that exists and accepts a pod: the first one, or, with the
+// scheduler of Kubernetes, the one with the highest score.
+func (s *state) existing(one *pod, v *variant) (best *node, labels *req) {
+	most := -1.0
+	for _, n := range s.nodes[s.first:] {
+		r, _ := s.accepts(n, one, v)
+		if r == nil {
+			continue
+		}
+		if !s.spreads {
+			return n, r
+		}
+		if score := n.score(one) + float64(s.draw(100))/1000; score > most {
+			best, labels, most = n, r, score
+		}
+	}
+	return best, labels
+}
+
+// score returns the score of a node after it takes a pod, from 0 to 200. Like the scheduler
+// of Kubernetes, it prefers nodes with free CPU and memory in equal parts.
+func (n *node) score(one *pod) float64 {
+	var part [2]float64
+	for i := range part {
+		part[i] = float64(n.free[i]-one.need[i]) / float64(max(n.total[i], 1))
+	}
+	return 50*(part[0]+part[1]) + 100 - 50*math.Abs(part[0]-part[1])
+}
+
+// draw returns a number below n: 0 for seed 0, and otherwise the next of a sequence.
+func (s *state) draw(n int) int {
+	if s.seed == 0 || n < 2 {
+		return 0
+	}
+	s.seed += 0x9e3779b97f4a7c15 // splitmix64
+	z := (s.seed ^ s.seed>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return int((z ^ z>>31) % uint64(n))
+}
+
+// interleaved is the maximum number of equal pods that arrange mixes one by one.
+const interleaved = 4096
+
+// arrange sets the visits: the pods in order. A seed mixes pods that equal reports to have
+// no order.
+func (s *state) arrange(order []*pod, equal func(a, b *pod) bool) {
+	for len(order) > 0 {
+		n, pods := 1, int64(order[0].Pods)
+		for n < len(order) && equal(order[0], order[n]) {
+			pods += int64(order[n].Pods)
+			n++
+		}
+		from := len(s.visits)
+		for _, one := range order[:n] {
+			if s.seed == 0 || pods > interleaved || n == 1 {
+				s.visits = append(s.visits, visit{one, one.Pods})
+				continue
+			}
+			for range one.Pods {
+				s.visits = append(s.visits, visit{one, 1})
+			}
+		}
+		mixed := s.visits[from:]
+		for i := range mixed {
+			j := i + s.draw(len(mixed)-i)
+			mixed[i], mixed[j] = mixed[j], mixed[i]
+		}
+		order = order[n:]
+	}
 }
 
 // accepts returns the labels and the options of a node after it takes a pod, or nil.
@@ -411,14 +488,30 @@ func (s *state) launch() bool {
 	return again
 }
 
-// launches starts a claim. It closes the offers that a quota or a subnet refuses.
-func (s *state) launches(n *node) bool {
-	for _, o := range n.options {
-		if !n.source.allowed(n.req, s.closed)[o.index] {
+// cheapest returns the options of a claim that can start, the cheapest first. Prices differ
+// by zone and time, so a seed mixes the options with as many CPUs as the first.
+func (s *state) cheapest(n *node) []*option {
+	allowed := n.source.allowed(n.req, s.closed)
+	options := slices.DeleteFunc(slices.Clone(n.options), func(o *option) bool { return !allowed[o.index] })
+	for i, same := 1, 1; i < len(options); i++ {
+		if options[i].cap[atCPU] != options[0].cap[atCPU] {
 			continue
 		}
+		same++
+		if s.draw(same) == 1 {
+			options[0], options[i] = options[i], options[0]
+		}
+	}
+	return options
+}
+
+// launches starts a claim. It closes the offers that a quota or a subnet refuses.
+func (s *state) launches(n *node) bool {
+	for _, o := range s.cheapest(n) {
 		zone, kind := n.req.get(Zone), n.req.get(CapacityType)
-		for _, at := range o.Offers {
+		from := s.draw(len(o.Offers))
+		for i := range o.Offers {
+			at := o.Offers[(from+i)%len(o.Offers)]
 			if !zone.has(at.Zone) || !kind.has(at.CapacityType) || s.closed[closing{o, at}] {
 				continue
 			}
@@ -427,7 +520,7 @@ func (s *state) launches(n *node) bool {
 				s.refused[n.source.template] = limit
 				continue
 			}
-			n.free = slices.Clone(o.free)
+			n.free, n.total = slices.Clone(o.free), o.free
 			n.free.add(n.used, -1)
 			n.source.used.add(o.cap, 1)
 			n.source.made++

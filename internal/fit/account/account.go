@@ -57,7 +57,13 @@ type Reader struct {
 
 // New returns a reader with the SDK's clients. It sends no request.
 func New(config aws.Config, cluster string) Reader {
-	return Reader{Cluster: cluster, Region: config.Region, EC2: ec2.NewFromConfig(config), EKS: eks.NewFromConfig(config), Quotas: servicequotas.NewFromConfig(config)}
+	return Reader{
+		Cluster: cluster,
+		Region:  config.Region,
+		EC2:     ec2.NewFromConfig(config),
+		EKS:     eks.NewFromConfig(config),
+		Quotas:  servicequotas.NewFromConfig(config),
+	}
 }
 
 // An Account is the result of Read. A list that could not be read is empty, and Unknown
@@ -73,7 +79,8 @@ type Account struct {
 	zones map[string][]string // by instance type
 }
 
-// Read reads the account. subnets are the IDs of further subnets than the subnets of node groups.
+// Read reads the account. subnets are the IDs of subnets in addition to the subnets of
+// node groups.
 func (r Reader) Read(ctx context.Context, subnets []string) Account {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -110,7 +117,8 @@ func (r Reader) subnets(ctx context.Context, ids []string) (all []fit.Subnet, fa
 				return nil, []fit.Reading{unread("free addresses of subnets in "+r.Region, "ec2:DescribeSubnets", err)}
 			}
 			for _, s := range page.Subnets {
-				all = append(all, fit.Subnet{ID: aws.ToString(s.SubnetId), Zone: aws.ToString(s.AvailabilityZone), Free: int64(aws.ToInt32(s.AvailableIpAddressCount))})
+				free := int64(aws.ToInt32(s.AvailableIpAddressCount))
+				all = append(all, fit.Subnet{ID: aws.ToString(s.SubnetId), Zone: aws.ToString(s.AvailabilityZone), Free: free})
 			}
 		}
 	}

@@ -20,7 +20,7 @@ type Class struct {
 	Family  string // of the AMI, in lower case: "al2023", "bottlerocket"; "" is al2023
 	Subnets []string
 	MaxPods int64 // per node; 0 is the number that the network interfaces allow
-	PerCPU  int64 // pods per vCPU; 0 is no limit
+	PerCPU  int64 // maximum number of pods per vCPU; 0 is unlimited
 	Storage int64 // size of the volume for ephemeral storage in bytes; 0 is 20 GiB
 	// Local is true if the disks of the instance replace the volume.
 	Local bool
@@ -110,14 +110,14 @@ func (c Class) without(known bool) string {
 	return "no instance type of EC2 is available in the subnets of EC2NodeClass " + c.Name
 }
 
-// amount parses a quantity, or a percentage of a whole. The unit is that of whole.
-func amount(text string, whole int64) (int64, error) {
+// amount parses a quantity, or a percentage of a capacity.
+func amount(text string, capacity int64) (int64, error) {
 	if share, percent := strings.CutSuffix(text, "%"); percent {
 		f, err := strconv.ParseFloat(share, 64)
 		if f == 100 { // the kubelet ignores the threshold
 			f = 0
 		}
-		return int64(math.Ceil(float64(whole) / 100 * f)), err
+		return int64(math.Ceil(float64(capacity) / 100 * f)), err
 	}
 	q, err := resource.ParseQuantity(text)
 	return q.Value(), err
@@ -175,12 +175,12 @@ func (c Class) override(of fit.Resources, by map[string]string) {
 }
 
 // evicted returns the eviction threshold of a signal: the larger one of hard and soft.
-func (c Class) evicted(signal string, whole, otherwise int64) int64 {
+func (c Class) evicted(signal string, capacity, otherwise int64) int64 {
 	largest, set := int64(0), false
 	for _, of := range []map[string]string{c.hard, c.soft} {
 		text, has := of[signal]
 		if has {
-			n, _ := amount(text, whole)
+			n, _ := amount(text, capacity)
 			largest, set = max(largest, n), true
 		}
 	}

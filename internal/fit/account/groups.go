@@ -46,7 +46,8 @@ func (r Reader) groups(ctx context.Context) (all []Group, failed []fit.Reading) 
 		names = append(names, page.Nodegroups...)
 	}
 	for _, name := range names {
-		answer, err := r.EKS.DescribeNodegroup(ctx, &eks.DescribeNodegroupInput{ClusterName: aws.String(r.Cluster), NodegroupName: aws.String(name)})
+		in := &eks.DescribeNodegroupInput{ClusterName: aws.String(r.Cluster), NodegroupName: aws.String(name)}
+		answer, err := r.EKS.DescribeNodegroup(ctx, in)
 		var gone *types.ResourceNotFoundException
 		switch {
 		case errors.As(err, &gone): // deleted since it was listed
@@ -69,8 +70,14 @@ func group(n types.Nodegroup) Group {
 	name := aws.ToString(n.NodegroupName)
 	family, _, _ := strings.Cut(string(n.AmiType), "_") // "AL2023_x86_64_STANDARD"
 	g := Group{
-		Group:         fit.Group{Name: name, Subnets: n.Subnets, Labels: map[string]string{}},
-		class:         Class{Name: name, Subnets: n.Subnets, Storage: int64(aws.ToInt32(n.DiskSize)) * gib, Family: strings.ToLower(family), managed: true},
+		Group: fit.Group{Name: name, Subnets: n.Subnets, Labels: map[string]string{}},
+		class: Class{
+			Name:    name,
+			Subnets: n.Subnets,
+			Storage: int64(aws.ToInt32(n.DiskSize)) * gib,
+			Family:  strings.ToLower(family),
+			managed: true,
+		},
 		capacityType:  onDemand,
 		instanceTypes: n.InstanceTypes,
 	}

@@ -57,7 +57,7 @@ var (
 // p4d.24xlarge, "u" and "1" of u-6tb1.metal.
 var family = regexp.MustCompile(`^([a-z]+)(?:-[0-9]+tb)?([0-9]+)`)
 
-// code returns the code of the quota that an instance counts toward; "" without one.
+// code returns the code of the quota that an instance counts toward, or "".
 func code(instanceType, capacityType string) string {
 	of := family.FindStringSubmatch(instanceType)
 	if of == nil {

@@ -28,7 +28,8 @@ func (r Reader) types(ctx context.Context) (all []types.InstanceTypeInfo, zones 
 		all = append(all, page.InstanceTypes...)
 	}
 	zones = map[string][]string{}
-	offered := ec2.NewDescribeInstanceTypeOfferingsPaginator(r.EC2, &ec2.DescribeInstanceTypeOfferingsInput{LocationType: types.LocationTypeAvailabilityZone, MaxResults: aws.Int32(1000)})
+	in := &ec2.DescribeInstanceTypeOfferingsInput{LocationType: types.LocationTypeAvailabilityZone, MaxResults: aws.Int32(1000)}
+	offered := ec2.NewDescribeInstanceTypeOfferingsPaginator(r.EC2, in)
 	for offered.HasMorePages() {
 		page, err := offered.NextPage(ctx)
 		if err != nil {
@@ -38,15 +39,15 @@ func (r Reader) types(ctx context.Context) (all []types.InstanceTypeInfo, zones 
 			zones[string(o.InstanceType)] = append(zones[string(o.InstanceType)], aws.ToString(o.Location))
 		}
 	}
-	// There are no prices, so the smallest is first.
+	// Prices are out of scope, so the smallest is first.
 	slices.SortFunc(all, func(x, y types.InstanceTypeInfo) int {
 		return cmp.Or(cmp.Compare(vcpus(x), vcpus(y)), cmp.Compare(memory(x), memory(y)), cmp.Compare(x.InstanceType, y.InstanceType))
 	})
 	return all, zones, nil
 }
 
-// shapes returns the instance types that can start in the subnets of a class. If the
-// quotas are known, it leaves out capacity types without a quota.
+// shapes returns the instance types that can start in the subnets of a class. It leaves
+// out capacity types without a quota, unless no quota could be read.
 func (a Account) shapes(c Class, capacityTypes []string) (all []fit.Shape) {
 	if strings.HasPrefix(c.Family, windows) {
 		return nil

@@ -52,7 +52,8 @@ func (r Reader) running(ctx context.Context) (u use, failed []fit.Reading) {
 			return u, []fit.Reading{unread("capacity reservations in "+r.Region, "ec2:DescribeCapacityReservations", err)}
 		}
 		for _, c := range page.CapacityReservations {
-			u.instances = append(u.instances, instance{kind: aws.ToString(c.InstanceType), capacityType: onDemand, number: int64(aws.ToInt32(c.AvailableInstanceCount))})
+			free := int64(aws.ToInt32(c.AvailableInstanceCount))
+			u.instances = append(u.instances, instance{kind: aws.ToString(c.InstanceType), capacityType: onDemand, number: free})
 		}
 	}
 	return u, nil
