@@ -6,6 +6,7 @@ package account
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gitlatch/gitlatch/internal/fit"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // within is the time limit of Read. Without a route to a service, a call never ends.
@@ -66,41 +68,117 @@ func New(config aws.Config, cluster string) Reader {
 	}
 }
 
-// An Account is the result of Read. A list that could not be read is empty, and Unknown
+// A Cluster has the objects of the cluster that the room in its account depends on.
+// objects.Set implements it.
+type Cluster interface {
+	Classes() map[string]json.RawMessage // EC2NodeClasses, by the names of their NodePools
+	Environment() map[string]string      // of the VPC CNI; nil without the VPC CNI
+	Autoscaled() bool                    // an autoscaler adds nodes to managed node groups
+}
+
+// Room adds the account to the room of a cluster: the instance types and subnets of its
+// NodePools, the managed node groups, the quotas and the mode of the CNI. A NodePool
+// without an EC2NodeClass keeps its instance types. Read errors are in Unknown of the
+// result.
+func (r Reader) Room(ctx context.Context, room fit.Room, of Cluster) fit.Room {
+	classes, failed := map[string]class{}, map[string]error{}
+	var subnets []string
+	for pool, object := range of.Classes() {
+		c, err := parseClass(object)
+		if err != nil {
+			failed[pool] = err
+			continue
+		}
+		classes[pool] = c
+		subnets = append(subnets, c.subnets...)
+	}
+	a := r.read(ctx, subnets)
+	cni, unknown := mode(of.Environment())
+	room.CNI = cni
+	room.Unknown = slices.Concat(room.Unknown, a.unknown, unknown)
+	room.VCPUs = slices.Concat(room.VCPUs, lists.Map(a.quotas, func(q quota) fit.VCPUs { return q.VCPUs }))
+	room.Subnets = slices.Concat(room.Subnets, a.subnets)
+	room = a.pools(room, classes, failed)
+	return a.managed(room, of.Autoscaled())
+}
+
+// pools adds instance types and subnets to NodePools.
+func (a account) pools(room fit.Room, classes map[string]class, failed map[string]error) fit.Room {
+	room.Pools = slices.Clone(room.Pools)
+	made := map[string][]fit.Shape{} // NodePools with the same class share a list
+	for i, p := range room.Pools {
+		c, has := classes[p.Name]
+		if _, done := made[c.name]; has && !done {
+			made[c.name] = a.shapes(c, capacityTypes)
+		}
+		why := c.without()
+		switch err := failed[p.Name]; {
+		case err != nil:
+			why = err.Error()
+		case !has:
+			why = "the NodePool has no EC2NodeClass"
+		}
+		switch shapes := made[c.name]; {
+		case len(shapes) > 0:
+			room.Pools[i].Shapes = shapes
+		case len(p.Shapes) == 0:
+			room.Unknown = append(room.Unknown, fit.Reading{Name: "instance types of NodePool " + p.Name, Adds: true, Why: why})
+		}
+		room.Pools[i].Subnets = c.subnets
+	}
+	return room
+}
+
+// managed adds the managed node groups.
+func (a account) managed(room fit.Room, autoscaled bool) fit.Room {
+	room.Groups = slices.Clone(room.Groups)
+	for _, g := range a.groups {
+		made := g.Group
+		made.Autoscaled = autoscaled
+		made.Shapes = g.shapes(a)
+		if len(made.Shapes) == 0 && autoscaled && made.Max > made.Size {
+			room.Unknown = append(room.Unknown, fit.Reading{Name: "instance types of node group " + made.Name, Adds: true, Why: g.without()})
+		}
+		room.Groups = append(room.Groups, made)
+	}
+	return room
+}
+
+// An account is the result of read. A list that could not be read is empty, and unknown
 // has its reading.
-type Account struct {
-	Region  string
-	Groups  []Group
-	VCPUs   []VCPUs
-	Subnets []fit.Subnet
-	Unknown []fit.Reading
+type account struct {
+	region  string
+	groups  []group
+	quotas  []quota
+	subnets []fit.Subnet
+	unknown []fit.Reading
 
 	types []ec2types.InstanceTypeInfo
 	zones map[string][]string // by instance type
 }
 
-// Read reads the account. subnets are the IDs of subnets in addition to the subnets of
+// read reads the account. subnets are the IDs of subnets in addition to the subnets of
 // node groups.
-func (r Reader) Read(ctx context.Context, subnets []string) Account {
+func (r Reader) read(ctx context.Context, subnets []string) account {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	a := Account{Region: r.Region}
+	a := account{region: r.Region}
 	var quotas, groups, used, nets, kinds []fit.Reading // each has one writer
 	var running use
 	var all errgroup.Group
-	all.Go(func() error { a.VCPUs, quotas = r.quotas(ctx); return nil })
+	all.Go(func() error { a.quotas, quotas = r.quotas(ctx); return nil })
 	all.Go(func() error { running, used = r.running(ctx); return nil })
 	all.Go(func() error { a.types, a.zones, kinds = r.types(ctx); return nil })
 	all.Go(func() error {
-		a.Groups, groups = r.groups(ctx)
-		for _, g := range a.Groups {
+		a.groups, groups = r.groups(ctx)
+		for _, g := range a.groups {
 			subnets = append(subnets[:len(subnets):len(subnets)], g.Subnets...)
 		}
-		a.Subnets, nets = r.subnets(ctx, subnets)
+		a.subnets, nets = r.subnets(ctx, subnets)
 		return nil
 	})
 	_ = all.Wait() // the functions return no error
-	a.Unknown = slices.Concat(quotas, used, kinds, groups, nets)
+	a.unknown = slices.Concat(quotas, used, kinds, groups, nets)
 	a.occupy(running)
 	return a
 }
@@ -134,51 +212,14 @@ func (r Reader) subnets(ctx context.Context, ids []string) (all []fit.Subnet, fa
 const filterAtMost = 200
 
 // zonesOf returns the zones of subnets, sorted.
-func (a Account) zonesOf(subnets []string) (zones []string) {
-	for _, s := range a.Subnets {
+func (a account) zonesOf(subnets []string) (zones []string) {
+	for _, s := range a.subnets {
 		if slices.Contains(subnets, s.ID) {
 			zones = append(zones, s.Zone)
 		}
 	}
 	slices.Sort(zones)
 	return slices.Compact(zones)
-}
-
-// Into adds the account to a room. classes are the EC2NodeClasses of the NodePools, by the
-// name of the NodePool. A NodePool without a class, and without instance types from its
-// present nodes, has an unknown reading. autoscaled is true if an autoscaler adds nodes to
-// managed node groups.
-func (a Account) Into(room fit.Room, classes map[string]Class, autoscaled bool) fit.Room {
-	room.Pools = slices.Clone(room.Pools)
-	room.Unknown = slices.Concat(room.Unknown, a.Unknown)
-	made := map[string][]fit.Shape{} // pools with the same class share a list
-	for i, p := range room.Pools {
-		class, has := classes[p.Name]
-		if _, done := made[class.Name]; has && !done {
-			made[class.Name] = a.shapes(class, capacityTypes)
-		}
-		switch shapes := made[class.Name]; {
-		case len(shapes) > 0:
-			room.Pools[i].Shapes = shapes
-		case len(p.Shapes) == 0:
-			room.Unknown = append(room.Unknown, fit.Reading{Name: "instance types of NodePool " + p.Name, Adds: true, Why: class.without(has)})
-		}
-		room.Pools[i].Subnets = class.Subnets
-	}
-	for _, g := range a.Groups {
-		group := g.Group
-		group.Autoscaled = autoscaled
-		group.Shapes = g.shapes(a)
-		if len(group.Shapes) == 0 && autoscaled && group.Max > group.Size {
-			room.Unknown = append(room.Unknown, fit.Reading{Name: "instance types of node group " + group.Name, Adds: true, Why: g.without()})
-		}
-		room.Groups = append(room.Groups, group)
-	}
-	for _, v := range a.VCPUs {
-		room.VCPUs = append(room.VCPUs, v.VCPUs)
-	}
-	room.Subnets = append(slices.Clone(room.Subnets), a.Subnets...)
-	return room
 }
 
 // unread returns the reading of a failed call. action is the IAM action of the call.

@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -115,16 +116,46 @@ func (w world) reader() account.Reader {
 	return account.New(config, "prod")
 }
 
-// class returns the class of a NodePool in both subnets.
-func (w world) class() account.Class {
-	return account.Class{Name: "default", Family: "al2023", Subnets: w.subnets}
+// A cluster has a NodePool, the VPC CNI and the Cluster Autoscaler.
+type cluster struct {
+	class string // EC2NodeClass of the NodePool; "" without a class
+	env   map[string]string
 }
 
-// room returns the room of a NodePool in the account.
+func (c cluster) Classes() map[string]json.RawMessage {
+	if c.class == "" {
+		return nil
+	}
+	return map[string]json.RawMessage{"default": json.RawMessage(c.class)}
+}
+
+func (c cluster) Environment() map[string]string { return c.env }
+
+func (c cluster) Autoscaled() bool { return true }
+
+// class returns an EC2NodeClass with a spec, in some subnets.
+func class(t *testing.T, spec string, subnets ...string) string {
+	t.Helper()
+	var all []map[string]string
+	for _, id := range subnets {
+		all = append(all, map[string]string{"id": id, "zone": "ignored"})
+	}
+	text, err := json.Marshal(map[string]any{"metadata": map[string]string{"name": "default"}, "spec": json.RawMessage(spec), "status": map[string]any{"subnets": all}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// room returns the room of a NodePool in the subnets of the account.
 func (w world) room(t *testing.T) fit.Room {
 	t.Helper()
-	read := w.reader().Read(t.Context(), w.subnets)
-	return read.Into(fit.Room{Pools: []fit.Pool{{Name: "default"}}}, map[string]account.Class{"default": w.class()}, true)
+	return w.roomOf(t, cluster{class(t, "{}", w.subnets...), map[string]string{}})
+}
+
+func (w world) roomOf(t *testing.T, c cluster) fit.Room {
+	t.Helper()
+	return w.reader().Room(t.Context(), fit.Room{Pools: []fit.Pool{{Name: "default"}}}, c)
 }
 
 func shape(t *testing.T, all []fit.Shape, name string) fit.Shape {
@@ -144,7 +175,7 @@ func TestAnAccountIsTheRoomOfItsNodes(t *testing.T) {
 	if len(got.Unknown) > 0 {
 		t.Errorf("unknown: %+v", got.Unknown)
 	}
-	// Of the instances, two of m5.large and a capacity reservation of one m7g.xlarge count.
+	// Two m5.large and a capacity reservation of one m7g.xlarge count.
 	wantVCPUs := []fit.VCPUs{{Name: standard, Limit: 32, Used: 6}, {Name: "L-34B43A08 All Standard (A, C, D, H, I, M, R, T, Z) Spot Instance Requests", Limit: 5, Used: 2}}
 	if !reflect.DeepEqual(got.VCPUs, wantVCPUs) {
 		t.Errorf("quotas %+v, want %+v", got.VCPUs, wantVCPUs)
@@ -230,7 +261,7 @@ func TestANodeOfAGroupIsInUse(t *testing.T) {
 	}
 }
 
-// The values that fail with an operation, as the room has them.
+// A lost has the readings of an operation that fails.
 type lost struct {
 	operation string
 	readings  []string // names
@@ -252,7 +283,7 @@ var losses = []lost{
 
 func noShapes(r fit.Room) bool { return len(r.Pools[0].Shapes) == 0 }
 
-// check compares the unknown readings of a room with those of a failed operation.
+// check compares the unknown readings of a room with the readings of a failed operation.
 func (l lost) check(t *testing.T, got fit.Room, why string) {
 	t.Helper()
 	var names []string
@@ -313,7 +344,7 @@ func (w world) again(t *testing.T, operation string) {
 	}
 }
 
-// A response with a further page is not the whole list. Each list is empty in the first
+// A response with a further page is not complete. Each list is empty in the first
 // page, and a call for the second fails.
 func TestAListWithoutItsLastPageIsUnknown(t *testing.T) {
 	t.Parallel()
@@ -400,7 +431,7 @@ func TestAnIncompleteResponseIsUnknown(t *testing.T) {
 		w.again(t, "servicequotas:ListServiceQuotas")
 	})
 	t.Run("a subnet that EC2 does not return", func(t *testing.T) {
-		read := w.reader().Read(t.Context(), append([]string{"subnet-gone"}, w.subnets...))
+		read := w.roomOf(t, cluster{class(t, "{}", append([]string{"subnet-gone"}, w.subnets...)...), map[string]string{}})
 		want := fit.Reading{Name: "free addresses of subnet-gone", Why: "ec2:DescribeSubnets: the response does not contain the subnet"}
 		if !slices.Equal(read.Unknown, []fit.Reading{want}) || len(read.Subnets) != 2 {
 			t.Errorf("unknown %+v, subnets %+v", read.Unknown, read.Subnets)
@@ -412,6 +443,14 @@ func TestAnIncompleteResponseIsUnknown(t *testing.T) {
 			t.Errorf("unknown %+v", got.Unknown)
 		}
 		w.again(t, "ec2:DescribeInstances")
+	})
+	t.Run("a NodePool without a class", func(t *testing.T) {
+		room := fit.Room{Pools: []fit.Pool{{Name: "auto", Shapes: []fit.Shape{{Name: "m5.large"}}}, {Name: "none"}}}
+		got := w.reader().Room(t.Context(), room, cluster{env: map[string]string{}})
+		want := []fit.Reading{{Name: "instance types of NodePool none", Adds: true, Why: "the NodePool has no EC2NodeClass"}}
+		if len(got.Pools[0].Shapes) != 1 || !slices.Equal(got.Unknown, want) {
+			t.Errorf("pools %+v, unknown %+v", got.Pools, got.Unknown)
+		}
 	})
 	t.Run("a node group with a launch template", func(t *testing.T) {
 		described := func(more map[string]any) http.Handler {
@@ -468,15 +507,5 @@ func TestAStandbyIsReadInItsRegion(t *testing.T) {
 		if strings.Contains(string(c.Body), moto.Region) {
 			t.Errorf("%s asks for %s", c.Operation, c.Body)
 		}
-	}
-}
-
-func TestAPoolWithoutAClassKeepsTheTypesOfItsNodes(t *testing.T) {
-	t.Parallel()
-	room := fit.Room{Pools: []fit.Pool{{Name: "auto", Shapes: []fit.Shape{{Name: "m5.large"}}}, {Name: "none"}}}
-	got := account.Account{}.Into(room, nil, false)
-	want := []fit.Reading{{Name: "instance types of NodePool none", Adds: true, Why: "no EC2NodeClass of the NodePool could be read"}}
-	if len(got.Pools[0].Shapes) != 1 || !slices.Equal(got.Unknown, want) {
-		t.Errorf("pools %+v, unknown %+v", got.Pools, got.Unknown)
 	}
 }

@@ -12,24 +12,24 @@ import (
 	"github.com/gitlatch/gitlatch/internal/fit"
 )
 
-// A Class is the part of a node configuration that changes the room on a node: of an
+// A class is the part of a node configuration that changes the room on a node: of an
 // EC2NodeClass of Karpenter, or of a managed node group. The zero value has the defaults
 // of Amazon Linux 2023.
-type Class struct {
-	Name    string
-	Family  string // of the AMI, in lower case: "al2023", "bottlerocket"; "" is al2023
-	Subnets []string
-	MaxPods int64 // per node; 0 is the number that the network interfaces allow
-	PerCPU  int64 // maximum number of pods per vCPU; 0 is unlimited
-	Storage int64 // size of the volume for ephemeral storage in bytes; 0 is 20 GiB
-	// Local is true if the disks of the instance replace the volume.
-	Local bool
+type class struct {
+	name    string
+	family  string // of the AMI, in lower case: "al2023", "bottlerocket"; "" is al2023
+	subnets []string
+	maxPods int64 // per node; 0 is the number that the network interfaces allow
+	perCPU  int64 // maximum number of pods per vCPU; 0 is unlimited
+	storage int64 // size of the volume for ephemeral storage in bytes; 0 is 20 GiB
+	// local is true if the disks of the instance replace the volume.
+	local bool
 
 	kubeReserved, systemReserved, hard, soft map[string]string
 	managed                                  bool // of a managed node group
 }
 
-// The parts of an EC2NodeClass that a Class needs.
+// The parts of an EC2NodeClass that a class needs.
 type nodeClass struct {
 	Metadata struct{ Name string }
 	Spec     struct {
@@ -50,44 +50,44 @@ type nodeClass struct {
 	Status struct{ Subnets []struct{ ID string } }
 }
 
-// ParseClass parses an EC2NodeClass. The subnets are those in its status, which Karpenter
+// parseClass parses an EC2NodeClass. The subnets are those in its status, which Karpenter
 // selects.
-func ParseClass(object json.RawMessage) (Class, error) {
+func parseClass(object json.RawMessage) (class, error) {
 	var n nodeClass
 	if err := json.Unmarshal(object, &n); err != nil {
-		return Class{}, fmt.Errorf("parse an EC2NodeClass: %w", err)
+		return class{}, fmt.Errorf("parse an EC2NodeClass: %w", err)
 	}
 	k := n.Spec.Kubelet
-	c := Class{
-		Name: n.Metadata.Name, Family: strings.ToLower(n.Spec.AMIFamily), MaxPods: k.MaxPods, PerCPU: k.PodsPerCore, Local: n.Spec.InstanceStorePolicy == "RAID0",
+	c := class{
+		name: n.Metadata.Name, family: strings.ToLower(n.Spec.AMIFamily), maxPods: k.MaxPods, perCPU: k.PodsPerCore, local: n.Spec.InstanceStorePolicy == "RAID0",
 		kubeReserved: k.KubeReserved, systemReserved: k.SystemReserved, hard: k.EvictionHard, soft: k.EvictionSoft,
 	}
 	for _, term := range n.Spec.AMISelectorTerms {
 		if family, _, aliased := strings.Cut(term.Alias, "@"); aliased {
-			c.Family = family
+			c.family = family
 		}
 	}
-	if c.Family == "bottlerocket" { // it ignores these fields
-		c.PerCPU, c.soft = 0, nil
+	if c.family == "bottlerocket" { // it ignores these fields
+		c.perCPU, c.soft = 0, nil
 	}
 	for _, s := range n.Status.Subnets {
-		c.Subnets = append(c.Subnets, s.ID)
+		c.subnets = append(c.subnets, s.ID)
 	}
-	device := map[string]string{"bottlerocket": "/dev/xvdb", "al2": "/dev/xvda", "al2023": "/dev/xvda"}[c.Family]
+	device := map[string]string{"bottlerocket": "/dev/xvdb", "al2": "/dev/xvda", "al2023": "/dev/xvda"}[c.family]
 	for _, b := range n.Spec.BlockDeviceMappings {
 		if size := b.EBS.VolumeSize; size != nil && (b.RootVolume || b.DeviceName == device || device == "") {
-			c.Storage = size.Value()
+			c.storage = size.Value()
 		}
 	}
 	return c, c.check()
 }
 
 // check returns an error if a quantity of the kubelet's configuration cannot be parsed.
-func (c Class) check() error {
+func (c class) check() error {
 	for _, of := range []map[string]string{c.kubeReserved, c.systemReserved, c.hard, c.soft} {
 		for name, text := range of {
 			if _, err := amount(text, 0); err != nil {
-				return fmt.Errorf("EC2NodeClass %s: %s: %w", c.Name, name, err)
+				return fmt.Errorf("EC2NodeClass %s: %s: %w", c.name, name, err)
 			}
 		}
 	}
@@ -98,16 +98,14 @@ func (c Class) check() error {
 const windows = "windows"
 
 // without returns the reason why a NodePool has no instance types.
-func (c Class) without(known bool) string {
+func (c class) without() string {
 	switch {
-	case !known:
-		return "no EC2NodeClass of the NodePool could be read"
-	case strings.HasPrefix(c.Family, windows):
+	case strings.HasPrefix(c.family, windows):
 		return "its nodes run Windows"
-	case len(c.Subnets) == 0:
-		return "the status of EC2NodeClass " + c.Name + " lists no subnets"
+	case len(c.subnets) == 0:
+		return "the status of EC2NodeClass " + c.name + " lists no subnets"
 	}
-	return "no instance type of EC2 is available in the subnets of EC2NodeClass " + c.Name
+	return "no instance type of EC2 is available in the subnets of EC2NodeClass " + c.name
 }
 
 // amount parses a quantity, or a percentage of a capacity.
@@ -131,9 +129,9 @@ const (
 
 // reserved returns the resources of a node that pods cannot use, as Karpenter computes
 // them. interfaces is the number of pods that the network interfaces allow.
-func (c Class) reserved(capacity fit.Resources, interfaces int64) fit.Resources {
+func (c class) reserved(capacity fit.Resources, interfaces int64) fit.Resources {
 	pods := capacity[fit.Pods]
-	if c.Family == "al2" || c.Family == "custom" {
+	if c.family == "al2" || c.family == "custom" {
 		pods = interfaces
 	}
 	kube := fit.Resources{fit.CPU: reservedCPU(capacity[fit.CPU]), fit.Memory: (11*pods + 255) * mib, fit.Storage: gib}
@@ -163,8 +161,8 @@ func reservedCPU(milli int64) (total int64) {
 	return total
 }
 
-// override replaces amounts. ParseClass has checked that they can be parsed.
-func (c Class) override(of fit.Resources, by map[string]string) {
+// override replaces amounts. parseClass has checked that they can be parsed.
+func (c class) override(of fit.Resources, by map[string]string) {
 	for name, text := range by {
 		q, _ := resource.ParseQuantity(text)
 		of[name] = q.Value()
@@ -175,7 +173,7 @@ func (c Class) override(of fit.Resources, by map[string]string) {
 }
 
 // evicted returns the eviction threshold of a signal: the larger one of hard and soft.
-func (c Class) evicted(signal string, capacity, otherwise int64) int64 {
+func (c class) evicted(signal string, capacity, otherwise int64) int64 {
 	largest, set := int64(0), false
 	for _, of := range []map[string]string{c.hard, c.soft} {
 		text, has := of[signal]

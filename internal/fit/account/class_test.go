@@ -1,14 +1,12 @@
 package account_test
 
 import (
-	"encoding/json"
 	"maps"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/fit"
-	"github.com/gitlatch/gitlatch/internal/fit/account"
 )
 
 const (
@@ -16,12 +14,16 @@ const (
 	gib = 1 << 30
 )
 
-// The values of the documentation of Karpenter for its defaults, and those of an
-// EC2NodeClass that sets all fields.
-func TestANodeHasTheRoomThatKarpenterComputes(t *testing.T) {
+func TestANodeIsAsKarpenterComputes(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	read := w.reader().Read(t.Context(), w.subnets)
+	t.Run("room", w.hasRoom)
+	t.Run("labels", w.hasLabels)
+	t.Run("no instance types", w.hasNoInstanceTypes)
+}
+
+// The first row has the values in the documentation of Karpenter.
+func (w world) hasRoom(t *testing.T) {
 	for _, c := range []struct {
 		name, spec, instance  string
 		capacity, allocatable fit.Resources
@@ -51,34 +53,15 @@ func TestANodeHasTheRoomThatKarpenterComputes(t *testing.T) {
 			fit.Resources{fit.CPU: 2000, fit.Memory: 7577 * mib, fit.Storage: 75e9, fit.Pods: 29},
 			fit.Resources{fit.CPU: 1930, fit.Memory: 6903 * mib, fit.Storage: 75e9 - 75e8 - gib, fit.Pods: 29}},
 	} {
-		class := w.parse(t, c.spec)
-		got := shape(t, w.shapes(read, class), c.instance)
+		room := w.roomOf(t, cluster{class(t, c.spec, w.subnets...), map[string]string{}})
+		got := shape(t, room.Pools[0].Shapes, c.instance)
 		if !maps.Equal(got.Capacity, c.capacity) || !maps.Equal(got.Allocatable, c.allocatable) {
 			t.Errorf("%s: %s has %v of %v\nwant %v of %v", c.name, c.instance, got.Allocatable, got.Capacity, c.allocatable, c.capacity)
 		}
 	}
-	if all := w.shapes(read, w.parse(t, `{"amiSelectorTerms": [{"alias": "windows2022@latest"}]}`)); len(all) > 0 {
-		t.Errorf("%d instance types run Windows", len(all))
-	}
 }
 
-func (w world) parse(t *testing.T, spec string) account.Class {
-	t.Helper()
-	status, _ := json.Marshal(map[string]any{"subnets": []any{map[string]string{"id": w.subnets[0], "zone": "ignored"}}})
-	class, err := account.ParseClass(json.RawMessage(`{"metadata": {"name": "default"}, "spec": ` + spec + `, "status": ` + string(status) + `}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return class
-}
-
-func (w world) shapes(read account.Account, class account.Class) []fit.Shape {
-	return read.Into(fit.Room{Pools: []fit.Pool{{Name: "default"}}}, map[string]account.Class{"default": class}, false).Pools[0].Shapes
-}
-
-func TestANodeHasTheLabelsThatKarpenterSets(t *testing.T) {
-	t.Parallel()
-	w := start(t)
+func (w world) hasLabels(t *testing.T) {
 	got := shape(t, w.room(t).Pools[0].Shapes, "m5d.large")
 	want := map[string]string{
 		fit.InstanceType: "m5d.large", fit.Arch: "amd64", "kubernetes.io/os": "linux", "topology.kubernetes.io/region": "eu-west-1",
@@ -96,37 +79,17 @@ func TestANodeHasTheLabelsThatKarpenterSets(t *testing.T) {
 	}
 }
 
-func TestAClassThatCannotBeParsedIsAnError(t *testing.T) {
-	t.Parallel()
+func (w world) hasNoInstanceTypes(t *testing.T) {
 	for object, want := range map[string]string{
-		`[]`: "parse an EC2NodeClass",
-		`{"metadata": {"name": "a"}, "spec": {"kubelet": {"systemReserved": {"memory": "much"}}}}`:               "EC2NodeClass a: memory",
-		`{"metadata": {"name": "a"}, "spec": {"kubelet": {"evictionHard": {"memory.available": "a lot of %"}}}}`: "EC2NodeClass a: memory.available",
+		`[]`: "parse an EC2NodeClass: json",
+		class(t, `{"kubelet": {"systemReserved": {"memory": "much"}}}`, w.subnets...):           "EC2NodeClass default: memory: ",
+		class(t, `{"kubelet": {"evictionHard": {"memory.available": "a lot%"}}}`, w.subnets...): "EC2NodeClass default: memory.available: ",
+		class(t, `{"amiSelectorTerms": [{"alias": "windows2022@latest"}]}`, w.subnets...):       "its nodes run Windows",
+		class(t, `{}`): "the status of EC2NodeClass default lists no subnets",
 	} {
-		if _, err := account.ParseClass(json.RawMessage(object)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %s", object, err, want)
-		}
-	}
-}
-
-func TestTheCNIHasAModeOrIsUnknown(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		env  map[string]string
-		want fit.CNI
-		why  string
-	}{
-		"no VPC CNI":        {nil, fit.CNI{}, "the cluster has no DaemonSet kube-system/aws-node"},
-		"defaults":          {map[string]string{}, fit.CNI{WarmInterfaces: 1, WarmPrefixes: 1}, ""},
-		"prefixes":          {map[string]string{"ENABLE_PREFIX_DELEGATION": "true", "WARM_PREFIX_TARGET": "2"}, fit.CNI{Prefix: true, WarmInterfaces: 1, WarmPrefixes: 2}, ""},
-		"warm addresses":    {map[string]string{"ENABLE_PREFIX_DELEGATION": "false", "WARM_IP_TARGET": "5", "WARM_ENI_TARGET": "0"}, fit.CNI{WarmAddresses: 5, WarmPrefixes: 1}, ""},
-		"IPv6":              {map[string]string{"ENABLE_IPv6": "true"}, fit.CNI{Apart: true, WarmInterfaces: 1, WarmPrefixes: 1}, ""},
-		"custom networking": {map[string]string{"AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "1"}, fit.CNI{Apart: true, WarmInterfaces: 1, WarmPrefixes: 1}, "custom networking"},
-		"no number":         {map[string]string{"WARM_IP_TARGET": "some"}, fit.CNI{WarmInterfaces: 1, WarmPrefixes: 1}, "sets WARM_IP_TARGET to a value that is not a number"},
-	} {
-		got, failed := account.CNI(c.env)
-		if got != c.want || len(failed) > 1 || (len(failed) == 1) != (c.why != "") || c.why != "" && (failed[0].Adds || failed[0].Name != "addresses of pods" || !strings.Contains(failed[0].Why, c.why)) {
-			t.Errorf("%s: %+v with %+v, want %+v", name, got, failed, c.want)
+		got := w.roomOf(t, cluster{object, map[string]string{}})
+		if len(got.Unknown) != 1 || got.Unknown[0].Name != "instance types of NodePool default" || !strings.HasPrefix(got.Unknown[0].Why, want) {
+			t.Errorf("%s: unknown %+v, want %s", object, got.Unknown, want)
 		}
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/fit"
 )
 
-// CNI returns the mode of the VPC CNI from the environment of the container aws-node of
+// mode returns the mode of the VPC CNI from the environment of the container aws-node of
 // the DaemonSet kube-system/aws-node. A nil environment is a cluster without the
 // DaemonSet. The readings are the parts of the mode that are unknown.
-func CNI(env map[string]string) (fit.CNI, []fit.Reading) {
+func mode(env map[string]string) (fit.CNI, []fit.Reading) {
 	const name = "addresses of pods"
 	if env == nil {
 		return fit.CNI{}, []fit.Reading{{Name: name, Why: "the cluster has no DaemonSet kube-system/aws-node, so its CNI is unknown"}}

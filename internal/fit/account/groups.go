@@ -14,20 +14,20 @@ import (
 	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
-// A Group is a managed node group. Into adds its Shapes.
-type Group struct {
+// A group is a managed node group, without its Shapes.
+type group struct {
 	fit.Group
 
-	class         Class
+	class         class
 	capacityType  string
 	instanceTypes []string // in the order of preference
 }
 
 // without returns the reason why a node group has no instance types.
-func (g Group) without() string {
+func (g group) without() string {
 	switch {
-	case g.class.Family == windows:
-		return g.class.without(true)
+	case g.class.family == windows:
+		return g.class.without()
 	case len(g.instanceTypes) == 0:
 		return "its launch template sets them, and gitlatch does not read launch templates"
 	}
@@ -35,7 +35,7 @@ func (g Group) without() string {
 }
 
 // groups returns the managed node groups of the cluster.
-func (r Reader) groups(ctx context.Context) (all []Group, failed []fit.Reading) {
+func (r Reader) groups(ctx context.Context) (all []group, failed []fit.Reading) {
 	var names []string
 	pages := eks.NewListNodegroupsPaginator(r.EKS, &eks.ListNodegroupsInput{ClusterName: aws.String(r.Cluster)})
 	for pages.HasMorePages() {
@@ -55,7 +55,7 @@ func (r Reader) groups(ctx context.Context) (all []Group, failed []fit.Reading) 
 			failed = append(failed, adding(unread("managed node group "+name, "eks:DescribeNodegroup", err)))
 		case answer.Nodegroup.Status == types.NodegroupStatusDeleting: // its nodes go
 		default:
-			all = append(all, group(*answer.Nodegroup))
+			all = append(all, groupOf(*answer.Nodegroup))
 		}
 	}
 	return all, failed
@@ -66,16 +66,16 @@ var effects = map[types.TaintEffect]string{
 	types.TaintEffectNoSchedule: "NoSchedule", types.TaintEffectNoExecute: "NoExecute", types.TaintEffectPreferNoSchedule: "PreferNoSchedule",
 }
 
-func group(n types.Nodegroup) Group {
+func groupOf(n types.Nodegroup) group {
 	name := aws.ToString(n.NodegroupName)
 	family, _, _ := strings.Cut(string(n.AmiType), "_") // "AL2023_x86_64_STANDARD"
-	g := Group{
+	g := group{
 		Group: fit.Group{Name: name, Subnets: n.Subnets, Labels: map[string]string{}},
-		class: Class{
-			Name:    name,
-			Subnets: n.Subnets,
-			Storage: int64(aws.ToInt32(n.DiskSize)) * gib,
-			Family:  strings.ToLower(family),
+		class: class{
+			name:    name,
+			subnets: n.Subnets,
+			storage: int64(aws.ToInt32(n.DiskSize)) * gib,
+			family:  strings.ToLower(family),
 			managed: true,
 		},
 		capacityType:  onDemand,
@@ -97,7 +97,7 @@ func group(n types.Nodegroup) Group {
 }
 
 // shapes returns the instance types of the group, in its order of preference.
-func (g Group) shapes(a Account) (all []fit.Shape) {
+func (g group) shapes(a account) (all []fit.Shape) {
 	of := lists.Index(a.shapes(g.class, []string{g.capacityType}), func(s fit.Shape) string { return s.Name })
 	for _, name := range g.instanceTypes {
 		if s, has := of[name]; has {

@@ -12,10 +12,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/fit"
 )
 
-// A VCPUs is a quota of EC2 with its code.
-type VCPUs struct {
+// A quota is a quota of EC2 with its code.
+type quota struct {
 	fit.VCPUs
-	Code string // "L-1216C47A"
+	code string // "L-1216C47A"
 }
 
 const (
@@ -73,7 +73,7 @@ const listQuotas = "servicequotas:ListServiceQuotas"
 
 // quotas returns the vCPU quotas of EC2. A quota that Service Quotas could not read is
 // missing in the list, and a reading names it.
-func (r Reader) quotas(ctx context.Context) (all []VCPUs, failed []fit.Reading) {
+func (r Reader) quotas(ctx context.Context) (all []quota, failed []fit.Reading) {
 	wanted := map[string]bool{}
 	for _, by := range codes {
 		for _, code := range by {
@@ -94,7 +94,7 @@ func (r Reader) quotas(ctx context.Context) (all []VCPUs, failed []fit.Reading) 
 			case q.Value == nil:
 				failed = append(failed, fit.Reading{Name: "EC2 vCPU quota " + name, Adds: true, Why: listQuotas + ": the response has no value" + because(q.ErrorReason)})
 			default:
-				all = append(all, VCPUs{Code: code, VCPUs: fit.VCPUs{Name: name, Limit: int64(*q.Value)}})
+				all = append(all, quota{code: code, VCPUs: fit.VCPUs{Name: name, Limit: int64(*q.Value)}})
 			}
 		}
 	}

@@ -48,14 +48,14 @@ func (r Reader) types(ctx context.Context) (all []types.InstanceTypeInfo, zones 
 
 // shapes returns the instance types that can start in the subnets of a class. It leaves
 // out capacity types without a quota, unless no quota could be read.
-func (a Account) shapes(c Class, capacityTypes []string) (all []fit.Shape) {
-	if strings.HasPrefix(c.Family, windows) {
+func (a account) shapes(c class, capacityTypes []string) (all []fit.Shape) {
+	if strings.HasPrefix(c.family, windows) {
 		return nil
 	}
-	zones := a.zonesOf(c.Subnets)
+	zones := a.zonesOf(c.subnets)
 	quotas := map[string]string{} // names by code
-	for _, v := range a.VCPUs {
-		quotas[v.Code] = v.Name
+	for _, v := range a.quotas {
+		quotas[v.code] = v.Name
 	}
 	for _, t := range a.types {
 		s := fit.Shape{Name: string(t.InstanceType), VCPUs: vcpus(t)}
@@ -80,7 +80,7 @@ func (a Account) shapes(c Class, capacityTypes []string) (all []fit.Shape) {
 		for name, n := range c.reserved(s.Capacity, limit) {
 			s.Allocatable[name] = max(s.Allocatable[name]-n, 0)
 		}
-		s.Labels = labels(t, a.Region)
+		s.Labels = labels(t, a.region)
 		if !c.managed {
 			maps.Copy(s.Labels, karpenters(t))
 		}
@@ -126,19 +126,19 @@ func interfaces(n *types.NetworkInfo) int64 {
 
 // capacity returns the capacity of a node. interfaces is the number of pods that the
 // network interfaces allow.
-func (c Class) capacity(t types.InstanceTypeInfo, interfaces int64) fit.Resources {
-	pods := cmp.Or(c.MaxPods, interfaces)
+func (c class) capacity(t types.InstanceTypeInfo, interfaces int64) fit.Resources {
+	pods := cmp.Or(c.maxPods, interfaces)
 	switch {
 	case c.managed && vcpus(t) < 30: // EKS limits the nodes of its groups
 		pods = min(pods, 110)
 	case c.managed:
 		pods = min(pods, 250)
 	}
-	if c.PerCPU > 0 {
-		pods = min(pods, c.PerCPU*vcpus(t))
+	if c.perCPU > 0 {
+		pods = min(pods, c.perCPU*vcpus(t))
 	}
-	all := fit.Resources{fit.CPU: 1000 * vcpus(t), fit.Memory: memory(t), fit.Storage: cmp.Or(c.Storage, 20*gib), fit.Pods: pods}
-	if disks := t.InstanceStorageInfo; c.Local && disks != nil {
+	all := fit.Resources{fit.CPU: 1000 * vcpus(t), fit.Memory: memory(t), fit.Storage: cmp.Or(c.storage, 20*gib), fit.Pods: pods}
+	if disks := t.InstanceStorageInfo; c.local && disks != nil {
 		all[fit.Storage] = aws.ToInt64(disks.TotalSizeInGB) * 1e9
 	}
 	if t.GpuInfo != nil {

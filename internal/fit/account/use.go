@@ -94,7 +94,7 @@ func replaced(tags []types.Tag, cluster string) bool {
 
 // occupy subtracts the present use from the quotas, and adds the freed addresses to the
 // subnets. For instance types without a number of vCPUs, it adds a reading.
-func (a *Account) occupy(u use) {
+func (a *account) occupy(u use) {
 	vcpus := map[string]int64{}
 	for _, t := range a.types {
 		vcpus[string(t.InstanceType)] = int64(aws.ToInt32(t.VCpuInfo.DefaultVCpus))
@@ -107,14 +107,14 @@ func (a *Account) occupy(u use) {
 			unknown[i.kind] = true
 		}
 	}
-	for i, v := range a.VCPUs {
-		a.VCPUs[i].Used = used[v.Code]
+	for i, q := range a.quotas {
+		a.quotas[i].Used = used[q.code]
 	}
-	for i, s := range a.Subnets {
-		a.Subnets[i].Free += u.freed[s.ID]
+	for i, s := range a.subnets {
+		a.subnets[i].Free += u.freed[s.ID]
 	}
 	if len(unknown) > 0 {
-		a.Unknown = append(a.Unknown, fit.Reading{Name: "vCPUs in use in " + a.Region,
+		a.unknown = append(a.unknown, fit.Reading{Name: "vCPUs in use in " + a.region,
 			Why: "the number of vCPUs of these instance types is unknown: " + strings.Join(slices.Sorted(maps.Keys(unknown)), ", ")})
 	}
 }
