@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,12 +45,28 @@ func startCluster(t *testing.T) cluster {
 	return c
 }
 
-// place places a fleet, and removes it again.
+// place places a fleet twice, with its workloads in both orders, and removes it again.
 func (c cluster) place(t *testing.T, f fleet) answer {
 	t.Helper()
-	var nodes, daemons, workloads []any
+	a := answer{Name: f.Name}
+	for range 2 {
+		f.Objects = slices.Clone(f.Objects)
+		slices.Reverse(f.Objects)
+		a.Runs = append(a.Runs, c.start(t, f))
+		c.stop(t)
+	}
+	return a
+}
+
+// start places a fleet. If it has NodePools, Karpenter adds nodes, each round those of its
+// schedule for the pods that have no node then.
+func (c cluster) start(t *testing.T, f fleet) run {
+	t.Helper()
+	var pools, nodes, daemons, workloads []any
 	for _, object := range f.Objects {
 		switch object.(type) {
+		case *pool:
+			pools = append(pools, object)
 		case *corev1.Node:
 			nodes = append(nodes, object)
 		case *appsv1.Deployment, *appsv1.StatefulSet:
@@ -63,11 +80,54 @@ func (c cluster) place(t *testing.T, f fleet) answer {
 		c.settle(t, nil)
 	}
 	c.create(t, workloads)
-	a := answer{Name: f.Name, Runs: []run{c.settle(t, workloads)}}
+	r := c.settle(t, workloads)
+	for launched := 0; pools != nil && r.Pending != nil; {
+		added := c.karpenter(t, f, pools)
+		if added == nil {
+			return r
+		}
+		var objects []any
+		for _, n := range added {
+			launched++
+			n.Name = fmt.Sprintf("karpenter-%d", launched)
+			n.Spec.ProviderID, n.Labels[corev1.LabelHostname] = "aws:///"+n.Name, n.Name
+			objects = append(objects, n)
+		}
+		c.create(t, objects)
+		r = c.settle(t, workloads)
+	}
+	return r
+}
+
+// karpenter returns the nodes that Karpenter launches in one round.
+func (c cluster) karpenter(t *testing.T, f fleet, pools []any) []*corev1.Node {
+	t.Helper()
+	v, err := c.view(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := fleet{Name: f.Name, InstanceTypes: f.InstanceTypes, Objects: pools, Rounds: 1}
+	for i := range v.daemons.Items {
+		v.daemons.Items[i].APIVersion, v.daemons.Items[i].Kind = "apps/v1", "DaemonSet"
+		now.Objects = append(now.Objects, v.daemons.Items[i])
+	}
+	for i := range v.nodes.Items {
+		v.nodes.Items[i].APIVersion, v.nodes.Items[i].Kind = "v1", "Node"
+		now.Objects = append(now.Objects, v.nodes.Items[i])
+	}
+	for i := range v.pods.Items {
+		v.pods.Items[i].APIVersion, v.pods.Items[i].Kind = "v1", "Pod"
+		now.Objects = append(now.Objects, v.pods.Items[i])
+	}
+	return karpenter(t, []fleet{now})[0].Runs[0].Objects
+}
+
+// stop removes the fleet.
+func (c cluster) stop(t *testing.T) {
+	t.Helper()
 	c.Kubectl(t, "", "delete", "deployments,statefulsets,daemonsets,resourcequotas", "--all", "--all-namespaces")
 	c.Kubectl(t, "", "wait", "--for=delete", "pods", "--all", "--all-namespaces", "--timeout=180s")
 	c.Kubectl(t, "", "delete", "nodes", "--all")
-	return a
 }
 
 func (c cluster) create(t *testing.T, objects []any) {
@@ -86,7 +146,7 @@ func (c cluster) create(t *testing.T, objects []any) {
 // and kube-scheduler has nothing left to try. It returns where the pods are.
 func (c cluster) settle(t *testing.T, workloads []any) (r run) {
 	t.Helper()
-	calm := 0
+	calm, last := 0, error(nil)
 	err := controlplane.Eventually(t.Context(), settles, func(ctx context.Context) error {
 		v, err := c.view(ctx)
 		if err == nil {
@@ -98,13 +158,16 @@ func (c cluster) settle(t *testing.T, workloads []any) (r run) {
 		calm++
 		if err != nil {
 			calm = 0
+			if ctx.Err() == nil {
+				last = err
+			}
 		} else if calm < 3 { // an event may be on its way to kube-scheduler
 			err = errors.New("the cluster is calm since a moment ago")
 		}
 		return err
 	})
 	if err != nil {
-		t.Fatalf("place the fleet: %v", err)
+		t.Fatalf("place the fleet: %v, %v", err, last)
 	}
 	return r
 }
@@ -143,7 +206,7 @@ func (v view) moves() error {
 			return fmt.Errorf("DaemonSet %s has not all pods", d.Name)
 		}
 	}
-	waiting := 0
+	waiting, why := 0, ""
 	for _, pod := range v.pods.Items {
 		switch {
 		case pod.DeletionTimestamp != nil || pod.Status.NominatedNodeName != "":
@@ -152,11 +215,14 @@ func (v view) moves() error {
 		case unschedulable(pod) == "":
 			return fmt.Errorf("kube-scheduler has not tried pod %s", pod.Name)
 		default:
-			waiting++
+			waiting, why = waiting+1, pod.Name+": "+unschedulable(pod)
 		}
 	}
+	if len(v.nodes.Items) == 0 {
+		return nil // kube-scheduler tries again and again
+	}
 	if v.queue["active"] > 0 || v.queue["backoff"] > 0 || v.queue["unschedulable"] != waiting {
-		return fmt.Errorf("%d pods have no node, and the queues of kube-scheduler are %v", waiting, v.queue)
+		return fmt.Errorf("%d pods have no node, and the queues of kube-scheduler are %v: %s", waiting, v.queue, why)
 	}
 	return nil
 }

@@ -16,7 +16,8 @@ type fleet struct {
 	Name          string    `json:"name"`
 	Objects       []any     `json:"objects"`
 	InstanceTypes []machine `json:"instanceTypes,omitempty"`
-	Orders        int       `json:"orders"`
+	Orders        int       `json:"orders,omitempty"`
+	Rounds        int       `json:"rounds,omitempty"` // maximum number of rounds of Karpenter; 0 is no maximum
 	tight         bool      // a limit is within one node of the ask
 }
 

@@ -65,7 +65,7 @@ func shapes(p fit.Pool, all []machine) (sorted []fit.Shape) {
 		}
 		offers := slices.SortedFunc(slices.Values(m.Offerings), func(a, b offering) int { return cmp.Compare(a.Price, b.Price) })
 		for _, o := range offers {
-			shape.Offers = append(shape.Offers, fit.Offer{Zone: o.Zone, CapacityType: o.CapacityType})
+			shape.Offers = append(shape.Offers, fit.Offer{Zone: o.Zone, CapacityType: o.CapacityType, Price: o.Price})
 			if allows(p, fit.Zone, o.Zone) && allows(p, fit.CapacityType, o.CapacityType) {
 				prices[m.Name] = min(prices[m.Name], o.Price)
 			}
@@ -128,7 +128,7 @@ func (s *score) compare(t *testing.T, f fleet, got fit.Answer, want answer) {
 var (
 	fleets = flag.Int("fleets", 0, "number of random fleets with Karpenter; a quarter as many are without; 0 skips the comparison")
 	seed   = flag.Uint64("seed", 0, "the seed of the first fleet; 0 draws it")
-	only   = flag.String("only", "", "karpenter or nodes: fleets of this kind only")
+	only   = flag.String("only", "", "karpenter, nodes or live: fleets of this kind only")
 )
 
 // Karpenter and kube-scheduler place every fleet that gitlatch calls placeable.
@@ -141,8 +141,8 @@ func TestFit(t *testing.T) {
 		first = 1 + rand.Uint64N(1e6)
 	}
 	var s score
-	if *only != "nodes" {
-		all := karpenterFleets(t, first, *fleets)
+	all := karpenterFleets(t, first, *fleets)
+	if *only == "" || *only == "karpenter" {
 		for i, want := range karpenter(t, all) {
 			s.compare(t, all[i], judge(t, all[i]), want)
 		}
@@ -150,8 +150,16 @@ func TestFit(t *testing.T) {
 	if *only != "karpenter" {
 		c := startCluster(t)
 		for i := range (*fleets + 3) / 4 {
-			f := nodesFleet(first + uint64(i))
-			s.compare(t, f, judge(t, f), c.place(t, f))
+			if *only != "live" {
+				f := nodesFleet(first + uint64(i))
+				s.compare(t, f, judge(t, f), c.place(t, f))
+			}
+			if *only != "nodes" && i%2 == 0 {
+				f := all[i]
+				f.Name += "-live"
+				s.compare(t, f, judge(t, f), answer{Name: f.Name, Runs: []run{c.start(t, f)}})
+				c.stop(t)
+			}
 		}
 	}
 	for _, figure := range []struct {

@@ -28,8 +28,9 @@ type run struct {
 		Pool string `json:"pool"`
 		Type string `json:"type"`
 	} `json:"nodes"`
-	Placed  int       `json:"placed"`
-	Pending []pending `json:"pending"`
+	Objects []*corev1.Node `json:"objects"` // Nodes as objects
+	Placed  int            `json:"placed"`
+	Pending []pending      `json:"pending"`
 }
 
 type pending struct {
