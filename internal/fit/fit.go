@@ -171,7 +171,12 @@ type Shape struct {
 
 // An Offer is a zone and a capacity type in which a Shape can start. Quota is the name of
 // the VCPUs that it counts toward, or "" without a quota.
-type Offer struct{ Zone, CapacityType, Quota string }
+// Karpenter starts the offer with the lowest Price. Offers without prices start in the order
+// of Pool.Shapes.
+type Offer struct {
+	Zone, CapacityType, Quota string
+	Price                     float64 // in any unit; 0 is unknown
+}
 
 // A Pool is a NodePool of Karpenter. Karpenter tries pools with a higher Weight first. For
 // equal weights, it tries the name that is later in the alphabet first.

@@ -100,20 +100,22 @@ func (p *problem) solve(lifted lift) *state {
 
 func byPriority(a, b *pod) int { return cmp.Compare(b.Priority, a.Priority) }
 
-// once runs the solver once.
+// once runs the solver once. Karpenter places pods by size. The scheduler of Kubernetes
+// places them by priority and then by age, so the seeds try the smallest first, which is the
+// worst order, then the workloads in any order, and then their pods in any order.
 func (p *problem) once(lifted lift, seed uint64, priority bool) *state {
 	s := p.start(lifted, seed)
-	order, equal := slices.Clone(p.pods), func(a, b *pod) bool {
-		return a.need[atCPU] == b.need[atCPU] && a.need[atMemory] == b.need[atMemory]
-	}
+	order, mixed := slices.Clone(p.pods), seed > 0
+	equal := func(a, b *pod) bool { return a.need[atCPU] == b.need[atCPU] && a.need[atMemory] == b.need[atMemory] }
 	if p.spreads {
 		slices.Reverse(order)
-		equal = func(a, b *pod) bool { return seed > 0 && a.Priority == b.Priority }
+		mixed = seed%3 == 0 && seed > 0
+		equal = func(a, b *pod) bool { return seed%3 != 1 && seed > 0 && a.Priority == b.Priority }
 	}
 	if priority || p.spreads {
 		slices.SortStableFunc(order, byPriority)
 	}
-	s.arrange(order, equal)
+	s.arrange(order, equal, mixed)
 	s.run()
 	return s
 }

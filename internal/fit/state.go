@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -263,9 +264,9 @@ func (s *state) draw(n int) int {
 // interleaved is the maximum number of equal pods that arrange mixes one by one.
 const interleaved = 4096
 
-// arrange sets the visits: the pods in order. A seed mixes pods that equal reports to have
-// no order.
-func (s *state) arrange(order []*pod, equal func(a, b *pod) bool) {
+// arrange sets the visits: the pods in order. A seed mixes the workloads that equal reports
+// to have no order, and their pods if one is true.
+func (s *state) arrange(order []*pod, equal func(a, b *pod) bool, one bool) {
 	for len(order) > 0 {
 		n, pods := 1, int64(order[0].Pods)
 		for n < len(order) && equal(order[0], order[n]) {
@@ -273,13 +274,13 @@ func (s *state) arrange(order []*pod, equal func(a, b *pod) bool) {
 			n++
 		}
 		from := len(s.visits)
-		for _, one := range order[:n] {
-			if s.seed == 0 || pods > interleaved || n == 1 {
-				s.visits = append(s.visits, visit{one, one.Pods})
+		for _, p := range order[:n] {
+			if !one || pods > interleaved || n == 1 {
+				s.visits = append(s.visits, visit{p, p.Pods})
 				continue
 			}
-			for range one.Pods {
-				s.visits = append(s.visits, visit{one, 1})
+			for range p.Pods {
+				s.visits = append(s.visits, visit{p, 1})
 			}
 		}
 		mixed := s.visits[from:]
@@ -488,45 +489,45 @@ func (s *state) launch() bool {
 	return again
 }
 
-// cheapest returns the options of a claim that can start, the cheapest first. Prices differ
-// by zone and time, so a seed mixes the options with as many CPUs as the first.
-func (s *state) cheapest(n *node) []*option {
+// A start is an offer of an option.
+type start struct {
+	*option
+	Offer
+}
+
+// starts returns the offers with which a claim can start, the cheapest first. Offers with
+// equal prices keep the order of the shapes, which a seed mixes within a shape.
+func (s *state) starts(n *node) (all []start) {
+	zone, kind := n.req.get(Zone), n.req.get(CapacityType)
 	allowed := n.source.allowed(n.req, s.closed)
-	options := slices.DeleteFunc(slices.Clone(n.options), func(o *option) bool { return !allowed[o.index] })
-	for i, same := 1, 1; i < len(options); i++ {
-		if options[i].cap[atCPU] != options[0].cap[atCPU] {
-			continue
-		}
-		same++
-		if s.draw(same) == 1 {
-			options[0], options[i] = options[i], options[0]
+	for _, o := range n.options {
+		from := s.draw(len(o.Offers))
+		for i := range o.Offers {
+			at := o.Offers[(from+i)%len(o.Offers)]
+			if allowed[o.index] && zone.has(at.Zone) && kind.has(at.CapacityType) && !s.closed[closing{o, at}] {
+				all = append(all, start{o, at})
+			}
 		}
 	}
-	return options
+	slices.SortStableFunc(all, func(a, b start) int { return cmp.Compare(a.Price, b.Price) })
+	return all
 }
 
 // launches starts a claim. It closes the offers that a quota or a subnet refuses.
 func (s *state) launches(n *node) bool {
-	for _, o := range s.cheapest(n) {
-		zone, kind := n.req.get(Zone), n.req.get(CapacityType)
-		from := s.draw(len(o.Offers))
-		for i := range o.Offers {
-			at := o.Offers[(from+i)%len(o.Offers)]
-			if !zone.has(at.Zone) || !kind.has(at.CapacityType) || s.closed[closing{o, at}] {
-				continue
-			}
-			if limit, ok := s.begin(n, n.source.template, o, at); !ok {
-				s.closed[closing{o, at}] = true
-				s.refused[n.source.template] = limit
-				continue
-			}
-			n.free, n.total = slices.Clone(o.free), o.free
-			n.free.add(n.used, -1)
-			n.source.used.add(o.cap, 1)
-			n.source.made++
-			n.req, n.options = s.labeled(n, o, at), nil
-			return true
+	for _, with := range s.starts(n) {
+		o, at := with.option, with.Offer
+		if limit, ok := s.begin(n, n.source.template, o, at); !ok {
+			s.closed[closing{o, at}] = true
+			s.refused[n.source.template] = limit
+			continue
 		}
+		n.free, n.total = slices.Clone(o.free), o.free
+		n.free.add(n.used, -1)
+		n.source.used.add(o.cap, 1)
+		n.source.made++
+		n.req, n.options = s.labeled(n, o, at), nil
+		return true
 	}
 	return false
 }
