@@ -318,7 +318,7 @@ func (s *state) accepts(n *node, one *pod, v *variant) (*req, []*option) {
 
 // filter returns the options of a claim with the labels that have room for one more pod.
 func (s *state) filter(n *node, r *req, need vec) []*option {
-	if r == n.req && n.used.within(need, n.least) {
+	if n.pods > 0 && r == n.req && n.used.within(need, n.least) {
 		return n.options
 	}
 	allowed := n.source.allowed(r, s.closed)

@@ -19,9 +19,9 @@ func (l Limit) describe(p Pending, full string) (text, remedy string) {
 	case LimitPool:
 		return fmt.Sprintf("%s reaches its limit of %s %s", l.Object, have, l.Resource), fmt.Sprintf("raise the %s limit of %s from %s to at least %s", l.Resource, l.Object, have, need)
 	case LimitGroup:
-		return fmt.Sprintf("%s has at most %s nodes%s", l.Object, have, full), fmt.Sprintf("raise the maximum size of %s from %s to at least %s nodes", l.Object, have, need)
+		return fmt.Sprintf("the maximum size of %s is %s%s", l.Object, have, full), fmt.Sprintf("raise the maximum size of %s from %s to at least %s", l.Object, have, need)
 	case LimitNodes:
-		return fmt.Sprintf("the cluster has %s %s, which no autoscaler adds%s", have, l.Object, full), fmt.Sprintf("raise the number of %s from %s to at least %s", l.Object, have, need)
+		return fmt.Sprintf("the number of %s is %s, and no autoscaler adds nodes%s", l.Object, have, full), fmt.Sprintf("raise the number of %s from %s to at least %s", l.Object, have, need)
 	case LimitVCPUs:
 		return fmt.Sprintf("the account's quota %q allows %s vCPUs", l.Object, have), fmt.Sprintf("raise the quota %q from %s to at least %s vCPUs", l.Object, have, need)
 	case LimitAddresses:
