@@ -66,7 +66,19 @@ func TestAPropertyLimitsThePlaces(t *testing.T) {
 		"spread by zone on a full zone": {web(rule(fit.Rule{Kind: fit.Spread, Key: fit.Zone, Skew: 1})), fixed(3, func(n *fit.Node) {
 			n.Allocatable[fit.CPU] = map[string]int64{"a": 3900, "b": 3900, "c": 900}[n.Labels[fit.Zone]]
 		}), 5},
-		"spread over more zones":            {web(rule(fit.Rule{Kind: fit.Spread, Key: fit.Zone, Skew: 1, MinDomains: 3})), fixed(2), 2},
+		"spread over more zones": {web(rule(fit.Rule{Kind: fit.Spread, Key: fit.Zone, Skew: 1, MinDomains: 3})), fixed(2), 2},
+		"a spread that does not count a node": {[]fit.Ask{
+			ask("web", 2, 900, 2, rule(fit.Rule{Kind: fit.Spread, Key: fit.Zone, Skew: 1, Peers: fit.Term{}}), where(in("disk", "ssd"))),
+			ask("api", 2, 1000, 2, where(in("disk", "hdd"))),
+		}, fixed(4, func(n *fit.Node) {
+			n.Labels["disk"] = map[bool]string{true: "hdd", false: "ssd"}[n.Name == "ip-03"]
+			n.Allocatable[fit.CPU] = map[string]int64{"ip-00": 3900, "ip-01": 900, "ip-03": 3900}[n.Name]
+		}), 4},
+		"a DaemonSet without requests":     {web(), fit.Room{Nodes: fixed(1, func(n *fit.Node) { n.Allocatable[fit.Pods] = 3 }).Nodes, Daemons: []fit.Daemon{{}}}, 2},
+		"a DaemonSet without a toleration": {[]fit.Ask{ask("web", 4, 900, 2, func(a *fit.Ask) { a.Tolerations = []fit.Toleration{{Op: "Exists"}} })}, fit.Room{Nodes: fixed(1, tainted("NoSchedule")).Nodes, Daemons: []fit.Daemon{{Requests: fit.Resources{fit.CPU: 1000}}}}, 4},
+		"the soft taint of a pool":         {web(), pools(pool(func(p *fit.Pool) { p.Taints = []fit.Taint{{Key: "team", Effect: "PreferNoSchedule"}} })), 6},
+		"addresses of a present node": {[]fit.Ask{ask("web", 12, 1, 0)}, fit.Room{Nodes: nodes(1, "ng"), Subnets: []fit.Subnet{{ID: "subnet-a", Zone: "a", Free: 15}},
+			Groups: []fit.Group{{Name: "ng", Size: 1, Shapes: pool().Shapes[:1], Subnets: []string{"subnet-a"}}}}, 9},
 		"spread by host":                    {web(rule(fit.Rule{Kind: fit.Spread, Key: fit.Hostname, Skew: 1})), fixed(2), 6},
 		"spread by host, with a small node": {web(rule(fit.Rule{Kind: fit.Spread, Key: fit.Hostname, Skew: 1})), fixed(2, func(n *fit.Node) { n.Allocatable[fit.CPU] = map[string]int64{"ip-00": 900, "ip-01": 7000}[n.Name] }), 3},
 		"a soft spread":                     {web(rule(fit.Rule{Kind: fit.Spread, Key: fit.Zone, Skew: 1, Soft: true, MinDomains: 3})), fixed(2), 6},
@@ -93,6 +105,48 @@ func TestAPropertyLimitsThePlaces(t *testing.T) {
 				t.Errorf("want %d pods placed: %+v %+v", c.placed, a, a.Limit)
 			}
 		})
+	}
+}
+
+// Karpenter tries the pool with the higher weight first, and then the later name.
+func TestKarpenterTriesPoolsInOrder(t *testing.T) {
+	t.Parallel()
+	small := pool(func(p *fit.Pool) { p.Name, p.Shapes = "small", p.Shapes[:1] })
+	large := pool(func(p *fit.Pool) { p.Name, p.Shapes = "large", p.Shapes[1:] })
+	for nodes, weight := range map[int64]int32{1: 5, 2: 0} {
+		large.Weight = weight
+		if a := fit.Judge([]fit.Ask{ask("web", 8, 900, 2)}, fit.Room{Pools: []fit.Pool{small, large}}); a.Nodes != nodes {
+			t.Errorf("weight %d of the pool with the large nodes: want %d nodes: %+v", weight, nodes, a)
+		}
+	}
+}
+
+// After each remedy, all pods fit.
+func TestARemedyIsEnough(t *testing.T) {
+	t.Parallel()
+	asks, _ := large()
+	asks = asks[:40]
+	found := map[string]bool{}
+	for limit := int64(2); limit < 400; limit += 7 {
+		for _, resource := range []string{fit.CPU, fit.Memory} {
+			unit := map[string]int64{fit.CPU: 1000, fit.Memory: 4 * gi}[resource]
+			room := fit.Room{Pools: []fit.Pool{pool(func(p *fit.Pool) { p.Limits = fit.Resources{resource: limit * unit} })}}
+			a := fit.Judge(asks, room)
+			found[string(a.Verdict)] = true
+			if a.Verdict == fit.Fits {
+				continue
+			}
+			if a.Limit.Need <= a.Limit.Have {
+				t.Errorf("%s limit %d: %+v", resource, limit, a.Limit)
+			}
+			room.Pools[0].Limits[resource] = a.Limit.Need
+			if after := fit.Judge(asks, room); after.Verdict != fit.Fits {
+				t.Errorf("%s limit %d -> %d: %+v", resource, limit, a.Limit.Need, after)
+			}
+		}
+	}
+	if len(found) != 2 {
+		t.Errorf("verdicts: %v", found)
 	}
 }
 
