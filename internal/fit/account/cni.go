@@ -33,6 +33,7 @@ func mode(env map[string]string) (fit.CNI, []fit.Reading) {
 		WarmInterfaces: number("WARM_ENI_TARGET", 1),
 		WarmPrefixes:   number("WARM_PREFIX_TARGET", 1),
 		WarmAddresses:  number("WARM_IP_TARGET", 0),
+		MinAddresses:   number("MINIMUM_IP_TARGET", 0),
 	}
 	if yes("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG") {
 		c.Apart = true
