@@ -110,6 +110,9 @@ func drilling(c map[string]any, s sample) map[string]any {
 	if hub := own["HubClusterName"]; hub != "" {
 		c["gitops"] = map[string]any{"eks": map[string]any{"name": hub, "region": region}, "destination": own["HubDestination"]}
 	}
+	if standby := own["StandbyClusterName"]; standby != "" {
+		c["standby"] = map[string]any{"eks": map[string]any{"name": standby, "region": own["StandbyRegion"]}}
+	}
 	if folders := own["BuildPaths"]; folders != "" {
 		c["build"] = map[string]any{"paths": lists.Map(strings.Split(folders, ","), func(folder string) any { return folder })}
 	}

@@ -50,6 +50,8 @@ func via(service string) map[string]string {
 func from(account string) map[string]string {
 	return map[string]string{"aws:SourceAccount": account, "aws:SecureTransport": "true"}
 }
+func in(region string) map[string]string     { return map[string]string{"aws:RequestedRegion": region} }
+func nodegroups(region string) string        { return "arn:aws:eks:" + region + ":" + account + ":nodegroup/" }
 func externally(id string) map[string]string { return map[string]string{"sts:ExternalId": id} }
 
 const (
@@ -153,6 +155,21 @@ var requests = []request{
 
 	{"find the cluster to drill", allow, "github", "DrillRole", "", "eks:DescribeCluster", clusters + "prod-eu-blue", "", nil},
 	{"find another cluster to drill", deny, "github", "DrillRole", "", "eks:DescribeCluster", clusters + "prod-eu", "", nil},
+	{"read the subnets for a drill", allow, "github", "DrillRole", "", "ec2:DescribeSubnets", "*", "", in(region)},
+	{"read the subnets for a drill in a VPC", allow, "codecommit", "DrillRole", "", "ec2:DescribeSubnets", "*", "",
+		map[string]string{"aws:RequestedRegion": "us-west-2", "lambda:SourceFunctionArn": "arn:aws:lambda:" + region + ":" + account + ":function:drill"}},
+	{"read the subnets of another Region", deny, "github", "DrillRole", "", "ec2:DescribeSubnets", "*", "", in("us-west-2")},
+	{"read the quotas of the standby's Region", allow, "codecommit", "DrillRole", "", "servicequotas:ListServiceQuotas", "*", "", in("us-west-2")},
+	{"raise a quota", deny, "github", "DrillRole", "", "servicequotas:RequestServiceQuotaIncrease", "*", "", in(region)},
+	{"start an instance", deny, "github", "DrillRole", "", "ec2:RunInstances", "arn:aws:ec2:" + region + ":" + account + ":instance/*", "", in(region)},
+	{"list the node groups", allow, "github", "DrillRole", "", "eks:ListNodegroups", clusters + "prod-eu-blue", "", nil},
+	{"describe a node group", allow, "github", "DrillRole", "", "eks:DescribeNodegroup", nodegroups(region) + "prod-eu-blue/base/0a1b", "", nil},
+	{"describe a node group of another cluster", deny, "github", "DrillRole", "", "eks:DescribeNodegroup", nodegroups(region) + "prod-eu-blue2/base/0a1b", "", nil},
+	{"change a node group", deny, "github", "DrillRole", "", "eks:UpdateNodegroupConfig", nodegroups(region) + "prod-eu-blue/base/0a1b", "", nil},
+	{"describe a node group of the standby", allow, "codecommit", "DrillRole", "", "eks:DescribeNodegroup", nodegroups("us-west-2") + "prod-us-standby/base/0a1b", "", nil},
+	{"find the standby", allow, "codecommit", "DrillRole", "", "eks:DescribeCluster", "arn:aws:eks:us-west-2:" + account + ":cluster/prod-us-standby", "", nil},
+	{"read subnets as a tick", deny, "github", "LatchRole", "", "ec2:DescribeSubnets", "*", "", in(region)},
+	{"read quotas as a tick", deny, "github", "LatchRole", "", "servicequotas:ListServiceQuotas", "*", "", in(region)},
 	{"find the hub", allow, "codecommit", "DrillRole", "", "eks:DescribeCluster", clusters + "tools", "", nil},
 	{"find another cluster than the hub", deny, "codecommit", "DrillRole", "", "eks:DescribeCluster", clusters + "prod-eu", "", nil},
 	{"find the hub as a tick", deny, "codecommit", "LatchRole", "", "eks:DescribeCluster", clusters + "tools", "", nil},

@@ -14,6 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert/sns"
 	"github.com/gitlatch/gitlatch/internal/demand"
 	"github.com/gitlatch/gitlatch/internal/eks"
+	room "github.com/gitlatch/gitlatch/internal/fit/account"
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 	"github.com/gitlatch/gitlatch/internal/repo/codecommit"
 	"github.com/gitlatch/gitlatch/internal/wiring"
@@ -63,6 +64,9 @@ var clients = map[string][]struct {
 	"github":     {{"secretsmanager", reflect.TypeFor[wiring.Vault]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
 	"spoke":      {{"secretsmanager", reflect.TypeFor[wiring.Vault]()}},
 	"demand":     {{"cloudwatch", reflect.TypeFor[demand.MetricReader]()}},
+	"account": {
+		{"ec2", reflect.TypeFor[room.EC2]()}, {"eks", reflect.TypeFor[room.EKS]()}, {"servicequotas", reflect.TypeFor[room.Quotas]()},
+	},
 }
 
 // sdkCalls are the operations that the SDK calls for us.
@@ -135,8 +139,8 @@ func restoreRightsAreUsed(t *testing.T, of templates) (broken []string) {
 // a read of a report that does not exist yet.
 var forReports = []string{"s3:GetObject", "s3:ListBucket", "s3:PutObject"}
 
-// drillRightsAreThoseOfATick compares the role of a drill with the rights for a tick and
-// for the reports of a drill.
+// drillRightsAreThoseOfATick compares the role of a drill with the rights for a tick, for
+// the reports of a drill, and for the room in the account.
 func drillRightsAreThoseOfATick(t *testing.T, of templates) (broken []string) {
 	for _, s := range samples {
 		resources := deployed(t, of, s).resources()
@@ -144,13 +148,14 @@ func drillRightsAreThoseOfATick(t *testing.T, of templates) (broken []string) {
 		if !made {
 			continue
 		}
-		want := actions(resources["LatchRole"])
+		want := append(actions(resources["LatchRole"]), listed(t, "account")...)
 		// A drill does not measure demand.
 		want = slices.DeleteFunc(want, func(action string) bool { return strings.HasPrefix(action, "cloudwatch:") })
 		if s.beside[drillSource]["DrillBucket"] != "" {
 			want = append(want, forReports...)
 		}
 		slices.Sort(want)
+		want = slices.Compact(want) // Lambda and the account both describe subnets
 		if granted := actions(role); !slices.Equal(granted, want) {
 			broken = append(broken, fmt.Sprintf("%s: a drill is granted %v, and is to have %v", s.name, granted, want))
 		}
@@ -162,7 +167,7 @@ func TestADrillCallsWhatItMay(t *testing.T) {
 	t.Parallel()
 	for _, provider := range []string{"codecommit", "github"} {
 		for _, one := range listed(t, "drill-"+provider) {
-			if !slices.Contains(slices.Concat(operations(t, provider), forReports), one) {
+			if !slices.Contains(slices.Concat(operations(t, provider), forReports, listed(t, "account")), one) {
 				t.Errorf("a drill calls %s, which no client of ours has", one)
 			}
 		}

@@ -61,9 +61,11 @@ var samples = []sample{
 	}, map[string]map[string]string{
 		monitoringSource: nil,
 		drillSource: {
-			"HubClusterName": "tools",
-			"HubDestination": "https://0A1B.gr7.eu-west-1.eks.amazonaws.com",
-			"ScheduleState":  "DISABLED",
+			"HubClusterName":     "tools",
+			"StandbyClusterName": "prod-us-standby",
+			"StandbyRegion":      "us-west-2",
+			"HubDestination":     "https://0A1B.gr7.eu-west-1.eks.amazonaws.com",
+			"ScheduleState":      "DISABLED",
 		},
 		restoreSource: {"RegionSwitchAction": "restore", "RegionSwitchNamespaces": "shop,pay"},
 	}},
@@ -304,6 +306,8 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"DrillBucket":            {"arn:aws:s3:::reports", "a", `ab"`, "Reports"},
 		"BuildPaths":             {"/apps", "a b", "a]", `a"`, "{a}", "a: b", "-a"},
 		"HubClusterName":         {`a"`, "-a"},
+		"StandbyClusterName":     {`a"`, "-a"},
+		"StandbyRegion":          {"eu", "*"},
 		"HubDestination":         {`a"`, "a b", "{a}"},
 		"GitProvider":            {"gitlab"},
 		"DemandParameter":        {"[{workload: shop/web}]", "a b", "a:b", `a"`},
