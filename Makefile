@@ -30,7 +30,7 @@ demo: bin/gitlatch ## Play a simulated day against a scratch repository
 AT_ONCE = $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 
 .PHONY: test
-test: ## Test everything, with a real control plane, Flux, Argo CD and Flagger, which are built once (some minutes)
+test: ## Test everything, with a real control plane, Flux, Argo CD, Flagger and Karpenter's scheduler, which are built once (some minutes)
 	@scripts/need.sh all
 	@scripts/npm/install.sh >/dev/null
 	@scripts/chromium/fetch.sh >/dev/null
@@ -39,6 +39,7 @@ test: ## Test everything, with a real control plane, Flux, Argo CD and Flagger, 
 	@scripts/flux/build.sh >/dev/null
 	@scripts/argocd/build.sh >/dev/null
 	@scripts/flagger/build.sh >/dev/null
+	@scripts/karpenter/build.sh >/dev/null
 	go vet ./...
 	go -C scripts/image test ./...
 	go -C scripts/release test ./...
@@ -82,6 +83,12 @@ keda: ## Test ScaledObjects with a real KEDA, from the sample to the release of 
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/keda/build.sh >/dev/null
 	go test -count=1 -timeout 30m -run '^TestKEDA$$' ./internal/restore/cluster -keda
+
+.PHONY: fit
+fit: ## Compare the answers whether a rebuild fits with Karpenter's scheduler and a real kube-scheduler, on 200 random fleets (FLEETS=160: with Karpenter, and a quarter as many without; SEED=1: the first seed, printed and drawn by default)
+	@scripts/controlplane/build.sh >/dev/null
+	@scripts/karpenter/build.sh >/dev/null
+	@$(call at-length,proof/fit -run '^TestFit$$' -fleets $(or $(FLEETS),160) -seed $(or $(SEED),0))
 
 .PHONY: lint
 lint: ## Lint Go, and the scripts where shellcheck is installed (the first run builds the linter: 5 minutes)

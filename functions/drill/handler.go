@@ -108,6 +108,9 @@ func (h *handler) drill(ctx context.Context, e event) (d drill.Document, err err
 	if err != nil {
 		return d, err
 	}
+	if r.Account, err = open.Account(ctx, h.opener); err != nil {
+		return d, err
+	}
 	r.Tick.DryRun = !e.flushes()
 	r.Exact = e.Exact
 	if end, ok := ctx.Deadline(); ok {

@@ -31,6 +31,7 @@ type drilling struct {
 	all           bool
 	paths         []string
 	url           string
+	aws           bool
 	wait          time.Duration
 	output        output[drill.Document]
 	metrics       string
@@ -81,6 +82,7 @@ Exit status:
 	c.Flags().BoolVar(&d.all, "all", false, "also list the workloads that start with all needed pods")
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder in the repository to build (repeatable)")
 	c.Flags().StringVar(&d.url, "url", "", "URL from which the cluster reads the repository (default: the URL in the configuration)")
+	registerAWS(c, &d.aws)
 	c.Flags().Var((*units.Span)(&d.wait), "lock-timeout", "maximum time to wait for a running tick")
 	c.Flags().StringVar(&d.metrics, "metrics-file", "", "path of the Prometheus textfile to write, such as gitlatch-drill.prom (not the path that \"gitlatch tick\" uses)")
 	table := func(document drill.Document, out io.Writer, s term.Style) error { return document.Table(out, s, d.all) }
@@ -118,6 +120,9 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 	defer closed(&err, parts)
 	r, err := open.Open(ctx, from, parts)
 	if err != nil {
+		return err
+	}
+	if r.Account, err = accountOf(ctx, from, d.aws); err != nil {
 		return err
 	}
 	r.Here.Repository = cmp.Or(d.url, r.Here.Repository)

@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/drill/open"
+	"github.com/gitlatch/gitlatch/internal/drill/run"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
@@ -164,4 +166,21 @@ func openFile(path string, reading bool) (latch.Store, error) {
 		return nil, err
 	}
 	return store, nil
+}
+
+// registerAWS adds the flag of the commands that compare a rebuild with an AWS account.
+func registerAWS(c *cobra.Command, aws *bool) {
+	c.Flags().BoolVar(aws, "aws", false, "also compare a rebuild with the quotas, subnets and node groups of the AWS account")
+}
+
+// accountOf opens the account that --aws reads; nil without the flag.
+func accountOf(ctx context.Context, from *wiring.Opener, wanted bool) (run.Account, error) {
+	if !wanted {
+		return nil, nil
+	}
+	found, err := open.Account(ctx, from)
+	if err == nil && found == nil {
+		err = errors.New("--aws: the configuration names no EKS cluster. Set cluster.eks, or standby.eks for another cluster than the site's")
+	}
+	return found, err
 }

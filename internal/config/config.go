@@ -27,6 +27,7 @@ type Config struct {
 	Build      Build
 	Drills     Drills
 	GitOps     GitOps
+	Standby    Standby
 	// Fleet is the path of the fleet file on the branch, from the root of the repository;
 	// "" is the Config of one site. See Of.
 	Fleet string
@@ -48,6 +49,13 @@ type GitOps struct {
 	// Destination is Argo CD's destination for the site's cluster: its name, its server,
 	// or the ARN of an EKS cluster. "" is the server that gitlatch connects to.
 	Destination string
+}
+
+// Standby is the cluster in which a rebuild runs, if it is another cluster than the site's.
+// Without Context and EKS, it is the site's cluster.
+type Standby struct {
+	Context string // in the kubeconfig of the site's cluster; "" logs in to EKS
+	EKS     EKS    // names the account and the Region of the quotas and subnets
 }
 
 // State is the storage of the site's state. One of the fields is set.
@@ -183,6 +191,10 @@ func configDocument(c *Config) yamldoc.Document {
 			yamldoc.Optional("s3", "Amazon S3 bucket for drill reports", s3Fields(&c.Drills.S3)),
 		).With(yamldoc.OneOf("dir", "s3"))),
 		yamldoc.Optional("gitops", gitopsMeaning, gitopsFields(&c.GitOps)),
+		yamldoc.Optional("standby", "cluster in which a rebuild of the site runs; the default is the site's cluster", yamldoc.Fields(
+			yamldoc.Optional("context", "name of the kubeconfig context for the standby cluster; by default, gitlatch logs in to the cluster in `eks`", yamldoc.Into(&c.Standby.Context, anyText)),
+			yamldoc.Optional("eks", "Amazon EKS cluster that is the standby cluster", eksFields(&c.Standby.EKS)),
+		).With(yamldoc.AnyOf("context", "eks"))),
 		yamldoc.Optional("fleet", "path of the fleet file on the branch; set this field only in the configuration of a fleet",
 			yamldoc.Into(&c.Fleet, anyText, wrongPolicyFile)),
 	).With(
@@ -193,6 +205,7 @@ func configDocument(c *Config) yamldoc.Document {
 		yamldoc.AtMostOne("fleet", "build"),
 		yamldoc.AtMostOne("fleet", "drills"),
 		yamldoc.AtMostOne("fleet", "gitops"),
+		yamldoc.AtMostOne("fleet", "standby"),
 	))
 }
 

@@ -50,6 +50,7 @@ type Caller interface {
 // reuse it for all samples. It is safe for concurrent use.
 type Cluster struct {
 	options     Options
+	config      aws.Config // in the Region of the cluster, with the role
 	credentials aws.CredentialsProvider
 	describer   Describer
 	caller      Caller
@@ -73,12 +74,17 @@ func New(config aws.Config, o Options) *Cluster {
 	config.Region = o.Region
 	return &Cluster{
 		options:     o,
+		config:      config,
 		credentials: config.Credentials,
 		describer:   eks.NewFromConfig(config),
 		caller:      caller,
 		tokens:      &tokens{sign: signer(config, o.Name), clock: o.Clock},
 	}
 }
+
+// Config returns the AWS configuration for other services in the account and Region of the
+// cluster.
+func (c *Cluster) Config() aws.Config { return c.config.Copy() }
 
 // Sample samples the cluster, like kube.Sampler.Sample. It logs in first if necessary. It
 // returns the errors of kube.Sampler and errors of AWS, which wrap the SDK's errors.

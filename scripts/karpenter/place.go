@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -154,8 +155,11 @@ func (s *site) launch(ctx context.Context, provision *provisioning.Provisioner, 
 	var pods [][]*corev1.Pod
 	for _, wanted := range results.NewNodeClaims {
 		name, err := provision.Create(ctx, wanted)
-		if err != nil {
+		if err != nil && strings.Contains(err.Error(), "exceeds limit") {
 			continue
+		}
+		if err != nil {
+			return 0, err
 		}
 		claim, node, err := s.machine(ctx, name, len(wanted.Pods))
 		if err != nil {

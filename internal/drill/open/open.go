@@ -12,6 +12,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill/archive"
 	"github.com/gitlatch/gitlatch/internal/drill/run"
+	"github.com/gitlatch/gitlatch/internal/fit"
+	"github.com/gitlatch/gitlatch/internal/fit/account"
+	"github.com/gitlatch/gitlatch/internal/fit/objects"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/page"
 	"github.com/gitlatch/gitlatch/internal/wiring"
@@ -32,12 +35,16 @@ func Open(ctx context.Context, o *wiring.Opener, parts wiring.Parts) (*run.Run, 
 	if err != nil {
 		return nil, err
 	}
+	standby, err := Standby(ctx, o)
+	if err != nil {
+		return nil, err
+	}
 	reports, err := saved(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	return &run.Run{
-		Tick: wiring.Tick(o.Config, parts), Objects: from, Here: here, Paths: o.Config.Build.Paths,
+		Tick: wiring.Tick(o.Config, parts), Objects: from, Standby: standby, Here: here, Paths: o.Config.Build.Paths,
 		MinCoverage: MinCoverage, Archive: reports, Alerts: parts.Alerts, Page: page.Drill,
 	}, nil
 }
@@ -58,6 +65,43 @@ func Objects(ctx context.Context, o *wiring.Opener) (doctor.Lister, doctor.Here,
 		here = here.Called(cluster.ARN())
 	}
 	return Hub(ctx, o, objects, here)
+}
+
+// Account returns a function that adds the AWS account of a cluster to the room in the
+// cluster: of the standby cluster, or else of the site's cluster. The function is nil if
+// the configuration names no EKS cluster.
+func Account(ctx context.Context, o *wiring.Opener) (run.Account, error) {
+	named := o.Config.Standby.EKS
+	if o.Config.Standby == (config.Standby{}) {
+		named = o.Config.Cluster.EKS
+	}
+	if named == (config.EKS{}) {
+		return nil, nil
+	}
+	cluster, err := o.At(config.Cluster{EKS: named}).EKS(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("standby: %w", err)
+	}
+	reader := account.New(cluster.Config(), named.Name)
+	return func(ctx context.Context, room fit.Room, in *objects.Set) fit.Room { return reader.Room(ctx, room, in) }, nil
+}
+
+// Standby returns a lister of the objects of the standby cluster; nil if a rebuild runs in
+// the site's cluster.
+func Standby(ctx context.Context, o *wiring.Opener) (doctor.Lister, error) {
+	s := o.Config.Standby
+	at := config.Cluster{EKS: s.EKS}
+	switch {
+	case s == (config.Standby{}):
+		return nil, nil
+	case s.Context != "":
+		at = config.Cluster{Kubeconfig: o.Config.Cluster.Kubeconfig, Context: s.Context}
+	}
+	found, _, err := o.At(at).Client(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("standby: %w", err)
+	}
+	return kube.NewObjects(found)
 }
 
 // saved opens the archive of reports. It returns nil if the configuration names no place

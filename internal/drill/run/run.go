@@ -15,6 +15,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/archive"
 	"github.com/gitlatch/gitlatch/internal/drill/score"
+	"github.com/gitlatch/gitlatch/internal/fit"
+	"github.com/gitlatch/gitlatch/internal/fit/objects"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -27,6 +29,10 @@ import (
 type Run struct {
 	Tick    *tick.Tick // Run sets Flush; with DryRun the drill writes nothing
 	Objects doctor.Lister
+	// Standby lists the objects of the cluster in which the rebuild runs; nil is the
+	// cluster of Objects. Account adds its AWS account to the room in it; nil adds nothing.
+	Standby doctor.Lister
+	Account Account
 	Here    doctor.Here // the report names its branch; the tip is not compared
 	Paths   []string    // folders to build in addition to those that the cluster names
 
@@ -40,6 +46,10 @@ type Run struct {
 	// Page renders the HTML that is saved next to the document. Nil saves no page.
 	Page func(drill.Document) ([]byte, error)
 }
+
+// An Account adds the quotas, subnets and node groups of an AWS account to the room in a
+// cluster. It lists the parts that it could not read in Unknown of the room.
+type Account func(ctx context.Context, room fit.Room, in *objects.Set) fit.Room
 
 // every is the interval between two attempts to get the lease.
 const every = 2 * time.Second

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,13 +31,14 @@ const settles = 4 * time.Minute
 // A cluster is a real control plane whose kube-scheduler places fleets on nodes of kwok.
 type cluster struct {
 	*controlplane.ControlPlane
-	metrics string // of kube-scheduler
+	metrics  string // of kube-scheduler
+	launched *atomic.Int64
 }
 
 func startCluster(t *testing.T) cluster {
 	t.Helper()
 	_, port, _ := strings.Cut(controlplane.Ports(t, 1)[0], ":")
-	c := cluster{metrics: "https://127.0.0.1:" + port + "/metrics"}
+	c := cluster{metrics: "https://127.0.0.1:" + port + "/metrics", launched: &atomic.Int64{}}
 	c.ControlPlane = controlplane.Start(t, controlplane.Options{SchedulerFlags: []string{
 		"--bind-address=127.0.0.1", "--secure-port=" + port, "--authorization-always-allow-paths=/metrics",
 	}})
@@ -58,55 +60,70 @@ func (c cluster) place(t *testing.T, f fleet) answer {
 	return a
 }
 
-// start places a fleet. If it has NodePools, Karpenter adds nodes, each round those of its
-// schedule for the pods that have no node then.
+// start creates a fleet and lets it grow.
 func (c cluster) start(t *testing.T, f fleet) run {
 	t.Helper()
-	var pools, nodes, daemons, workloads []any
+	nodes, others, workloads := f.parts()
+	for _, objects := range [][]any{nodes, others} {
+		c.create(t, objects)
+		c.settle(t, nil)
+	}
+	c.create(t, workloads)
+	return c.grow(t, f)
+}
+
+// parts returns the nodes, the workloads, and the other objects without the NodePools.
+func (f fleet) parts() (nodes, others, workloads []any) {
 	for _, object := range f.Objects {
 		switch object.(type) {
 		case *pool:
-			pools = append(pools, object)
 		case *corev1.Node:
 			nodes = append(nodes, object)
 		case *appsv1.Deployment, *appsv1.StatefulSet:
 			workloads = append(workloads, object)
 		default:
-			daemons = append(daemons, object)
+			others = append(others, object)
 		}
 	}
-	for _, objects := range [][]any{nodes, daemons} {
-		c.create(t, objects)
-		c.settle(t, nil)
-	}
-	c.create(t, workloads)
-	r := c.settle(t, workloads)
-	for launched := 0; pools != nil && r.Pending != nil; {
-		added := c.karpenter(t, f, pools)
+	return nodes, others, workloads
+}
+
+// grow waits until kube-scheduler has placed a fleet. If the fleet has NodePools, Karpenter
+// adds nodes, each round those of its schedule for the pods that have no node then.
+func (c cluster) grow(t *testing.T, f fleet) run {
+	t.Helper()
+	_, _, workloads := f.parts()
+	for {
+		r := c.settle(t, workloads)
+		if f.pools() == nil || r.Pending == nil {
+			return r
+		}
+		var added []any
+		for _, n := range c.karpenter(t, f) {
+			n.Name = fmt.Sprintf("karpenter-%d", c.launched.Add(1))
+			n.Spec.ProviderID, n.Labels[corev1.LabelHostname] = "aws:///"+n.Name, n.Name
+			added = append(added, n)
+		}
 		if added == nil {
 			return r
 		}
-		var objects []any
-		for _, n := range added {
-			launched++
-			n.Name = fmt.Sprintf("karpenter-%d", launched)
-			n.Spec.ProviderID, n.Labels[corev1.LabelHostname] = "aws:///"+n.Name, n.Name
-			objects = append(objects, n)
-		}
-		c.create(t, objects)
-		r = c.settle(t, workloads)
+		c.create(t, added)
 	}
-	return r
+}
+
+// pools returns the NodePools.
+func (f fleet) pools() []any {
+	return slices.DeleteFunc(slices.Clone(f.Objects), func(object any) bool { _, is := object.(*pool); return !is })
 }
 
 // karpenter returns the nodes that Karpenter launches in one round.
-func (c cluster) karpenter(t *testing.T, f fleet, pools []any) []*corev1.Node {
+func (c cluster) karpenter(t *testing.T, f fleet) []*corev1.Node {
 	t.Helper()
 	v, err := c.view(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := fleet{Name: f.Name, InstanceTypes: f.InstanceTypes, Objects: pools, Rounds: 1}
+	now := fleet{Name: f.Name, InstanceTypes: f.InstanceTypes, Objects: f.pools(), Rounds: 1}
 	for i := range v.daemons.Items {
 		v.daemons.Items[i].APIVersion, v.daemons.Items[i].Kind = "apps/v1", "DaemonSet"
 		now.Objects = append(now.Objects, v.daemons.Items[i])
@@ -122,7 +139,7 @@ func (c cluster) karpenter(t *testing.T, f fleet, pools []any) []*corev1.Node {
 	return karpenter(t, []fleet{now})[0].Runs[0].Objects
 }
 
-// stop removes the fleet.
+// stop removes the fleet, except its NodePools.
 func (c cluster) stop(t *testing.T) {
 	t.Helper()
 	c.Kubectl(t, "", "delete", "deployments,statefulsets,daemonsets,resourcequotas", "--all", "--all-namespaces")
@@ -135,11 +152,11 @@ func (c cluster) create(t *testing.T, objects []any) {
 	if objects == nil {
 		return
 	}
-	list, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": objects})
+	items, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": objects})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Kubectl(t, string(list), "create", "-f", "-")
+	c.Kubectl(t, string(items), "create", "-f", "-")
 }
 
 // settle waits until the controllers have created the pods, as far as the quotas allow it,

@@ -3,6 +3,7 @@ package fit
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -11,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/gitlatch/gitlatch/internal/fit"
 	"github.com/gitlatch/gitlatch/internal/fit/objects"
@@ -22,34 +23,46 @@ import (
 // judge returns the answer of gitlatch for a fleet.
 func judge(t *testing.T, f fleet) fit.Answer {
 	t.Helper()
-	var s objects.Set
+	s := &objects.Set{}
 	for _, object := range f.Objects {
 		data, err := json.Marshal(object)
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch o := object.(type) {
-		case *corev1.ResourceQuota:
-			s.Quotas = append(s.Quotas, *o)
-		case *appsv1.Deployment:
-			err = s.AddWorkload(workload.Deployment, workload.Replicas, data)
-		case *appsv1.StatefulSet:
-			err = s.AddWorkload(workload.StatefulSet, workload.Replicas, data)
-		case *appsv1.DaemonSet:
-			err = s.AddWorkload(workload.DaemonSet, "", data)
-		default:
-			var kind struct{ Kind string }
-			err = cmp.Or(json.Unmarshal(data, &kind), s.Add(kind.Kind, data))
-		}
-		if err != nil {
+		var kind struct{ Kind string }
+		if err := errors.Join(json.Unmarshal(data, &kind), add(s, kind.Kind, data)); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return answerOf(s, f.InstanceTypes)
+}
+
+// add adds an object to the objects that gitlatch reads.
+func add(s *objects.Set, kind string, object []byte) error {
+	switch kind {
+	case "ResourceQuota":
+		var q corev1.ResourceQuota
+		err := json.Unmarshal(object, &q)
+		s.Quotas = append(s.Quotas, q)
+		return err
+	case "Deployment":
+		return s.AddWorkload(workload.Deployment, workload.Replicas, object)
+	case "StatefulSet":
+		return s.AddWorkload(workload.StatefulSet, workload.Replicas, object)
+	case "DaemonSet":
+		return s.AddWorkload(workload.DaemonSet, "", object)
+	}
+	return s.Add(kind, object)
+}
+
+// answerOf returns the answer for a cluster at its live replicas, in an account with the
+// instance types.
+func answerOf(s *objects.Set, types []machine) fit.Answer {
 	asks, unknown := s.Asks(nil)
 	room := s.Room(nil)
 	room.Unknown = append(room.Unknown, unknown...)
 	for i := range room.Pools {
-		room.Pools[i].Shapes = shapes(room.Pools[i], f.InstanceTypes)
+		room.Pools[i].Shapes = shapes(room.Pools[i], types)
 	}
 	return fit.Judge(asks, room)
 }
@@ -125,10 +138,61 @@ func (s *score) compare(t *testing.T, f fleet, got fit.Answer, want answer) {
 	}
 }
 
+// remedy raises the limits of NodePools as the answers say. A remedy is wrong if pods of
+// the first pending workload stay pending, unless they do so without the limit, too.
+func (s *score) remedy(t *testing.T, all []fleet, answers []fit.Answer) {
+	t.Helper()
+	var raised, lifted []fleet
+	for i, f := range all {
+		l := answers[i].Limit
+		need := resource.NewQuantity(l.Need, resource.DecimalSI)
+		if l.Resource == fit.CPU {
+			need = resource.NewMilliQuantity(l.Need, resource.DecimalSI)
+		}
+		raised = append(raised, f.with(l.Object, corev1.ResourceList{corev1.ResourceName(l.Resource): *need}))
+		lifted = append(lifted, f.with(l.Object, nil))
+	}
+	without := karpenter(t, lifted)
+	for i, with := range karpenter(t, raised) {
+		first := answers[i].Pending[0].Workload
+		s.remedies++
+		if with.waits(first) > 0 && without[i].waits(first) == 0 {
+			s.wrongRemedies++
+			answer, _ := json.Marshal(answers[i])
+			t.Logf("%s: wrong remedy\n  answer %s\n%s", all[i].Name, answer, describe(raised[i], with))
+		}
+	}
+}
+
+// waits returns the most pods of a workload that a run left pending.
+func (a answer) waits(id workload.ID) (pods int) {
+	for _, r := range a.Runs {
+		for _, p := range r.Pending {
+			if strings.EqualFold(p.Workload, string(id.Kind)+"/"+id.Short()) {
+				pods = max(pods, p.Pods)
+			}
+		}
+	}
+	return pods
+}
+
+// with returns the fleet with other limits of a NodePool.
+func (f fleet) with(object string, limits corev1.ResourceList) fleet {
+	f.Objects = slices.Clone(f.Objects)
+	for i, o := range f.Objects {
+		if p, is := o.(*pool); is && object == "NodePool "+p.Metadata.Name {
+			other := *p
+			other.Spec.Limits = limits
+			f.Objects[i] = &other
+		}
+	}
+	return f
+}
+
 var (
 	fleets = flag.Int("fleets", 0, "number of random fleets with Karpenter; a quarter as many are without; 0 skips the comparison")
 	seed   = flag.Uint64("seed", 0, "the seed of the first fleet; 0 draws it")
-	only   = flag.String("only", "", "karpenter, nodes or live: fleets of this kind only")
+	only   = flag.String("only", "", "karpenter: only fleets with Karpenter, in memory; nodes: only fleets without it")
 )
 
 // Karpenter and kube-scheduler place every fleet that gitlatch calls placeable.
@@ -142,25 +206,34 @@ func TestFit(t *testing.T) {
 	}
 	var s score
 	all := karpenterFleets(t, first, *fleets)
-	if *only == "" || *only == "karpenter" {
-		for i, want := range karpenter(t, all) {
-			s.compare(t, all[i], judge(t, all[i]), want)
+	wants := karpenter(t, all)
+	var c cluster
+	if *only != "karpenter" {
+		c = startCluster(t)
+	}
+	var refused []fleet
+	var answers []fit.Answer
+	for i, want := range wants {
+		if *only == "nodes" {
+			break
+		}
+		if *only != "karpenter" && i%8 == 0 {
+			want.Runs = append(want.Runs, c.start(t, all[i]))
+			c.stop(t)
+		}
+		got := judge(t, all[i])
+		s.compare(t, all[i], got, want)
+		if got.Limit != nil && got.Limit.Name == fit.LimitPool {
+			refused, answers = append(refused, all[i]), append(answers, got)
 		}
 	}
-	if *only != "karpenter" {
-		c := startCluster(t)
-		for i := range (*fleets + 3) / 4 {
-			if *only != "live" {
-				f := nodesFleet(first + uint64(i))
-				s.compare(t, f, judge(t, f), c.place(t, f))
-			}
-			if *only != "nodes" && i%2 == 0 {
-				f := all[i]
-				f.Name += "-live"
-				s.compare(t, f, judge(t, f), answer{Name: f.Name, Runs: []run{c.start(t, f)}})
-				c.stop(t)
-			}
+	s.remedy(t, refused, answers)
+	for i := range (*fleets + 3) / 4 {
+		if *only == "karpenter" {
+			break
 		}
+		f := nodesFleet(first + uint64(i))
+		s.compare(t, f, judge(t, f), c.place(t, f))
 	}
 	for _, figure := range []struct {
 		name  string
@@ -168,6 +241,7 @@ func TestFit(t *testing.T) {
 	}{
 		{"fit_fleets", s.fleets}, {"fit_tight", s.tight}, {"fit_placeable", s.fits}, {"fit_unknown", s.unknown},
 		{"fit_false_fits", s.falseFits}, {"fit_false_refusals", s.falseRefusals},
+		{"fit_remedies", s.remedies}, {"fit_wrong_remedies", s.wrongRemedies},
 	} {
 		fmt.Printf("figure %s %d\n", figure.name, figure.value)
 	}

@@ -25,31 +25,56 @@ type offering struct {
 	Price        float64 `json:"price"`
 }
 
-// families are the instance families of the fleets.
-var families = []struct {
+// A family is a family of instance types.
+type family struct {
 	name, arch string
 	perCPU     int64   // GiB of memory per vCPU
-	price      float64 // of 2 vCPU, a hour
-}{
-	{"c6i", "amd64", 2, 0.085},
-	{"m6i", "amd64", 4, 0.096},
-	{"r6i", "amd64", 8, 0.126},
-	{"c7g", "arm64", 2, 0.0725},
-	{"m7g", "arm64", 4, 0.0816},
+	price      float64 // of 2 vCPU, per hour
 }
 
-// sizes are the sizes of each family, with what EKS reserves and how many pods its CNI
-// allows.
-var sizes = []struct {
+// A size is a size of each family, with the CPU that EKS reserves and the number of pods
+// that its CNI allows.
+type size struct {
 	name     string
 	cpu      int64
 	reserved int64 // milliCPU
 	pods     int64
-}{
-	{"large", 2, 70, 29},
-	{"xlarge", 4, 80, 58},
-	{"2xlarge", 8, 90, 58},
-	{"4xlarge", 16, 110, 234},
+}
+
+var (
+	families = []family{
+		{"c6i", "amd64", 2, 0.085},
+		{"m6i", "amd64", 4, 0.096},
+		{"r6i", "amd64", 8, 0.126},
+		{"c7g", "arm64", 2, 0.0725},
+		{"m7g", "arm64", 4, 0.0816},
+	}
+	sizes = []size{
+		{"large", 2, 70, 29},
+		{"xlarge", 4, 80, 58},
+		{"2xlarge", 8, 90, 58},
+		{"4xlarge", 16, 110, 234},
+	}
+)
+
+// machine returns an instance type without offerings.
+func (f family) machine(s size) machine {
+	memory := s.cpu * f.perCPU << 30 / 1000 * 925 // Karpenter expects that the hypervisor takes 7.5 %
+	return machine{
+		Name: f.name + "." + s.name,
+		Labels: map[string]string{
+			corev1.LabelArchStable:                  f.arch,
+			corev1.LabelOSStable:                    "linux",
+			"karpenter.k8s.aws/instance-category":   f.name[:1],
+			"karpenter.k8s.aws/instance-family":     f.name,
+			"karpenter.k8s.aws/instance-size":       s.name,
+			"karpenter.k8s.aws/instance-cpu":        fmt.Sprint(s.cpu),
+			"karpenter.k8s.aws/instance-memory":     fmt.Sprint(s.cpu * f.perCPU * 1024),
+			"karpenter.k8s.aws/instance-hypervisor": "nitro",
+		},
+		Capacity:    list(s.cpu*1000, memory, 20<<30, s.pods),
+		Allocatable: list(s.cpu*1000-s.reserved, memory-(255+11*s.pods+100)<<20, 18242267924, s.pods),
+	}
 }
 
 // machines returns the instance types of some families in the zones. Not every zone has
@@ -59,19 +84,7 @@ func machines(r *rand.Rand, zones []string) (all []machine) {
 	for i := range several {
 		f := families[(first+i)%len(families)]
 		for _, s := range sizes {
-			m := machine{Name: f.name + "." + s.name, Labels: map[string]string{
-				corev1.LabelArchStable:                  f.arch,
-				corev1.LabelOSStable:                    "linux",
-				"karpenter.k8s.aws/instance-category":   f.name[:1],
-				"karpenter.k8s.aws/instance-family":     f.name,
-				"karpenter.k8s.aws/instance-size":       s.name,
-				"karpenter.k8s.aws/instance-cpu":        fmt.Sprint(s.cpu),
-				"karpenter.k8s.aws/instance-memory":     fmt.Sprint(s.cpu * f.perCPU * 1024),
-				"karpenter.k8s.aws/instance-hypervisor": "nitro",
-			}}
-			memory := s.cpu * f.perCPU << 30 / 1000 * 925 // Karpenter expects that the hypervisor takes 7.5 %
-			m.Capacity = list(s.cpu*1000, memory, 20<<30, s.pods)
-			m.Allocatable = list(s.cpu*1000-s.reserved, memory-(255+11*s.pods+100)<<20, 18242267924, s.pods)
+			m := f.machine(s)
 			for _, zone := range zones {
 				if len(zones) > 1 && r.IntN(8) == 0 {
 					continue
