@@ -231,11 +231,11 @@ type Scope struct {
 type VCPUs struct {
 	Name  string // as Service Quotas names it
 	Limit int64
-	Used  int64 // by instances that are not nodes of this cluster
+	Used  int64 // by instances that a rebuild does not replace
 }
 
-// A Subnet has addresses for the nodes and pods of a zone. Free includes the addresses
-// that the present nodes of this cluster occupy, if the rebuild uses the same subnet.
+// A Subnet has addresses for the nodes and pods of a zone. Free includes the addresses of
+// the nodes that a rebuild replaces. It does not include the addresses of Room.Nodes.
 type Subnet struct {
 	ID, Zone string
 	Free     int64
@@ -246,9 +246,10 @@ type Subnet struct {
 type CNI struct {
 	// Prefix is true if the CNI assigns blocks of 16 addresses.
 	Prefix bool
-	// WarmInterfaces, WarmPrefixes and WarmAddresses are the spare capacity of a node. If
-	// WarmAddresses is positive, the CNI ignores the other two.
-	WarmInterfaces, WarmPrefixes, WarmAddresses int64
+	// WarmInterfaces, WarmPrefixes and WarmAddresses are the spare capacity of a node, and
+	// MinAddresses is the minimum number of addresses for its pods. If WarmAddresses or
+	// MinAddresses is positive, the CNI ignores the other two.
+	WarmInterfaces, WarmPrefixes, WarmAddresses, MinAddresses int64
 	// Apart is true if the pods take their addresses from other subnets than the nodes
 	// (custom networking), so that Subnets limit only the nodes.
 	Apart bool
@@ -305,5 +306,10 @@ type Pending struct {
 // Smaller compares shapes by vCPUs, memory and name. It is the order of Pool.Shapes if
 // the prices are unknown.
 func Smaller(a, b Shape) int {
-	return cmp.Or(cmp.Compare(a.Capacity[CPU], b.Capacity[CPU]), cmp.Compare(a.Capacity[Memory], b.Capacity[Memory]), cmp.Compare(a.Name, b.Name))
+	for _, resource := range []string{CPU, Memory} {
+		if order := cmp.Compare(a.Capacity[resource], b.Capacity[resource]); order != 0 {
+			return order
+		}
+	}
+	return cmp.Compare(a.Name, b.Name)
 }

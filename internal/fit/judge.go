@@ -58,7 +58,7 @@ func Judge(asks []Ask, room Room) Answer {
 	return a
 }
 
-// pend sets the pods that have a node, and the workloads with pods that have none.
+// pend sets the pods that have a node, and the workloads with pending pods.
 func (a *Answer) pend(asks []Ask, s *state) {
 	placed := map[workload.ID]int32{}
 	for _, n := range s.nodes {
@@ -147,13 +147,16 @@ func (p *problem) first(s *state, id workload.ID) *Limit {
 		}
 	}
 	if best.stage < stageLimit {
-		return &Limit{Name: cmp.Or(best.name, LimitLabels), Object: cmp.Or(best.object, one.Workload.Short()), Resource: best.resource, Have: best.have, Need: best.need}
+		l := &Limit{Name: cmp.Or(best.name, LimitLabels), Object: cmp.Or(best.object, one.Workload.Short())}
+		l.Resource = best.resource
+		l.Have, l.Need = best.have, best.need
+		return l
 	}
 	return p.lift(best.key)
 }
 
 // full returns the resource that most of the nodes that a workload can use have too little
-// of, or "" if there is none.
+// of, or "" if the nodes have enough of every resource.
 func (p *problem) full(s *state, id workload.ID) string {
 	one := p.pods[slices.IndexFunc(p.pods, func(one *pod) bool { return one.Workload == id })]
 	short := make([]int, len(p.names)+1)
@@ -231,7 +234,7 @@ func (s *state) refuses(from *source, one *pod, v *variant) verdict {
 		return at(stageRule, LimitRule, one.Workload.Short(), after)
 	}
 	refused, account := s.refused[from.template]
-	if from.nodes <= 0 && !account {
+	if from.nodes <= 0 {
 		return at(stageLimit, from.limit, from.name, Nodes)
 	}
 	if slices.ContainsFunc(open, func(o *option) bool { return from.fits(o) < 0 }) {
@@ -308,12 +311,12 @@ func (s *state) source(k key) *source {
 
 // have returns the value of a limit.
 func (p *problem) have(k key) (have int64) {
-	for _, v := range p.vcpus {
+	for _, v := range p.room.VCPUs {
 		if k.name == LimitVCPUs && v.Name == k.object {
 			have += v.Limit
 		}
 	}
-	for _, net := range p.subnets {
+	for _, net := range p.room.Subnets {
 		if k.name == LimitAddresses && net.Zone == k.object {
 			have += net.Free
 		}
@@ -337,7 +340,7 @@ func (s *state) used(k key) (used int64) {
 	case k.name == LimitVCPUs:
 		return unlimited - s.vcpus[k.object]
 	case k.name == LimitAddresses:
-		for i, net := range s.subnets {
+		for i, net := range s.room.Subnets {
 			if net.Zone == k.object {
 				used += unlimited - s.free[i]
 			}
@@ -353,7 +356,7 @@ func (s *state) used(k key) (used int64) {
 // addresses of each subnet of a zone.
 func (p *problem) value(k key, need int64) int64 {
 	nets := int64(0)
-	for _, net := range p.subnets {
+	for _, net := range p.room.Subnets {
 		if k.name == LimitAddresses && net.Zone == k.object {
 			nets++
 		}

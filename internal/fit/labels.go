@@ -158,9 +158,9 @@ func (p *space) of(labels map[string]string, terms ...Match) *req {
 		if stable, old := aliases[key]; old {
 			key = stable
 		}
-		s, limited := setOf(m), false
-		if _, limited = sets[key]; limited {
-			s, _ = sets[key].and(s)
+		s := setOf(m)
+		if have, limited := sets[key]; limited {
+			s, _ = have.and(s)
 		}
 		sets[key] = s
 	}

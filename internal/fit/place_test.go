@@ -7,7 +7,7 @@ import (
 )
 
 // Each case has room for a part of the pods, because of one property of the pods or the
-// room. Without the property, all pods fit, unless all is set.
+// room. Without the property, all pods fit.
 func TestAPropertyLimitsThePlaces(t *testing.T) {
 	t.Parallel()
 	web := func(edits ...func(*fit.Ask)) []fit.Ask { return []fit.Ask{ask("web", 6, 900, 2, edits...)} }
@@ -77,7 +77,7 @@ func TestAPropertyLimitsThePlaces(t *testing.T) {
 		"a DaemonSet without requests":     {web(), fit.Room{Nodes: fixed(1, func(n *fit.Node) { n.Allocatable[fit.Pods] = 3 }).Nodes, Daemons: []fit.Daemon{{}}}, 2},
 		"a DaemonSet without a toleration": {[]fit.Ask{ask("web", 4, 900, 2, func(a *fit.Ask) { a.Tolerations = []fit.Toleration{{Op: "Exists"}} })}, fit.Room{Nodes: fixed(1, tainted("NoSchedule")).Nodes, Daemons: []fit.Daemon{{Requests: fit.Resources{fit.CPU: 1000}}}}, 4},
 		"the soft taint of a pool":         {web(), pools(pool(func(p *fit.Pool) { p.Taints = []fit.Taint{{Key: "team", Effect: "PreferNoSchedule"}} })), 6},
-		"addresses of a present node": {[]fit.Ask{ask("web", 12, 1, 0)}, fit.Room{Nodes: nodes(1, "ng"), Subnets: []fit.Subnet{{ID: "subnet-a", Zone: "a", Free: 15}},
+		"addresses of a present node": {[]fit.Ask{ask("web", 12, 1, 0)}, fit.Room{Nodes: nodes(1, "ng"), Subnets: []fit.Subnet{{ID: "subnet-a", Zone: "a", Free: 9}},
 			Groups: []fit.Group{{Name: "ng", Size: 1, Shapes: pool().Shapes[:1], Subnets: []string{"subnet-a"}}}}, 9},
 		"spread by host":                    {web(rule(fit.Rule{Kind: fit.Spread, Key: fit.Hostname, Skew: 1})), fixed(2), 6},
 		"spread by host, with a small node": {web(rule(fit.Rule{Kind: fit.Spread, Key: fit.Hostname, Skew: 1})), fixed(2, func(n *fit.Node) { n.Allocatable[fit.CPU] = map[string]int64{"ip-00": 900, "ip-01": 7000}[n.Name] }), 3},
@@ -179,6 +179,7 @@ func TestAddressesOfANode(t *testing.T) {
 		"a prefix":               {fit.CNI{Prefix: true}, 16, 17},
 		"two prefixes":           {fit.CNI{Prefix: true}, 17, 33},
 		"a warm prefix":          {fit.CNI{Prefix: true, WarmPrefixes: 1}, 16, 33},
+		"a minimum of addresses": {fit.CNI{MinAddresses: 8}, 5, 9},
 		"warm addresses":         {fit.CNI{WarmAddresses: 4}, 5, 10},
 		"addresses of elsewhere": {fit.CNI{Apart: true}, 20, 1},
 	} {

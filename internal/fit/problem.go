@@ -52,9 +52,7 @@ type problem struct {
 	soft      bool      // a template has a taint with effect PreferNoSchedule
 	spreads   bool      // the scheduler of Kubernetes places the pods, without Karpenter
 	zero      vec
-	vcpus     []VCPUs
-	subnets   []Subnet
-	cni       CNI
+	room      Room
 }
 
 // A pod is an Ask.
@@ -119,7 +117,7 @@ func (p *problem) vec(r Resources) vec {
 
 // compile returns the problem of asks and a room.
 func compile(asks []Ask, room Room) *problem {
-	p := &problem{keys: map[string]bool{}, space: space{map[string]*req{}, map[merge]*req{}}, names: []string{CPU, Memory, Pods}, vcpus: room.VCPUs, subnets: room.Subnets, cni: room.CNI}
+	p := &problem{keys: map[string]bool{}, space: space{map[string]*req{}, map[merge]*req{}}, names: []string{CPU, Memory, Pods}, room: room}
 	keys := p.keys
 	known := func(amounts Resources) {
 		for _, name := range slices.Sorted(maps.Keys(amounts)) {
@@ -183,7 +181,9 @@ func (p *problem) tainted(taints []Taint) int {
 
 // sources adds the templates of the pools and groups.
 func (p *problem) sources(room Room) {
-	pools := slices.SortedFunc(slices.Values(room.Pools), func(a, b Pool) int { return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(b.Name, a.Name)) })
+	pools := slices.SortedFunc(slices.Values(room.Pools), func(a, b Pool) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(b.Name, a.Name))
+	})
 	for _, pool := range pools {
 		labels := maps.Clone(pool.Labels)
 		if labels == nil {
@@ -219,7 +219,7 @@ func order(yes bool) int {
 	return 0
 }
 
-// limited returns a limit, or unlimited if there is none.
+// limited returns a limit, or unlimited for a resource without a limit.
 func limited(limits Resources, name string) int64 {
 	if limit, ok := limits[name]; ok {
 		return limit
@@ -324,7 +324,8 @@ func (p *problem) copies(n Node, labels map[string]string, m member) {
 	if kind := n.Labels[InstanceType]; kind != "" {
 		name = "nodes of type " + kind
 	}
-	shape := &Shape{Name: name, Labels: labels, Capacity: n.Allocatable, Allocatable: n.Allocatable, Offers: []Offer{{Zone: labels[Zone], CapacityType: labels[CapacityType]}}}
+	shape := &Shape{Name: name, Labels: labels, Capacity: n.Allocatable, Allocatable: n.Allocatable}
+	shape.Offers = []Offer{{Zone: labels[Zone], CapacityType: labels[CapacityType]}}
 	t := &template{name: name, limit: LimitNodes, labels: labels, taints: m.taints, req: p.of(labels), limits: p.vec(nil)}
 	for i := range t.limits {
 		t.limits[i] = unlimited
@@ -348,7 +349,8 @@ func (p *problem) ask(asks []Ask) {
 		p.pods = append(p.pods, one)
 	}
 	slices.SortStableFunc(p.pods, func(a, b *pod) int {
-		return cmp.Or(cmp.Compare(b.need[atCPU], a.need[atCPU]), cmp.Compare(b.need[atMemory], a.need[atMemory]), workload.Compare(a.Workload, b.Workload))
+		bySize := slices.Compare(b.need[:atPods], a.need[:atPods])
+		return cmp.Or(bySize, workload.Compare(a.Workload, b.Workload))
 	})
 	known := map[string]*rule{}
 	owned := make([][]*rule, len(p.pods)) // by position in Ask.Rules

@@ -36,7 +36,8 @@ func (p *problem) rule(known map[string]*rule, one *pod, of Rule, inverse bool) 
 			r.honored = one.Tolerations
 		}
 	}
-	text := fmt.Sprint(of.Kind, of.Key, of.Peers == nil, of.Peers, r.spaces, of.Skew, of.MinDomains, r.filter, r.HonorTaints, r.honored, inverse)
+	text := fmt.Sprint(of.Kind, of.Key, of.Peers == nil, of.Peers, of.Skew, of.MinDomains, inverse)
+	text += fmt.Sprint(r.spaces, r.filter, r.HonorTaints, r.honored)
 	if same, ok := known[text]; ok {
 		return same
 	}
@@ -153,7 +154,8 @@ func (s *state) narrow(one *pod, v *variant, n *node, r *req) *req {
 		if to == nil {
 			return nil
 		}
-		if r = s.and(r, to, n.options == nil); r == nil {
+		r = s.and(r, to, n.options == nil)
+		if r == nil {
 			return nil
 		}
 	}
@@ -182,8 +184,7 @@ func (s *state) fewest(r *rule, t *tally) int32 {
 	return t.least
 }
 
-// next returns the domains of a rule that a pod can use on a node, or nil if there are
-// none. For a Spread, this is the domain with the fewest pods.
+// next returns the domains of a rule that a pod can use on a node, or nil for no domain. For a Spread, this is the domain with the fewest pods.
 func (s *state) next(r *rule, t *tally, self int32, pod, node set) *req {
 	switch r.Kind {
 	case Spread:
@@ -239,7 +240,7 @@ func (s *state) near(r *rule, t *tally, self int32, pod, node set) *req {
 	return nil
 }
 
-// which returns the req of the domains for which yes is true, or nil if there are none.
+// which returns the req of the domains for which yes is true, or nil for no domain.
 func (s *state) which(r *rule, yes func(i int) bool) *req {
 	var values []string
 	for i, d := range r.domains {
@@ -253,8 +254,8 @@ func (s *state) which(r *rule, yes func(i int) bool) *req {
 	return s.intern(map[string]set{r.Key: {values: values}})
 }
 
-// record counts pods on a node. A Spread and a Near count a pod only if the domain of the
-// node is known, and an Apart counts it in every domain that the node can have.
+// record counts pods on a node. A Spread and a Near count a pod only if the node has one
+// domain, and an Apart counts it in every domain that the node can have.
 func (s *state) record(one *pod, n *node, times int32) {
 	for _, r := range one.marks {
 		t := &s.tallies[r.index]

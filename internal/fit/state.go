@@ -35,7 +35,7 @@ type visit struct {
 }
 
 // A node exists or is a claim: a node that Karpenter is about to add. The labels and the
-// instance type of a claim are open as long as its pods allow more than one.
+// instance type of a claim are open until its pods allow only one.
 type node struct {
 	host   string
 	req    *req
@@ -64,7 +64,7 @@ type placed struct {
 	n   int32
 }
 
-// A source is what is left of a template.
+// A source is a template with the rest of its limits.
 type source struct {
 	*template
 	cap   vec   // the limits
@@ -102,16 +102,17 @@ func (p *problem) start(lifted lift, seed uint64) *state {
 	for _, one := range p.pods {
 		s.left = append(s.left, one.Pods)
 	}
-	for _, v := range p.vcpus {
+	for _, v := range p.room.VCPUs {
 		s.vcpus[v.Name] = get(LimitVCPUs, v.Name, "vcpus", v.Limit) - v.Used
 	}
-	for _, net := range p.subnets {
+	for _, net := range p.room.Subnets {
 		s.free = append(s.free, get(LimitAddresses, net.Zone, "addresses", net.Free))
 	}
 	s.sources = make([]source, len(p.templates))
 	for i, t := range p.templates {
 		from := &s.sources[i]
-		*from = source{template: t, cap: slices.Clone(t.limits), count: get(t.limit, t.name, Nodes, t.nodes), used: make(vec, len(p.names)), allow: map[*req][]bool{}}
+		*from = source{template: t, cap: slices.Clone(t.limits), used: make(vec, len(p.names)), allow: map[*req][]bool{}}
+		from.count = get(t.limit, t.name, Nodes, t.nodes)
 		for at, name := range p.names {
 			from.cap[at] = get(t.limit, t.name, name, t.limits[at])
 		}
@@ -120,14 +121,9 @@ func (p *problem) start(lifted lift, seed uint64) *state {
 	}
 	s.clear()
 	for _, m := range p.members {
-		n := &node{host: m.name, req: m.req, taints: m.taints, free: slices.Clone(m.free), total: m.free, subnet: -1, addressed: m.daemons}
-		if t := m.template; t != nil {
-			at := slices.IndexFunc(t.options[0].Offers, func(o Offer) bool { return o.Zone == m.zone })
-			limit, ok := s.begin(n, t, t.options[0], t.options[0].Offers[max(at, 0)])
-			if !ok {
-				s.refused[t] = limit
-				continue
-			}
+		n := &node{host: m.name, req: m.req, taints: m.taints, free: slices.Clone(m.free), total: m.free, subnet: -1}
+		if m.template != nil {
+			s.join(n, m.template, m.template.options[0], m.zone)
 		}
 		s.nodes = append(s.nodes, n)
 	}
@@ -234,7 +230,8 @@ func (s *state) existing(one *pod, v *variant) (best *node, labels *req) {
 			return n, r
 		}
 		if score := n.score(one) + float64(s.draw(100))/1000; score > most {
-			best, labels, most = n, r, score
+			best, labels = n, r
+			most = score
 		}
 	}
 	return best, labels
@@ -384,7 +381,8 @@ func (n *node) bound(options []*option) {
 	if len(options) == len(n.options) && n.most != nil {
 		return
 	}
-	n.options, n.most, n.least = options, slices.Clone(options[0].free), slices.Clone(options[0].free)
+	n.options = options
+	n.most, n.least = slices.Clone(options[0].free), slices.Clone(options[0].free)
 	for _, o := range options {
 		for i, free := range o.free {
 			n.most[i], n.least[i] = max(n.most[i], free), min(n.least[i], free)
@@ -495,7 +493,7 @@ type start struct {
 	Offer
 }
 
-// starts returns the offers with which a claim can start, the cheapest first. Offers with
+// starts returns the offers that can start a claim, the cheapest first. Offers with
 // equal prices keep the order of the shapes, which a seed mixes within a shape.
 func (s *state) starts(n *node) (all []start) {
 	zone, kind := n.req.get(Zone), n.req.get(CapacityType)

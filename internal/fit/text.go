@@ -10,7 +10,8 @@ import (
 // describe returns the limit and its remedy as sentences. p is the first workload with
 // pending pods, and full the resource that the nodes have too little of.
 func (l Limit) describe(p Pending, full string) (text, remedy string) {
-	have, need, name := Amount(l.Resource, l.Have), AtLeast(l.Resource, l.Need), p.Workload.Short()
+	have, need := Amount(l.Resource, l.Have), AtLeast(l.Resource, l.Need)
+	name := p.Workload.Short()
 	start := p.Of - p.Pods
 	if full != "" {
 		full = fmt.Sprintf(", and these nodes have too little %s left for %s", spell(full), name)
@@ -63,7 +64,7 @@ func Amount(resource string, n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// AtLeast formats an amount like Amount, rounded up to whole CPUs or to Gi.
+// AtLeast formats an amount like Amount, rounded up to CPUs or to Gi.
 func AtLeast(resource string, n int64) string {
 	plain := resource[strings.LastIndexByte(resource, '.')+1:]
 	unit := map[string]int64{CPU: 1000, Memory: 1 << 30, Storage: 1 << 30}[plain]

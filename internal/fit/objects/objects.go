@@ -236,8 +236,8 @@ func (s *Set) ResourceQuotas() []fit.Quota {
 	})
 }
 
-// Room returns the room in the cluster. DaemonSets in git replace the live ones. The
-// instance types of a NodePool are those of its present nodes.
+// Room returns the room in the cluster. DaemonSets in git replace the live ones. A NodePool
+// has the instance types of its present nodes.
 func (s *Set) Room(daemons map[workload.ID]*corev1.PodTemplateSpec) fit.Room {
 	all := maps.Clone(s.daemons)
 	if all == nil {
@@ -254,7 +254,9 @@ func (s *Set) Room(daemons map[workload.ID]*corev1.PodTemplateSpec) fit.Room {
 	}
 	for _, n := range s.nodes {
 		if n.Metadata.Labels[fit.PoolLabel] == "" && !fargate(n) {
-			room.Nodes = append(room.Nodes, fit.Node{Name: n.Metadata.Name, Labels: n.Metadata.Labels, Taints: taints(n.Spec.Taints), Allocatable: values(n.Status.Allocatable)})
+			one := fit.Node{Name: n.Metadata.Name, Labels: n.Metadata.Labels, Taints: taints(n.Spec.Taints)}
+			one.Allocatable = values(n.Status.Allocatable)
+			room.Nodes = append(room.Nodes, one)
 		}
 	}
 	for _, p := range s.pools {
@@ -273,7 +275,8 @@ func fargate(n node) bool { return n.Metadata.Labels["eks.amazonaws.com/compute-
 // daemon returns a DaemonSet with the tolerations that its controller adds.
 func daemon(id workload.ID, t *corev1.PodTemplateSpec) fit.Daemon {
 	asks, _ := requests(t.Spec)
-	d := fit.Daemon{Name: id.Short(), Requests: values(asks), Where: where(t.Spec), Tolerations: tolerations(t.Spec.Tolerations), HostNetwork: t.Spec.HostNetwork}
+	d := fit.Daemon{Name: id.Short(), Requests: values(asks), Where: where(t.Spec), HostNetwork: t.Spec.HostNetwork}
+	d.Tolerations = tolerations(t.Spec.Tolerations)
 	for _, key := range []string{"disk-pressure", "memory-pressure", "pid-pressure", "unschedulable", "not-ready", "unreachable"} {
 		d.Tolerations = append(d.Tolerations, fit.Toleration{Key: "node.kubernetes.io/" + key, Op: "Exists"})
 	}
@@ -296,7 +299,9 @@ func taints(all []corev1.Taint) (kept []fit.Taint) {
 func (s *Set) pool(p nodePool) fit.Pool {
 	t := p.Spec.Template
 	ref := t.Spec.NodeClassRef
-	out := fit.Pool{Name: p.Metadata.Name, Weight: p.Spec.Weight, Limits: values(p.Spec.Limits), Labels: maps.Clone(t.Metadata.Labels), Taints: taints(t.Spec.Taints), Shapes: s.shapes(p.Metadata.Name)}
+	out := fit.Pool{Name: p.Metadata.Name, Weight: p.Spec.Weight, Limits: values(p.Spec.Limits), Shapes: s.shapes(p.Metadata.Name)}
+	out.Labels = maps.Clone(t.Metadata.Labels)
+	out.Taints = taints(t.Spec.Taints)
 	if out.Labels == nil {
 		out.Labels = map[string]string{}
 	}

@@ -43,7 +43,9 @@ func requests(spec corev1.PodSpec) (requests, limits corev1.ResourceList) {
 			r.Requests = all
 		}
 	}
-	spec.InitContainers, spec.Containers, spec.Resources = slices.Clone(spec.InitContainers), slices.Clone(spec.Containers), spec.Resources.DeepCopy()
+	spec.InitContainers = slices.Clone(spec.InitContainers)
+	spec.Containers = slices.Clone(spec.Containers)
+	spec.Resources = spec.Resources.DeepCopy()
 	for i := range spec.InitContainers {
 		set(&spec.InitContainers[i].Resources)
 	}
@@ -60,9 +62,10 @@ func requests(spec corev1.PodSpec) (requests, limits corev1.ResourceList) {
 // https://kubernetes.io/docs/concepts/policy/resource-quotas/.
 func counts(requests, limits corev1.ResourceList) fit.Resources {
 	all := fit.Resources{"pods": 1, "count/pods": 1}
+	plain := []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage}
 	for name, q := range requests {
 		all[corev1.DefaultResourceRequestsPrefix+string(name)] = value(name, q)
-		if slices.Contains([]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage}, name) || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
+		if slices.Contains(plain, name) || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
 			all[string(name)] = value(name, q)
 		}
 	}
