@@ -9,6 +9,7 @@ package fit
 import (
 	"cmp"
 
+	"github.com/gitlatch/gitlatch/internal/placement"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -134,15 +135,6 @@ type Room struct {
 	Unknown []Reading
 }
 
-// A Reading is a value that could not be read.
-type Reading struct {
-	Name string `json:"reading"` // "instance types of NodePool default"
-	Why  string `json:"why"`     // the error
-	// Adds is true if the value could only add room. If it is false, the value could only
-	// lower the room or raise the ask.
-	Adds bool `json:"addsRoom,omitzero"`
-}
-
 // A Node is a node that a rebuilt cluster has from its start, or keeps: a member of a node
 // group or a node that no autoscaler manages. Nodes of Karpenter do not belong here.
 type Node struct {
@@ -210,6 +202,9 @@ type Daemon struct {
 	Where       []Term
 	Tolerations []Toleration
 	HostNetwork bool // the pod takes no address of a subnet
+	// Ports are labels that an Ask has if its pods use a port of the host that the pod also
+	// uses.
+	Ports []string
 }
 
 // A Quota is a ResourceQuota.
@@ -255,53 +250,21 @@ type CNI struct {
 	Apart bool
 }
 
-// A Verdict is the result. The zero value is Unknown.
-type Verdict string
+// The types of the answer.
+type (
+	Answer  = placement.Answer
+	Limit   = placement.Limit
+	Pending = placement.Pending
+	Reading = placement.Reading
+	Verdict = placement.Verdict
+)
 
 // The verdicts.
 const (
-	Fits       Verdict = "fits"
-	DoesNotFit Verdict = "does not fit"
-	Unknown    Verdict = "unknown"
+	Fits       = placement.Fits
+	DoesNotFit = placement.DoesNotFit
+	Unknown    = placement.Unknown
 )
-
-// An Answer is the result of Judge.
-type Answer struct {
-	Verdict Verdict `json:"verdict"`
-	// Limit is the first limit that keeps pods pending; null if the verdict is not
-	// DoesNotFit.
-	Limit *Limit `json:"limit"`
-	// Pending are the workloads with pods that stay pending, the highest priority first.
-	Pending []Pending `json:"pending"`
-	// Remedy is the change that places the pods that Limit keeps pending, as a sentence
-	// with a number; "" if the verdict is not DoesNotFit.
-	Remedy string `json:"remedy,omitzero"`
-	// Unknown are the readings that failed.
-	Unknown []Reading `json:"unknown"`
-
-	Pods   int64 `json:"pods"`   // that a rebuild asks for
-	Placed int64 `json:"placed"` // of Pods
-	Nodes  int64 `json:"nodes"`  // that the placed pods use
-	Live   int   `json:"live"`   // workloads whose requests come from the live template
-}
-
-// A Limit is a limit that keeps pods pending. Have and Need are in the unit of Resources.
-type Limit struct {
-	Name     string `json:"limit"`    // one of the names of limits
-	Object   string `json:"object"`   // "NodePool default"
-	Resource string `json:"resource"` // "cpu"
-	Have     int64  `json:"have"`
-	Need     int64  `json:"need"`
-	Text     string `json:"text"`
-}
-
-// A Pending is a workload with pods that stay pending.
-type Pending struct {
-	Workload workload.ID `json:"workload"`
-	Pods     int32       `json:"pods"` // pending pods
-	Of       int32       `json:"of"`   // pods that a rebuild asks for
-	Priority int32       `json:"priority"`
-}
 
 // Smaller compares shapes by vCPUs, memory and name. It is the order of Pool.Shapes if
 // the prices are unknown.

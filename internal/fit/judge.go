@@ -24,7 +24,8 @@ const (
 )
 
 // Judge reports whether the room is enough for the asks. The verdict is Fits only if no
-// reading failed. It is DoesNotFit in spite of a failed reading that could not add room.
+// reading failed. It is DoesNotFit in spite of a failed reading that could not add room, and
+// in spite of any failed reading if a ResourceQuota refuses pods.
 func Judge(asks []Ask, room Room) Answer {
 	a := Answer{Verdict: Fits, Pending: []Pending{}, Unknown: append([]Reading{}, room.Unknown...)}
 	for _, one := range asks {
@@ -32,34 +33,46 @@ func Judge(asks []Ask, room Room) Answer {
 		if one.Live {
 			a.Live++
 		}
+		a.Unknown = append(a.Unknown, one.contends(room.Daemons)...)
 	}
 	excesses := Excesses(asks, room.Quotas)
 	p := compile(admitted(asks, excesses), room)
 	s := p.solve(nil)
-	a.pend(asks, s)
+	pend(&a, asks, s)
 	if len(a.Pending) == 0 {
 		if len(a.Unknown) > 0 {
 			a.Verdict = Unknown
 		}
 		return a
 	}
-	if slices.ContainsFunc(a.Unknown, func(r Reading) bool { return r.Adds }) {
+	if len(excesses) == 0 && slices.ContainsFunc(a.Unknown, func(r Reading) bool { return r.Adds }) {
 		a.Verdict = Unknown
 		return a
 	}
 	a.Verdict = DoesNotFit
 	if len(excesses) > 0 {
 		e := excesses[0]
-		a.Limit = &Limit{LimitResourceQuota, e.Quota.Namespace + "/" + e.Quota.Name, e.Resource, e.Quota.Hard[e.Resource], e.Sum, ""}
+		a.Limit = &Limit{Name: LimitResourceQuota, Object: e.Quota.Namespace + "/" + e.Quota.Name, Resource: e.Resource, Have: e.Quota.Hard[e.Resource], Need: e.Sum}
 	} else {
 		a.Limit = p.first(s, a.Pending[0].Workload)
 	}
-	a.Limit.Text, a.Remedy = a.Limit.describe(a.Pending[0], p.full(s, a.Pending[0].Workload))
+	a.Limit.Text, a.Remedy = describe(*a.Limit, a.Pending[0], p.full(s, a.Pending[0].Workload))
 	return a
 }
 
-// pend sets the pods that have a node, and the workloads with pending pods.
-func (a *Answer) pend(asks []Ask, s *state) {
+// contends returns the readings of the nodes on which a DaemonSet leaves no port of the host
+// to the pods.
+func (a Ask) contends(daemons []Daemon) (unknown []Reading) {
+	for _, d := range daemons {
+		if slices.ContainsFunc(d.Ports, func(port string) bool { return a.Labels[port] != "" }) {
+			unknown = append(unknown, Reading{Name: "nodes without DaemonSet " + d.Name + " for " + a.Workload.Short(), Why: "both use the same port of the host"})
+		}
+	}
+	return unknown
+}
+
+// pend sets the pods of an answer that have a node, and the workloads with pending pods.
+func pend(a *Answer, asks []Ask, s *state) {
 	placed := map[workload.ID]int32{}
 	for _, n := range s.nodes {
 		for _, on := range n.placed {
@@ -70,7 +83,7 @@ func (a *Answer) pend(asks []Ask, s *state) {
 	}
 	for _, one := range asks {
 		if missing := one.Pods - placed[one.Workload]; missing > 0 {
-			a.Pending = append(a.Pending, Pending{one.Workload, missing, one.Pods, one.Priority})
+			a.Pending = append(a.Pending, Pending{Workload: one.Workload, Pods: missing, Of: one.Pods, Priority: one.Priority})
 		}
 	}
 	slices.SortStableFunc(a.Pending, func(a, b Pending) int {

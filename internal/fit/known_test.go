@@ -195,3 +195,30 @@ func TestAFailedReadingIsUnknown(t *testing.T) {
 		})
 	}
 }
+
+// More nodes do not help pods that a ResourceQuota refuses.
+func TestAResourceQuotaRefusesPodsWithoutAllReadings(t *testing.T) {
+	t.Parallel()
+	web := ask("web", 2, 900, 2)
+	web.Counts = fit.Resources{"pods": 1}
+	room := fit.Room{Nodes: nodes(3, ""), Unknown: []fit.Reading{{Name: "instance types of NodePool arm", Why: "throttled", Adds: true}}}
+	for hard, want := range map[int64]fit.Verdict{1: fit.DoesNotFit, 2: fit.Unknown} {
+		room.Quotas = []fit.Quota{{Namespace: web.Workload.Namespace, Name: "pods", Hard: fit.Resources{"pods": hard}}}
+		if a := fit.Judge([]fit.Ask{web}, room); a.Verdict != want {
+			t.Errorf("a quota of %d pods: %+v", hard, a)
+		}
+	}
+}
+
+// A DaemonSet may occupy the port of the host that pods need.
+func TestAPortOfADaemonSetIsUnknown(t *testing.T) {
+	t.Parallel()
+	web := ask("web", 2, 900, 2)
+	web.Labels = map[string]string{"host-port/TCP/80": "true"}
+	for port, want := range map[string]fit.Verdict{"host-port/TCP/80": fit.Unknown, "host-port/TCP/81": fit.Fits} {
+		room := fit.Room{Nodes: nodes(3, ""), Daemons: []fit.Daemon{{Name: "kube-system/proxy", Ports: []string{port}}}}
+		if a := fit.Judge([]fit.Ask{web}, room); a.Verdict != want {
+			t.Errorf("%s: %+v", port, a)
+		}
+	}
+}

@@ -9,7 +9,7 @@ import (
 
 // describe returns the limit and its remedy as sentences. p is the first workload with
 // pending pods, and full the resource that the nodes have too little of.
-func (l Limit) describe(p Pending, full string) (text, remedy string) {
+func describe(l Limit, p Pending, full string) (text, remedy string) {
 	have, need := Amount(l.Resource, l.Have), AtLeast(l.Resource, l.Need)
 	name := p.Workload.Short()
 	start := p.Of - p.Pods

@@ -29,6 +29,7 @@ type Set struct {
 
 	nodes   []node
 	pools   []nodePool
+	ranges  []corev1.LimitRange
 	classes map[string]json.RawMessage // EC2NodeClasses by name
 	daemons map[workload.ID]*corev1.PodTemplateSpec
 	live    map[workload.ID]live
@@ -41,7 +42,10 @@ type node struct {
 		Name   string
 		Labels map[string]string
 	}
-	Spec   struct{ Taints []corev1.Taint }
+	Spec struct {
+		Taints     []corev1.Taint
+		ProviderID string
+	}
 	Status struct{ Allocatable, Capacity corev1.ResourceList }
 }
 
@@ -89,6 +93,9 @@ type Kind struct {
 // them.
 func Kinds() []Kind {
 	return []Kind{
+		{"resourcequotas", "/api/v1", "resourcequotas", "ResourceQuota", false, into(func(s *Set) *[]corev1.ResourceQuota { return &s.Quotas })},
+		{"namespaces", "/api/v1", "namespaces", "Namespace", false, into(func(s *Set) *[]metav1.PartialObjectMetadata { return &s.Namespaces })},
+		{"limitranges", "/api/v1", "limitranges", "LimitRange", false, into(func(s *Set) *[]corev1.LimitRange { return &s.ranges })},
 		{"nodes", "/api/v1", "nodes", "Node", true, into(func(s *Set) *[]node { return &s.nodes })},
 		{"nodepools.karpenter.sh", "/apis/karpenter.sh/v1", "nodepools", "NodePool", true, into(func(s *Set) *[]nodePool { return &s.pools })},
 		{"ec2nodeclasses.karpenter.k8s.aws", "/apis/karpenter.k8s.aws/v1", "ec2nodeclasses", "EC2NodeClass", true, (*Set).addClass},
@@ -166,16 +173,29 @@ type Want struct {
 // Asks returns the asks of workloads, and of the other live workloads at their live
 // replicas.
 func (s *Set) Asks(wants []Want) ([]fit.Ask, []fit.Reading) {
+	return s.Only(append(wants[:len(wants):len(wants)], s.Others(wants)...))
+}
+
+// Others returns the live workloads that are not among wants, at their live replicas.
+func (s *Set) Others(wants []Want) (others []Want) {
 	wanted := map[workload.ID]bool{}
 	for _, w := range wants {
 		wanted[w.ID] = true
 	}
 	for id, l := range s.live {
 		if !wanted[id] {
-			wants = append(wants[:len(wants):len(wants)], Want{ID: id, Pods: l.replicas})
+			others = append(others, Want{ID: id, Pods: l.replicas})
 		}
 	}
-	return s.Only(wants)
+	return others
+}
+
+// Join adds the live workloads of another cluster that s does not have.
+func (s *Set) Join(other *Set) {
+	all := map[workload.ID]live{}
+	maps.Copy(all, other.live)
+	maps.Copy(all, s.live)
+	s.live = all
 }
 
 // Only returns the asks of workloads. A workload without a template in git has its live
@@ -249,8 +269,14 @@ func (s *Set) Room(daemons map[workload.ID]*corev1.PodTemplateSpec) fit.Room {
 		if t := all[id]; t == nil {
 			room.Unknown = append(room.Unknown, fit.Reading{Name: "requests of " + id.String(), Why: "it has no pod template"})
 		} else {
-			room.Daemons = append(room.Daemons, daemon(id, t))
+			room.Daemons = append(room.Daemons, s.daemon(id, t))
 		}
+	}
+	if len(s.nodes)+len(s.pools) == 0 {
+		room.Unknown = append(room.Unknown, fit.Reading{Name: "nodes", Why: "the cluster lists no nodes and no NodePools", Adds: true})
+	}
+	if slices.ContainsFunc(s.nodes, fargate) {
+		room.Unknown = append(room.Unknown, fit.Reading{Name: "Fargate profiles", Why: "the pods on Fargate count as pods that need a node", Adds: true})
 	}
 	for _, n := range s.nodes {
 		if n.Metadata.Labels[fit.PoolLabel] == "" && !fargate(n) {
@@ -273,9 +299,9 @@ func (s *Set) Room(daemons map[workload.ID]*corev1.PodTemplateSpec) fit.Room {
 func fargate(n node) bool { return n.Metadata.Labels["eks.amazonaws.com/compute-type"] == "fargate" }
 
 // daemon returns a DaemonSet with the tolerations that its controller adds.
-func daemon(id workload.ID, t *corev1.PodTemplateSpec) fit.Daemon {
-	asks, _ := requests(t.Spec)
-	d := fit.Daemon{Name: id.Short(), Requests: values(asks), Where: where(t.Spec), HostNetwork: t.Spec.HostNetwork}
+func (s *Set) daemon(id workload.ID, t *corev1.PodTemplateSpec) fit.Daemon {
+	asks, _ := s.requests(id.Namespace, t.Spec)
+	d := fit.Daemon{Name: id.Short(), Requests: values(asks), Where: where(t.Spec), HostNetwork: t.Spec.HostNetwork, Ports: ports(t.Spec)}
 	d.Tolerations = tolerations(t.Spec.Tolerations)
 	for _, key := range []string{"disk-pressure", "memory-pressure", "pid-pressure", "unschedulable", "not-ready", "unreachable"} {
 		d.Tolerations = append(d.Tolerations, fit.Toleration{Key: "node.kubernetes.io/" + key, Op: "Exists"})
@@ -367,6 +393,43 @@ func (s *Set) Environment() map[string]string {
 		}
 	}
 	return all
+}
+
+// Unread returns the readings that the objects of the cluster do not have. account is true
+// if the room gets them from the AWS account of the cluster.
+func (s *Set) Unread(account bool) (unknown []fit.Reading) {
+	karpenter := func(p nodePool) bool { return p.Spec.Template.Spec.NodeClassRef.Group == "karpenter.k8s.aws" }
+	aws := slices.ContainsFunc(s.pools, karpenter) || slices.ContainsFunc(s.nodes, func(n node) bool { return n.provider() == "aws" })
+	why := "gitlatch reads only AWS accounts"
+	if aws {
+		why = "gitlatch did not read the AWS account. Use --aws"
+	}
+	for _, p := range s.pools {
+		if !karpenter(p) || !account {
+			unknown = append(unknown, fit.Reading{Name: "instance types of NodePool " + p.Metadata.Name, Why: why, Adds: true})
+		}
+		if !karpenter(p) {
+			unknown = append(unknown, fit.Reading{Name: "quotas and subnets of NodePool " + p.Metadata.Name, Why: "the NodePool has no EC2NodeClass"})
+		}
+	}
+	foreign := slices.ContainsFunc(s.nodes, func(n node) bool { return !slices.Contains(local, n.provider()) })
+	if foreign || s.Autoscaled() && !account {
+		unknown = append(unknown, fit.Reading{Name: "maximum size of the node groups", Why: why, Adds: true})
+	}
+	if aws && !account {
+		unknown = append(unknown, fit.Reading{Name: "vCPU quotas and free addresses of the subnets", Why: why})
+	}
+	return unknown
+}
+
+// local are the providers that add no nodes by themselves, and AWS, whose account Unread
+// covers.
+var local = []string{"", "aws", "eks-hybrid", "kind", "k3s"}
+
+// provider returns the cloud provider of a node: "aws", "gce". It is "" without one.
+func (n node) provider() string {
+	name, _, _ := strings.Cut(n.Spec.ProviderID, ":")
+	return name
 }
 
 // Autoscaled reports whether the Cluster Autoscaler adds nodes to node groups.

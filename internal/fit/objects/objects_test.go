@@ -160,6 +160,65 @@ func TestGitComesBeforeTheCluster(t *testing.T) {
 	}
 }
 
+// A LimitRange sets the requests of containers without their own, in its namespace.
+func TestDefaultsOfALimitRange(t *testing.T) {
+	t.Parallel()
+	pod := "{spec: {initContainers: [{name: i, resources: {requests: {cpu: 2}}}], containers: [{name: a, resources: {limits: {memory: 3Ki}}}, {name: b, resources: {requests: {cpu: 1}}}]}}"
+	ranges := "{kind: LimitRange, metadata: {name: r, namespace: %s}, spec: {limits: [{type: Pod, max: {cpu: 9}}, {type: Container, default: {cpu: 4}, defaultRequest: {cpu: 500m, memory: 1Ki}}]}}"
+	for namespace, want := range map[string]fit.Resources{
+		"shop": {"requests.cpu": 2000, "requests.memory": 4096, "limits.cpu": 8000, "limits.memory": 3072},
+		"pay":  {"requests.cpu": 2000, "requests.memory": 3072, "limits.cpu": 0, "limits.memory": 3072},
+	} {
+		s := set(t, deployment(pod), fmt.Sprintf(ranges, namespace))
+		asks, _ := s.Asks(nil)
+		for name, amount := range want {
+			if got := asks[0].Counts[name]; got != amount {
+				t.Errorf("a LimitRange of %s: %s is %d, want %d", namespace, name, got, amount)
+			}
+		}
+	}
+}
+
+// The readings that only the account has depend on the provider of the nodes.
+func TestReadingsOfAnAccount(t *testing.T) {
+	t.Parallel()
+	node := func(provider string) string {
+		return "{kind: Node, metadata: {name: n1}, spec: {providerID: " + provider + "}}"
+	}
+	pool := func(group string) string {
+		return "{kind: NodePool, metadata: {name: p}, spec: {template: {spec: {nodeClassRef: {group: " + group + "}}}}}"
+	}
+	scaler := "{kind: Deployment, metadata: {name: cluster-autoscaler, namespace: kube-system}, spec: {template: {spec: {containers: [{name: a}]}}}}"
+	const types, pools, groups, quotas = "instance types of NodePool p", "quotas and subnets of NodePool p", "maximum size of the node groups", "vCPU quotas and free addresses of the subnets"
+	for name, c := range map[string]struct {
+		objects       []string
+		account, none []string // with and without the account
+	}{
+		"a machine":              {[]string{node("''")}, nil, nil},
+		"kind":                   {[]string{node("kind://docker/c/n1")}, nil, nil},
+		"an autoscaler":          {[]string{node("''"), scaler}, nil, []string{groups}},
+		"another cloud":          {[]string{node("gce://p/z/n1")}, []string{groups}, []string{groups}},
+		"AWS":                    {[]string{node("aws:///a/i-1")}, nil, []string{quotas}},
+		"AWS with an autoscaler": {[]string{node("aws:///a/i-1"), scaler}, nil, []string{groups, quotas}},
+		"Karpenter":              {[]string{pool("karpenter.k8s.aws")}, nil, []string{types, quotas}},
+		"EKS Auto Mode":          {[]string{node("aws:///a/i-1"), pool("eks.amazonaws.com")}, []string{types, pools}, []string{types, pools, quotas}},
+	} {
+		s := set(t, c.objects...)
+		for account, want := range map[bool][]string{true: c.account, false: c.none} {
+			var got []string
+			for _, r := range s.Unread(account) {
+				got = append(got, r.Name)
+				if r.Adds != (r.Name == types || r.Name == groups) {
+					t.Errorf("%s: %+v", name, r)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, account %v: %q, want %q", name, account, got, want)
+			}
+		}
+	}
+}
+
 func TestARoom(t *testing.T) {
 	t.Parallel()
 	s := set(t,
@@ -182,7 +241,7 @@ func TestARoom(t *testing.T) {
 		"taints":      {pool.Taints, []fit.Taint{{Key: "batch", Effect: "NoSchedule"}}},
 		"weight":      {pool.Weight, int32(7)},
 		"pools":       {len(room.Pools), 1},
-		"unknown":     {room.Unknown, []fit.Reading{{Name: "nodes of NodePool fixed", Why: "a NodePool with spec.replicas is not counted", Adds: true}}},
+		"unknown":     {room.Unknown, []fit.Reading{{Name: "Fargate profiles", Why: "the pods on Fargate count as pods that need a node", Adds: true}, {Name: "nodes of NodePool fixed", Why: "a NodePool with spec.replicas is not counted", Adds: true}}},
 		"class":       {string(s.Classes()["default"]), `{"kind":"EC2NodeClass","metadata":{"name":"al"},"status":{}}`},
 		"environment": {s.Environment(), map[string]string{"WARM_IP_TARGET": "2"}},
 		"daemon":      {fmt.Sprint(room.Daemons[0].Name, room.Daemons[0].Requests, room.Daemons[0].Where, room.Daemons[0].HostNetwork), "kube-system/aws-nodemap[cpu:25] [[{os In [linux] 0}]] true"},

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -33,28 +34,44 @@ func values(list corev1.ResourceList) fit.Resources {
 	return all
 }
 
-// requests returns the requests and limits of one pod. A missing request is the limit, as
-// the API server sets it for a new pod.
-func requests(spec corev1.PodSpec) (requests, limits corev1.ResourceList) {
-	set := func(r *corev1.ResourceRequirements) {
-		if r != nil && r.Limits != nil {
-			all := maps.Clone(r.Limits)
-			maps.Copy(all, r.Requests)
-			r.Requests = all
+// requests returns the requests and limits of one pod. A missing request is the limit, or
+// else the default of a LimitRange, as the API server sets them for a new pod.
+func (s *Set) requests(namespace string, spec corev1.PodSpec) (requests, limits corev1.ResourceList) {
+	set := func(r *corev1.ResourceRequirements, ranges []corev1.LimitRange) {
+		if r == nil {
+			return
+		}
+		r.Requests = over(r.Limits, r.Requests)
+		for _, one := range ranges {
+			for _, item := range one.Spec.Limits {
+				if one.Namespace == namespace && item.Type == corev1.LimitTypeContainer {
+					r.Requests, r.Limits = over(item.DefaultRequest, r.Requests), over(item.Default, r.Limits)
+				}
+			}
 		}
 	}
 	spec.InitContainers = slices.Clone(spec.InitContainers)
 	spec.Containers = slices.Clone(spec.Containers)
 	spec.Resources = spec.Resources.DeepCopy()
 	for i := range spec.InitContainers {
-		set(&spec.InitContainers[i].Resources)
+		set(&spec.InitContainers[i].Resources, s.ranges)
 	}
 	for i := range spec.Containers {
-		set(&spec.Containers[i].Resources)
+		set(&spec.Containers[i].Resources, s.ranges)
 	}
-	set(spec.Resources)
+	set(spec.Resources, nil)
 	pod := &corev1.Pod{Spec: spec}
 	return helpers.PodRequests(pod, helpers.PodResourcesOptions{}), helpers.PodLimits(pod, helpers.PodResourcesOptions{})
+}
+
+// over returns the amounts of list, and the others of base.
+func over(base, list corev1.ResourceList) corev1.ResourceList {
+	if len(base) == 0 {
+		return list
+	}
+	all := maps.Clone(base)
+	maps.Copy(all, list)
+	return all
 }
 
 // counts returns the amounts that one pod uses of a ResourceQuota. A ResourceQuota has two
@@ -77,7 +94,7 @@ func counts(requests, limits corev1.ResourceList) fit.Resources {
 
 // ask returns the pods of a template.
 func (s *Set) ask(id workload.ID, pods int32, t *corev1.PodTemplateSpec) fit.Ask {
-	asks, limits := requests(t.Spec)
+	asks, limits := s.requests(id.Namespace, t.Spec)
 	a := fit.Ask{
 		Workload: id, Pods: pods, Requests: values(asks), Counts: counts(asks, limits), BestEffort: len(asks)+len(limits) == 0,
 		Labels: maps.Clone(t.Labels), Where: where(t.Spec), Tolerations: tolerations(t.Spec.Tolerations), HostNetwork: t.Spec.HostNetwork,
@@ -93,7 +110,7 @@ func (s *Set) ask(id workload.ID, pods int32, t *corev1.PodTemplateSpec) fit.Ask
 	}
 	s.spread(&a, t.Spec.TopologySpreadConstraints)
 	s.affinity(&a, t.Spec.Affinity)
-	s.ports(&a, t.Spec)
+	s.alone(&a, ports(t.Spec))
 	return a
 }
 
@@ -213,21 +230,27 @@ func (s *Set) namespaces(own string, t corev1.PodAffinityTerm) []string {
 	return slices.Compact(all)
 }
 
-// ports adds an anti-affinity by host for each port of the host that the pods use.
-func (s *Set) ports(a *fit.Ask, spec corev1.PodSpec) {
+// alone adds an anti-affinity by host for each port of the host that the pods use.
+func (s *Set) alone(a *fit.Ask, ports []string) {
+	for _, port := range ports {
+		a.Labels[port] = "true"
+		a.Rules = append(a.Rules, fit.Rule{Kind: fit.Apart, Key: fit.Hostname, Peers: fit.Term{{Key: port, Op: "Exists"}},
+			Namespaces: append(lists.Map(s.Namespaces, func(n metav1.PartialObjectMetadata) string { return n.Name }), a.Workload.Namespace)})
+	}
+}
+
+// ports returns the ports of the host that a pod uses, as labels.
+func ports(spec corev1.PodSpec) (all []string) {
 	for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {
 		for _, p := range c.Ports {
 			port := p.HostPort
 			if spec.HostNetwork {
 				port = p.ContainerPort
 			}
-			if port == 0 {
-				continue
+			if port != 0 {
+				all = append(all, fmt.Sprintf("host-port/%s/%d", cmp.Or(p.Protocol, corev1.ProtocolTCP), port))
 			}
-			key := fmt.Sprintf("host-port/%s/%d", p.Protocol, port)
-			a.Labels[key] = "true"
-			a.Rules = append(a.Rules, fit.Rule{Kind: fit.Apart, Key: fit.Hostname, Peers: fit.Term{{Key: key, Op: "Exists"}},
-				Namespaces: append(lists.Map(s.Namespaces, func(n metav1.PartialObjectMetadata) string { return n.Name }), a.Workload.Namespace)})
 		}
 	}
+	return all
 }
