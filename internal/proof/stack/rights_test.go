@@ -13,6 +13,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert/sns"
 	"github.com/gitlatch/gitlatch/internal/demand"
+	"github.com/gitlatch/gitlatch/internal/docs"
 	"github.com/gitlatch/gitlatch/internal/eks"
 	room "github.com/gitlatch/gitlatch/internal/fit/account"
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
@@ -171,6 +172,21 @@ func TestADrillCallsWhatItMay(t *testing.T) {
 				t.Errorf("a drill calls %s, which no client of ours has", one)
 			}
 		}
+	}
+}
+
+func TestTheHandbookListsTheRightsForAnAccount(t *testing.T) {
+	t.Parallel()
+	var rows []string
+	for line := range strings.Lines(docs.Text("capacity")) {
+		if action, ok := strings.CutPrefix(line, "| `"); ok {
+			action, _, _ = strings.Cut(action, "`")
+			rows = append(rows, action)
+		}
+	}
+	slices.Sort(rows)
+	if want := listed(t, "account"); !slices.Equal(rows, want) {
+		t.Errorf("the page lists\n%s\nand the clients have\n%s", strings.Join(rows, "\n"), strings.Join(want, "\n"))
 	}
 }
 
