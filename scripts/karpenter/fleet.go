@@ -25,7 +25,7 @@ type Fleet struct {
 	InstanceTypes []InstanceType    `json:"instanceTypes"`
 	// Orders is the number of runs. Each run shuffles equally large pods. 0 means 1.
 	Orders int `json:"orders"`
-	// Rounds is the maximum number of rounds. 0 means no maximum.
+	// Rounds is the maximum number of rounds until one places a pod. 0 means no maximum.
 	Rounds int `json:"rounds"`
 }
 

@@ -9,8 +9,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/testing"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -64,6 +66,11 @@ type quiet struct{}
 
 func (quiet) Publish(...events.Event) {}
 
+// patience is the number of rounds without a placed pod after which a run ends. Karpenter
+// repeats a schedule forever, and it draws among equal topology domains, so that a round
+// can place a pod that the round before could not.
+const patience = 8
+
 // place runs rounds until no more pods can be placed.
 func place(ctx context.Context, fleet Fleet, order uint64) (Run, error) {
 	draw := rand.New(rand.NewPCG(order, 30))
@@ -79,7 +86,7 @@ func place(ctx context.Context, fleet Fleet, order uint64) (Run, error) {
 		return Run{}, err
 	}
 	provision := provisioning.NewProvisioner(s.client, quiet{}, s.cloud, s.cluster, clock.RealClock{}, nil, nil)
-	for rounds := 1; ; rounds++ {
+	for rounds, idle := 1, 0; ; rounds++ {
 		results, err := provision.Schedule(ctx)
 		if err != nil {
 			return Run{}, err
@@ -88,7 +95,11 @@ func place(ctx context.Context, fleet Fleet, order uint64) (Run, error) {
 		if err != nil {
 			return Run{}, err
 		}
-		if placed == 0 || rounds == fleet.Rounds {
+		idle++
+		if placed > 0 {
+			idle = 0
+		}
+		if len(results.PodErrors) == 0 && placed == 0 || idle == patience || idle == 0 && fleet.Rounds > 0 && rounds >= fleet.Rounds {
 			return s.end(ctx, workloads, results, rounds)
 		}
 	}
@@ -98,6 +109,7 @@ func place(ctx context.Context, fleet Fleet, order uint64) (Run, error) {
 // names of new objects.
 func server(objects []client.Object, workloads []workload, draw *rand.Rand) client.Client {
 	builder := fake.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(objects...).
+		WithObjectTracker(testing.NewObjectTracker(scheme.Scheme, serializer.NewCodecFactory(scheme.Scheme).UniversalDecoder())). // without managed fields
 		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string {
 			return []string{o.(*corev1.Pod).Spec.NodeName}
 		}).
