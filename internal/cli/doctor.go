@@ -26,6 +26,7 @@ type checkup struct {
 	url, hub      string
 	output        output[doctor.Report]
 	write, dryRun bool
+	aws           bool
 }
 
 func newDoctor(env Env) *cobra.Command {
@@ -36,7 +37,8 @@ func newDoctor(env Env) *cobra.Command {
 		Long: `"gitlatch doctor" compares the live workloads, the levels in git, and the GitOps
 objects in the cluster. For each workload, the command prints the rule that
 protects the live replica count, and the replicas that a rebuild starts with.
-For each problem, the command prints a fix.
+For each problem, the command prints a fix. The command also prints whether the
+pods of a rebuild fit the nodes, the NodePools and, with --aws, the AWS account.
 
 "gitlatch doctor" builds manifests from the repository in memory. The command
 builds the folders that Flux Kustomizations and Argo CD Applications apply, and
@@ -47,7 +49,8 @@ Without --write, the command writes nothing.
 
 Exit status:
   0  The command found no problem.
-  1  The command found a problem, or could not list some objects in the cluster.
+  1  The command found a problem, could not list some objects in the cluster, or
+     the pods of a rebuild do not fit.
   2  The command could not check the site.`,
 		Example: `  # List the problems of the site
   gitlatch doctor -c prod-eu.yaml
@@ -63,6 +66,7 @@ Exit status:
 	c.Flags().StringVar(&d.hub, "gitops-context", "", "kubeconfig context of the hub cluster in which Argo CD runs")
 	c.Flags().BoolVar(&d.write, "write", false, "write the rules that protect replica counts to the file protection.yaml, and commit the file")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --write, print protection.yaml and commit nothing")
+	registerAWS(c, &d.aws)
 	d.output.register(c, doctor.Report.Table, nil)
 	return c
 }
@@ -74,6 +78,10 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 		}
 	}
 	c, err := d.config()
+	if err != nil {
+		return err
+	}
+	account, err := accountOf(ctx, opener(env, c, true), d.aws)
 	if err != nil {
 		return err
 	}
@@ -94,6 +102,11 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 	if err != nil {
 		return err
 	}
+	standby, err := open.Standby(ctx, from)
+	if err != nil {
+		return err
+	}
+	seen.ReadRoom(ctx, standby, account)
 	report := doctor.Examine(seen)
 	if err := d.output.write(env, report); err != nil {
 		return err
@@ -105,7 +118,7 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 	} else if n := report.Uncovered(); n > 0 {
 		fmt.Fprintf(env.Err, "%s does not list the rules of %s. Run \"gitlatch doctor --write\" to add them\n", checkpoint.EvidencePath(c.Site), term.Count(n, "workload"))
 	}
-	return unless(len(report.Findings)+len(report.Unread) == 0)
+	return unless(report.Clean())
 }
 
 // look reads the input of doctor.

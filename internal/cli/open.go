@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
-	"github.com/gitlatch/gitlatch/internal/drill/run"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
@@ -174,7 +174,7 @@ func registerAWS(c *cobra.Command, aws *bool) {
 }
 
 // accountOf opens the account that --aws reads; nil without the flag.
-func accountOf(ctx context.Context, from *wiring.Opener, wanted bool) (run.Account, error) {
+func accountOf(ctx context.Context, from *wiring.Opener, wanted bool) (doctor.Account, error) {
 	if !wanted {
 		return nil, nil
 	}

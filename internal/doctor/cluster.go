@@ -25,7 +25,8 @@ type Source struct {
 	into func(c *Cluster, object []byte) error
 }
 
-// Sources returns every kind that doctor reads. A cluster need not have all of them.
+// Sources returns the kinds that findings need. doctor also reads the workloads and
+// objects.Kinds. A cluster need not have all of them.
 func Sources() []Source {
 	return []Source{
 		{"kustomizations.kustomize.toolkit.fluxcd.io", "/apis/kustomize.toolkit.fluxcd.io/v1", "kustomizations", "Kustomization",

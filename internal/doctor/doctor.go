@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/fit"
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -25,6 +26,7 @@ type Case struct {
 	Cluster  Cluster
 	Overlays []Overlay
 	InPlace  []inplace.File
+	Room     fit.Room // for the pods of a rebuild
 }
 
 // Kinds returns the kinds of the live workloads and of the workloads in git.
@@ -73,6 +75,7 @@ func Examine(c Case) Report {
 	e.guarded()
 	e.excluded()
 	e.quotas()
+	e.place()
 	e.overlays()
 	e.marks()
 	for _, p := range e.Set.Unreviewed() {

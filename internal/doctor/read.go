@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/fit"
+	"github.com/gitlatch/gitlatch/internal/fit/objects"
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -27,7 +29,8 @@ type Lister interface {
 	Minor(ctx context.Context) (int, error)
 }
 
-// ReadCluster reads the Sources. It lists in Unread the parts that could not be read.
+// ReadCluster reads the cluster. It lists in Unread the parts that could not be read and
+// that findings need, and in Objects.Unknown those that the placement needs.
 func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster {
 	c := Cluster{Kinds: kinds, definitions: map[workload.Kind]definition{}}
 	unread := func(what string, err error) {
@@ -39,11 +42,19 @@ func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster
 	unread("version", err)
 	c.Minor = minor
 	for _, s := range Sources() {
-		objects, err := from.List(ctx, s.Path, s.Resource, s.Kind)
-		for _, o := range objects {
-			err = errors.Join(err, c.Add(s.Kind, o))
-		}
+		err := read(ctx, from, s.Path, s.Resource, s.Kind, func(o []byte) error { return c.Add(s.Kind, o) })
 		unread(s.Name, err)
+		if limits := []string{"ResourceQuota", "Namespace"}; slices.Contains(limits, s.Kind) {
+			c.fail(s.Name, false, err)
+		}
+	}
+	for _, k := range objects.Kinds() {
+		c.fail(k.Name, k.Adds, read(ctx, from, k.Path, k.Resource, k.Kind, func(o []byte) error { return c.Objects.Add(k.Kind, o) }))
+	}
+	for _, kind := range kinds.All() {
+		if o, _ := kinds.Object(kind); o.Resource != "" { // only checkpoint files have another kind
+			c.fail(o.FullResource(), false, read(ctx, from, o.Path(), o.Resource, o.Kind, func(one []byte) error { return c.Objects.AddWorkload(kind, o.Replicas, one) }))
+		}
 	}
 	for _, namespace := range c.controllers() {
 		data, err := from.Get(ctx, "/api/v1/namespaces/"+namespace+"/configmaps/"+settings)
@@ -63,6 +74,22 @@ func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster
 		}
 	}
 	return c
+}
+
+// read passes each object of a kind to add.
+func read(ctx context.Context, from Lister, path, resource, kind string, add func([]byte) error) error {
+	all, err := from.List(ctx, path, resource, kind)
+	for _, o := range all {
+		err = errors.Join(err, add(o))
+	}
+	return err
+}
+
+// fail adds a reading for the placement that failed. adds is as in fit.Reading.
+func (c *Cluster) fail(name string, adds bool, err error) {
+	if err != nil {
+		c.Objects.Unknown = append(c.Objects.Unknown, fit.Reading{Name: name, Why: err.Error(), Adds: adds})
+	}
 }
 
 // deepest is the maximum number of times that a build is searched for missing files.

@@ -16,6 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
+	set "github.com/gitlatch/gitlatch/internal/fit/objects"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
@@ -53,6 +54,9 @@ func TestTheRoleIsWhatIsRead(t *testing.T) {
 	want := append(granted(sampler), "configmaps[argocd-cm] [get]")
 	for _, s := range doctor.Sources() {
 		want = append(want, s.Name+"[] [list]")
+	}
+	for _, k := range set.Kinds() {
+		want = append(want, k.Name+"[] [list]")
 	}
 	got := granted(role)
 	slices.Sort(got)
@@ -98,6 +102,9 @@ func TestOnARealControlPlane(t *testing.T) {
 		c := doctor.ReadCluster(t.Context(), objects(t, cp, "nobody"), nil)
 		if len(c.Unread) != len(doctor.Sources()) || !strings.Contains(strings.Join(workload.Texts(c.Unread), "\n"), "applications.argoproj.io: forbidden") {
 			t.Errorf("unread %q", c.Unread)
+		}
+		if want := 2 + len(set.Kinds()) + len(workload.Kinds{}.All()); len(c.Objects.Unknown) != want { // ResourceQuotas and Namespaces
+			t.Errorf("%d readings of the room failed, want %d: %+v", len(c.Objects.Unknown), want, c.Objects.Unknown)
 		}
 	})
 

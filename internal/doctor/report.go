@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/placement"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -21,7 +22,12 @@ type Report struct {
 	// namespace. It has only the namespaces whose levels exceed a quota. If pods have
 	// different requests, it assumes the same mix of pods as the levels.
 	Room map[string]int64 `json:"-"`
+	// Fit is the answer to the question whether the pods of a rebuild can be placed.
+	Fit placement.Answer `json:"fit"`
 }
+
+// Clean reports whether the report has no problem. An unknown Fit is not a problem.
+func (r Report) Clean() bool { return len(r.Findings)+len(r.Unread) == 0 && !r.Fit.Refuses() }
 
 // A Workload is the result for one workload.
 type Workload struct {

@@ -27,7 +27,11 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	} else {
 		p.Rows(r.rows())
 		p.Line("")
-		p.Verdict(len(r.Findings)+len(r.Unread) == 0, r.summary())
+		for _, line := range r.Fit.Lines() {
+			p.Say("", "%s", line)
+		}
+		p.Line("")
+		p.Verdict(r.Clean(), r.summary())
 	}
 	return p.Print(out)
 }

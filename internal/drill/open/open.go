@@ -70,7 +70,7 @@ func Objects(ctx context.Context, o *wiring.Opener) (doctor.Lister, doctor.Here,
 // Account returns a function that adds the AWS account of a cluster to the room in the
 // cluster: of the standby cluster, or else of the site's cluster. The function is nil if
 // the configuration names no EKS cluster.
-func Account(ctx context.Context, o *wiring.Opener) (run.Account, error) {
+func Account(ctx context.Context, o *wiring.Opener) (doctor.Account, error) {
 	named := o.Config.Standby.EKS
 	if o.Config.Standby == (config.Standby{}) {
 		named = o.Config.Cluster.EKS

@@ -15,8 +15,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/archive"
 	"github.com/gitlatch/gitlatch/internal/drill/score"
-	"github.com/gitlatch/gitlatch/internal/fit"
-	"github.com/gitlatch/gitlatch/internal/fit/objects"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -32,7 +30,7 @@ type Run struct {
 	// Standby lists the objects of the cluster in which the rebuild runs; nil is the
 	// cluster of Objects. Account adds its AWS account to the room in it; nil adds nothing.
 	Standby doctor.Lister
-	Account Account
+	Account doctor.Account
 	Here    doctor.Here // the report names its branch; the tip is not compared
 	Paths   []string    // folders to build in addition to those that the cluster names
 
@@ -46,10 +44,6 @@ type Run struct {
 	// Page renders the HTML that is saved next to the document. Nil saves no page.
 	Page func(drill.Document) ([]byte, error)
 }
-
-// An Account adds the quotas, subnets and node groups of an AWS account to the room in a
-// cluster. It lists the parts that it could not read in Unknown of the room.
-type Account func(ctx context.Context, room fit.Room, in *objects.Set) fit.Room
 
 // every is the interval between two attempts to get the lease.
 const every = 2 * time.Second
@@ -134,6 +128,7 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error)
 	if seen.Overlays, err = doctor.ReadOverlays(ctx, r.Tick.Repository, look.Commit, seen.Cluster.Builds(r.Paths...)); err != nil {
 		return look, err
 	}
+	seen.ReadRoom(ctx, r.Standby, r.Account)
 	look.Doctor = doctor.Examine(seen)
 	look.Ages, err = history.Ages(ctx, r.Tick.Repository, look.Commit, flushed.Site, commits)
 	if err != nil { // the score does not depend on it

@@ -89,12 +89,10 @@ type Kind struct {
 	add func(s *Set, object []byte) error
 }
 
-// Kinds returns the kinds of the objects that Add adds. A cluster need not have all of
-// them.
+// Kinds returns the kinds of the objects that Add adds, without Quotas and Namespaces. A
+// cluster need not have all of them.
 func Kinds() []Kind {
 	return []Kind{
-		{"resourcequotas", "/api/v1", "resourcequotas", "ResourceQuota", false, into(func(s *Set) *[]corev1.ResourceQuota { return &s.Quotas })},
-		{"namespaces", "/api/v1", "namespaces", "Namespace", false, into(func(s *Set) *[]metav1.PartialObjectMetadata { return &s.Namespaces })},
 		{"limitranges", "/api/v1", "limitranges", "LimitRange", false, into(func(s *Set) *[]corev1.LimitRange { return &s.ranges })},
 		{"nodes", "/api/v1", "nodes", "Node", true, into(func(s *Set) *[]node { return &s.nodes })},
 		{"nodepools.karpenter.sh", "/apis/karpenter.sh/v1", "nodepools", "NodePool", true, into(func(s *Set) *[]nodePool { return &s.pools })},
