@@ -243,14 +243,17 @@ func (d *drawing) placement(template *corev1.PodTemplateSpec, own *metav1.LabelS
 	}
 	affinity := &corev1.Affinity{}
 	if d.often(10) {
-		affinity.NodeAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: d.terms()}}
+		terms := &corev1.NodeSelector{NodeSelectorTerms: d.terms()}
+		affinity.NodeAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms}
 	}
-	if d.often(20) {
-		key := oneOf(d, corev1.LabelHostname, corev1.LabelHostname, corev1.LabelTopologyZone)
-		affinity.PodAntiAffinity = &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{LabelSelector: own, TopologyKey: key}}}
-	} else if d.often(8) {
-		affinity.PodAntiAffinity = &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{
-			{Weight: 100, PodAffinityTerm: corev1.PodAffinityTerm{LabelSelector: own, TopologyKey: corev1.LabelHostname}}}}
+	key := oneOf(d, corev1.LabelHostname, corev1.LabelHostname, corev1.LabelTopologyZone)
+	apart := corev1.PodAffinityTerm{LabelSelector: own, TopologyKey: key}
+	switch n := d.IntN(100); {
+	case n < 20:
+		affinity.PodAntiAffinity = &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{apart}}
+	case n < 27:
+		soft := corev1.WeightedPodAffinityTerm{Weight: 100, PodAffinityTerm: apart}
+		affinity.PodAntiAffinity = &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{soft}}
 	}
 	if *affinity != (corev1.Affinity{}) {
 		spec.Affinity = affinity

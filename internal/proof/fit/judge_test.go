@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -72,10 +73,8 @@ func shapes(p fit.Pool, all []machine) (sorted []fit.Shape) {
 	prices := map[string]float64{}
 	for _, m := range all {
 		prices[m.Name] = math.Inf(1)
-		shape := fit.Shape{Name: m.Name, Labels: map[string]string{fit.InstanceType: m.Name}, Capacity: values(m.Capacity), Allocatable: values(m.Allocatable)}
-		for key, value := range m.Labels {
-			shape.Labels[key] = value
-		}
+		shape := fit.Shape{Name: m.Name, Labels: maps.Clone(m.Labels), Capacity: values(m.Capacity), Allocatable: values(m.Allocatable)}
+		shape.Labels[fit.InstanceType] = m.Name
 		offers := slices.SortedFunc(slices.Values(m.Offerings), func(a, b offering) int { return cmp.Compare(a.Price, b.Price) })
 		for _, o := range offers {
 			shape.Offers = append(shape.Offers, fit.Offer{Zone: o.Zone, CapacityType: o.CapacityType, Price: o.Price})
@@ -245,7 +244,7 @@ func TestFit(t *testing.T) {
 	} {
 		fmt.Printf("figure %s %d\n", figure.name, figure.value)
 	}
-	fmt.Println(strings.TrimSpace(fmt.Sprintf("seed %d", first)))
+	fmt.Printf("seed %d\n", first)
 	if s.falseFits > 0 || s.falseRefusals > 10 {
 		t.Errorf("%d false fits, want 0, and %d false refusals, want at most 10", s.falseFits, s.falseRefusals)
 	}

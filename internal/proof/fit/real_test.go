@@ -64,8 +64,8 @@ const (
 	even   = "topologySpreadConstraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: web}}}],"
 )
 
-// On a real control plane, the pods that stay pending are those of the answer. The remedy
-// of the answer places them, and less than the remedy does not.
+// On a real control plane, the answer names the pods that stay pending, and its remedy
+// places them.
 func TestFleetsOnARealControlPlane(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t)
@@ -116,7 +116,8 @@ func TestFleetsOnARealControlPlane(t *testing.T) {
 	}
 }
 
-// limit sets the CPU limit of the NodePool of a fleet. 0 is a fleet without one.
+// limit sets the CPU limit of the NodePool of a fleet. If cpu is 0, the fleet has no
+// NodePool.
 func (c cluster) limit(t *testing.T, f *fleet, cpu int) {
 	t.Helper()
 	if cpu == 0 {
