@@ -28,7 +28,7 @@ const maxLine = 64 << 20
 // An Answer is the result of one fleet.
 type Answer struct {
 	Name  string `json:"name,omitempty"`
-	Error string `json:"error,omitempty"` // if set, there are no runs
+	Error string `json:"error,omitempty"` // if set, Runs is empty
 	Runs  []Run  `json:"runs,omitempty"`
 }
 

@@ -89,7 +89,7 @@ func (f fleet) parts() (nodes, others, workloads []any) {
 }
 
 // grow waits until kube-scheduler has placed a fleet. If the fleet has NodePools, Karpenter
-// adds nodes, each round those of its schedule for the pods that have no node then.
+// adds nodes in rounds, each time for the pods that still have no node.
 func (c cluster) grow(t *testing.T, f fleet) run {
 	t.Helper()
 	_, _, workloads := f.parts()

@@ -17,7 +17,7 @@ type fleet struct {
 	Objects       []any     `json:"objects"`
 	InstanceTypes []machine `json:"instanceTypes,omitempty"`
 	Orders        int       `json:"orders,omitempty"`
-	Rounds        int       `json:"rounds,omitempty"` // maximum number of rounds of Karpenter; 0 is no maximum
+	Rounds        int       `json:"rounds,omitempty"` // maximum number of rounds of Karpenter; 0 means unlimited
 	tight         bool      // a limit is within one node of the ask
 }
 
@@ -56,7 +56,7 @@ type drawing struct {
 	*rand.Rand
 	f     fleet
 	zones []string
-	// archs and categories are those of the instance types.
+	// archs and categories are the values of the instance types.
 	archs, categories []string
 	// teams and tainted report that a pool or a node group has the label or the taint.
 	teams, tainted bool

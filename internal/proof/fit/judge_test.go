@@ -138,7 +138,7 @@ func (s *score) compare(t *testing.T, f fleet, got fit.Answer, want answer) {
 }
 
 // remedy raises the limits of NodePools as the answers say. A remedy is wrong if pods of
-// the first pending workload stay pending, unless they do so without the limit, too.
+// the first pending workload stay pending although they do not without the limit.
 func (s *score) remedy(t *testing.T, all []fleet, answers []fit.Answer) {
 	t.Helper()
 	var raised, lifted []fleet

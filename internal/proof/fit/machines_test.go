@@ -110,7 +110,7 @@ func list(milliCPU, memory, ephemeral, pods int64) corev1.ResourceList {
 	}
 }
 
-// node returns a node of the type in a zone. Its labels are those of a managed node group.
+// node returns a node of the type in a zone. It has the labels of a managed node group.
 func (m machine) node(name, zone string) *corev1.Node {
 	n := &corev1.Node{}
 	n.APIVersion, n.Kind, n.Name = "v1", "Node", name
