@@ -192,11 +192,33 @@ func files(name string) map[string]string {
 	}
 }
 
+// newAccount answers the calls for the room in the account, as for an account with one
+// quota, and without instances, subnets and node groups.
+func (s *stack) newAccount(t *testing.T) {
+	t.Helper()
+	quota := map[string]any{"QuotaCode": "L-1216C47A", "QuotaName": "Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances", "Value": 32}
+	for _, of := range []struct {
+		service, operation string
+		members            map[string]any
+	}{
+		{"ec2", "DescribeCapacityReservations", map[string]any{}},
+		{"ec2", "DescribeInstances", map[string]any{}},
+		{"ec2", "DescribeInstanceTypeOfferings", map[string]any{}},
+		{"ec2", "DescribeInstanceTypes", map[string]any{}},
+		{"eks", "ListNodegroups", map[string]any{"nodegroups": []string{"base"}}},
+		{"eks", "DescribeNodegroup", map[string]any{"nodegroup": map[string]any{"nodegroupName": "base", "subnets": []string{"subnet-1"}}}},
+		{"ec2", "DescribeSubnets", map[string]any{"Subnets": []any{map[string]any{"SubnetId": "subnet-1", "AvailabilityZone": "eu-west-1a", "AvailableIpAddressCount": 11}}}},
+		{"service-quotas", "ListServiceQuotas", map[string]any{"Quotas": []any{quota}}},
+	} {
+		s.gateway.Instead(strings.ReplaceAll(of.service, "-", "")+":"+of.operation, moto.Answer(t, of.service, of.operation, of.members))
+	}
+}
+
 // deploy deploys a site with 12 pods of web and 4 of stray.
 func (c *cloud) deploy(t *testing.T, provider string) *stack {
 	t.Helper()
 	s := &stack{cloud: c, name: provider, provider: provider}
-	services := map[string]string{"eks": c.eks.URL, "sts": c.eks.URL, "dynamodb": c.state.URL, "secretsmanager": c.moto.URL, "sns": c.moto.URL, "s3": c.moto.URL}
+	services := map[string]string{"eks": c.eks.URL, "sts": c.eks.URL, "dynamodb": c.state.URL, "secretsmanager": c.moto.URL, "sns": c.moto.URL, "s3": c.moto.URL, "ec2": c.moto.URL, "servicequotas": c.moto.URL}
 	var hosted string
 	if provider == "codecommit" {
 		host := codecommit.Start(t)
@@ -214,6 +236,7 @@ func (c *cloud) deploy(t *testing.T, provider string) *stack {
 		hosted = fmt.Sprintf(`github: {repository: "%s/%s", tokenSecret: "%s", apiURL: "%s"}`, github.Owner, s.name, secret, host.APIURL())
 	}
 	s.gateway = gateway.Start(t, services)
+	s.newAccount(t)
 	s.key = c.eks.Key("arn:aws:sts::" + account + ":assumed-role/" + s.name + "/gitlatch")
 	c.access["arn:aws:iam::"+account+":role/"+s.name] = []string{open.Group}
 	c.hook.Set(t, c.access)
@@ -233,7 +256,7 @@ func (s *stack) start(t *testing.T, hosted string) {
 	t.Helper()
 	filled := map[string]string{
 		"Site": s.name, "ClusterName": clusterName, "AWS::Region": moto.Region, "Host": hosted, "Branch": "main", "PublishMode": "direct", "PeriodMinutes": "5",
-		"TableName": table, "TopicArn": s.topic, "Hub": "", "Build": "", "Drills": fmt.Sprintf("drills: {s3: {bucket: %s, prefix: gitlatch/drills/}}", bucket),
+		"TableName": table, "TopicArn": s.topic, "Hub": "", "Standby": "", "Build": "", "Drills": fmt.Sprintf("drills: {s3: {bucket: %s, prefix: gitlatch/drills/}}", bucket),
 	}
 	document := os.Expand(s.config, func(name string) string {
 		value, known := filled[name]
