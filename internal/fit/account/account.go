@@ -62,7 +62,7 @@ func New(config aws.Config, cluster string) Reader {
 	return Reader{
 		Cluster: cluster,
 		Region:  config.Region,
-		EC2:     ec2.NewFromConfig(config),
+		EC2:     newEC2(config),
 		EKS:     eks.NewFromConfig(config),
 		Quotas:  servicequotas.NewFromConfig(config),
 	}
