@@ -61,6 +61,7 @@ const (
 	EntriesRemoved Kind = "entries-removed"    // a user's commit removed many entries of workloads that are in the cluster
 	Retirement     Kind = "mass-retirement"    // the entries of many workloads would be removed at once
 	RuleGone       Kind = "rule-gone"          // a rule that protected replica counts is gone; a drill reports it
+	DoesNotFit     Kind = "does-not-fit"       // the pods of a rebuild can no longer be placed; a drill reports it
 )
 
 // The kinds of conditions of a workload.
@@ -102,6 +103,7 @@ var kinds = map[Kind]struct {
 	EntriesRemoved: {severity: Critical},
 	Retirement:     {severity: Warning},
 	RuleGone:       {severity: Warning, event: true},
+	DoesNotFit:     {severity: Warning, event: true},
 
 	Surge:          {severity: Warning, event: true, anomaly: true},
 	Zero:           {severity: Critical, anomaly: true},

@@ -3,6 +3,7 @@ package drill
 import (
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/placement"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -25,7 +26,7 @@ type Document struct {
 
 	// MinCoverage is the coverage that the fleet requires to pass. A workload below it is
 	// low. Passed is true if the coverage is at least MinCoverage, no need and no start
-	// is unknown, Unread is empty, and MassDrop is false.
+	// is unknown, Unread is empty, MassDrop is false, and Fit is not "does not fit".
 	MinCoverage float64 `json:"minCoverage"`
 	Passed      bool    `json:"passed"`
 
@@ -36,6 +37,9 @@ type Document struct {
 	Notices []string `json:"notices"`
 
 	Fleet Fleet `json:"fleet"`
+	// Fit is the answer to the question whether the pods of a rebuild can be placed. It is
+	// null in the document of a version without the question.
+	Fit *placement.Answer `json:"fit"`
 	// Workloads are the workloads that the policy latches or that have a level in git.
 	// They are sorted by coverage, lowest first, and then by missing pods, most first.
 	// Workloads without a coverage come last.
@@ -297,6 +301,8 @@ type Last struct {
 	Commit   string    `json:"commit"`
 	Coverage *float64  `json:"coverage"` // coverage of the fleet at that time
 	Passed   bool      `json:"passed"`
+	// Fit is the verdict at that time; "" in the document of a version without it.
+	Fit placement.Verdict `json:"fit,omitzero"`
 	// Nothing is the reason why the coverage was unknown at that time.
 	Nothing string `json:"nothing,omitempty"`
 	// Changes are the workloads that were added or removed since, and those whose

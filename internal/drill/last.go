@@ -17,6 +17,9 @@ func (d Document) Since(last *Document) Document {
 	}
 	d.Last = &Last{At: last.At, Commit: last.Commit, Coverage: last.Fleet.Coverage,
 		Nothing: last.Fleet.Nothing, Passed: last.Passed, Changes: []Change{}}
+	if last.Fit != nil {
+		d.Last.Fit = last.Fit.Verdict
+	}
 	before, now := lists.Index(last.Workloads, Workload.ID), lists.Index(d.Workloads, Workload.ID)
 	for _, w := range d.Workloads {
 		was, there := before[w.ID()]

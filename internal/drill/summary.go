@@ -31,6 +31,8 @@ func (d Document) Headline() string {
 		verdict = "below the minimum of " + term.Percent(d.MinCoverage)
 	case d.MassDrop:
 		verdict = "but there is a mass drop"
+	case d.Fit.Refuses():
+		verdict = fmt.Sprintf("but %d of its %d pods cannot be placed", d.Fit.Waiting(), d.Fit.Pods)
 	case !d.Passed:
 		verdict = "but some values are unknown"
 	}
@@ -38,7 +40,7 @@ func (d Document) Headline() string {
 }
 
 // verdict returns the lines about the coverage, the time until all needed pods are ready,
-// the scored commit and the last drill.
+// the placement, the scored commit and the last drill.
 func (d Document) verdict() []string {
 	lines := lists.Map(d.Notices, func(notice string) string { return "Notice: " + notice + "." })
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
@@ -48,6 +50,9 @@ func (d Document) verdict() []string {
 		lines = append(lines, f.surplus()...)
 		say("In a rebuild, all needed pods are ready %s. Without checkpoints, all needed pods are ready %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
 		scored = "Scored"
+	}
+	if d.Fit != nil {
+		lines = append(lines, d.Fit.Lines()...)
 	}
 	say("%s: %s on %s%s.", scored, short(d.Commit), d.Branch, d.flushed())
 	if l := d.Last; l != nil {
@@ -168,8 +173,8 @@ func takes(seconds int64, stuck int) string {
 
 func short(commit string) string { return commit[:min(len(commit), 7)] }
 
-// Shortened returns the document with at most the given number of workloads, changes,
-// levels and findings, the first of each list.
+// Shortened returns the document with at most the given number of workloads, pending
+// workloads, changes, levels and findings, the first of each list.
 func (d Document) Shortened(most int) Document {
 	if n := len(d.Workloads); n > most {
 		d.Workloads, d.Cut = d.Workloads[:most], n-most
@@ -181,6 +186,11 @@ func (d Document) Shortened(most int) Document {
 		last := *d.Last
 		last.Changes = first(last.Changes, most)
 		d.Last = &last
+	}
+	if d.Fit != nil {
+		fit := *d.Fit
+		fit.Pending = first(fit.Pending, most)
+		d.Fit = &fit
 	}
 	d.Findings = append([]Finding{}, first(d.Findings, most)...)
 	for i := range d.Findings {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/placement"
 	"github.com/gitlatch/gitlatch/internal/report"
 )
 
@@ -43,6 +44,24 @@ func TestCloudWatchGetsTheCoverageInPercent(t *testing.T) {
 	for _, want := range []string{`"DrillCoverage":97.5`, `{"Name":"DrillCoverage","Unit":"Percent"}`} {
 		if !strings.Contains(line.String(), want) {
 			t.Errorf("no %s in %s", want, &line)
+		}
+	}
+}
+
+// Pods without an answer are not 0.
+func TestPendingPodsThatAreNotKnownAreNoMetric(t *testing.T) {
+	t.Parallel()
+	for want, fit := range map[string]*placement.Answer{
+		"":                      {Verdict: placement.Unknown, Pods: 9, Placed: 7},
+		`"DrillPendingPods":2,`: {Verdict: placement.DoesNotFit, Pods: 9, Placed: 7},
+		`"DrillPendingPods":0,`: {Verdict: placement.Fits, Pods: 9, Placed: 9},
+	} {
+		var line bytes.Buffer
+		if err := report.WriteDrillMetrics(&line, drill.Document{Site: "prod", Fit: fit}, time.Unix(0, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(line.String(), "DrillPendingPods"); got != (want != "") || !strings.Contains(line.String(), want) {
+			t.Errorf("want %q: %s", want, &line)
 		}
 	}
 }

@@ -1,11 +1,15 @@
 package run
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/placement"
 )
 
 // Notice returns the message about a drill. Its document only has the worst workloads.
@@ -19,4 +23,23 @@ func Notice(d drill.Document) (alert.Notice, error) {
 		n.Severity, n.State = alert.Info, "passed"
 	}
 	return n, err
+}
+
+// crowded returns the condition of a rebuild that does not fit.
+func crowded(a placement.Answer) alert.Condition {
+	return alert.Condition{
+		Kind: alert.DoesNotFit, Title: fmt.Sprintf("a rebuild does not fit, %d of %d pods stay pending", a.Waiting(), a.Pods),
+		Text:   alert.Brief(strings.Join(a.Lines(), "\n")),
+		Effect: "gitlatch continues to write levels. A rebuild leaves these pods without a node", Fix: a.Remedy,
+	}
+}
+
+// alert sends the alert about an event.
+func (r *Run) alert(ctx context.Context, d drill.Document, c alert.Condition) drill.Document {
+	_, alerts := alert.Advance(d.Site, nil, []alert.Condition{c}, r.Tick.Clock(), 0)
+	for _, a := range alerts {
+		notice, err := a.Notice()
+		d = r.tell(ctx, d, notice, err)
+	}
+	return d
 }

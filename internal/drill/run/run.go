@@ -63,14 +63,20 @@ func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
 		return drill.Document{}, err
 	}
 	d := score.Document(look)
+	worse := false
 	if r.Archive != nil {
 		last, err := r.Archive.Last(ctx, d.Site)
 		d = d.Since(last).Problem(err)
+		worse = err == nil && d.Fit.Refuses() && (last == nil || !last.Fit.Refuses())
 	}
 	if r.Tick.DryRun {
 		return r.withdraw(ctx, look, d), nil
 	}
-	d = r.keep(ctx, r.withdraw(ctx, look, d))
+	d = r.withdraw(ctx, look, d)
+	if worse {
+		d = r.alert(ctx, d, crowded(*d.Fit))
+	}
+	d = r.keep(ctx, d)
 	notice, err := Notice(d)
 	return r.tell(ctx, d, notice, err), nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,9 +16,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/drill/archive"
 	"github.com/gitlatch/gitlatch/internal/drill/run"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/lists"
+	"github.com/gitlatch/gitlatch/internal/placement"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 	"github.com/gitlatch/gitlatch/internal/wiring"
@@ -195,5 +200,45 @@ func TestADrillScoresWithoutAges(t *testing.T) {
 	d, err := r.Drill(t.Context())
 	if err != nil || !d.Passed || d.Workloads[0].Checkpoint != nil || len(d.Problems) != 1 || !strings.Contains(d.Problems[0], "the age of checkpoints: the server hung up") {
 		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// A drill sends an alert when its answer changes to "does not fit", and not again.
+func TestADrillTellsThatARebuildNoLongerFits(t *testing.T) {
+	t.Parallel()
+	p, r := newParts(t)
+	r.Archive = archive.Folder(t.TempDir())
+	node := "{kind: Node, metadata: {name: n1, labels: {kubernetes.io/hostname: n1}}, status: {allocatable: {pods: %d}}}"
+	for _, c := range []struct {
+		pods    int // of the node; web has a level of 100
+		dry     bool
+		verdict placement.Verdict
+		told    []string
+	}{
+		{50, true, placement.DoesNotFit, nil},
+		{50, false, placement.DoesNotFit, []string{"does-not-fit", "drill"}},
+		{50, false, placement.DoesNotFit, []string{"drill"}},
+		{100, false, placement.Fits, []string{"drill"}},
+		{99, false, placement.DoesNotFit, []string{"does-not-fit", "drill"}},
+	} {
+		p.flux, p.told, p.now = map[string]string{"Node": fmt.Sprintf(node, c.pods)}, nil, p.now.Add(time.Minute)
+		r.Tick.DryRun = c.dry
+		d, err := r.Drill(t.Context())
+		if err != nil || len(d.Problems) > 0 {
+			t.Fatalf("%v, problems %q", err, d.Problems)
+		}
+		if c.dry {
+			continue // git has no level yet
+		}
+		told := lists.Map(p.told, func(n alert.Notice) string { return n.Kind })
+		if d.Fit.Verdict != c.verdict || d.Passed != (c.verdict == placement.Fits) || !slices.Equal(told, c.told) {
+			t.Errorf("%d pods: %+v, passed %v, told %q", c.pods, d.Fit, d.Passed, told)
+		}
+		if text := p.told[0].Text; len(told) == 2 && (!strings.HasPrefix(text, fmt.Sprintf("[warning] gitlatch prod: a rebuild does not fit, %d of 100 pods stay pending\n", 100-c.pods)) || !strings.Contains(text, "\nFix:    raise the number of ")) {
+			t.Errorf("told %s", text)
+		}
+		if headline := d.Headline(); !d.Passed && !strings.HasSuffix(headline, fmt.Sprintf("but %d of its 100 pods cannot be placed", 100-c.pods)) {
+			t.Errorf("headline %s", headline)
+		}
 	}
 }

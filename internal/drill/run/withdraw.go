@@ -50,10 +50,5 @@ func (r *Run) withdraw(ctx context.Context, look score.Look, d drill.Document) d
 		gone.Effect = fmt.Sprintf("gitlatch could not remove their lines from %s, and may continue to write levels: %v", file, err)
 	}
 	d = d.Problem(fmt.Errorf("%s\n%s. Fix: %s", gone.Text, gone.Effect, gone.Fix))
-	_, alerts := alert.Advance(found.Site, nil, []alert.Condition{gone}, r.Tick.Clock(), 0)
-	for _, a := range alerts {
-		notice, err := a.Notice()
-		d = r.tell(ctx, d, notice, err)
-	}
-	return d
+	return r.alert(ctx, d, gone)
 }

@@ -39,7 +39,7 @@ func Document(l Look) drill.Document {
 	d := drill.Document{
 		Document: term.DocumentOf(drill.Kind), Site: l.Tick.Site, Cluster: l.Tick.Cluster, At: l.Tick.At.UTC(),
 		Mode: "latch", DryRun: l.Tick.DryRun, Branch: l.Branch, Commit: l.Commit, MinCoverage: l.MinCoverage,
-		Workloads: lists.Map(l.Doctor.Workloads, newSeen(l).workload), LeftOut: leftOut(l), Flush: flushed(l), Model: drill.DefaultModel(),
+		Workloads: lists.Map(l.Doctor.Workloads, newSeen(l).workload), LeftOut: leftOut(l), Flush: flushed(l), Model: drill.DefaultModel(), Fit: &l.Doctor.Fit,
 		Links: []drill.Link{}, Unread: workload.Texts(l.Doctor.Unread), Problems: lists.Map(l.Tick.Problems, error.Error),
 	}
 	if l.Tick.Observe {
@@ -51,7 +51,7 @@ func Document(l Look) drill.Document {
 	d.Fleet.Nothing = nothing(d)
 	d.MassDrop, d.Notices = notices(l, d)
 	covered := d.Fleet.Coverage != nil && *d.Fleet.Coverage >= l.MinCoverage
-	d.Passed = covered && len(d.Unread) == 0 && d.Fleet.NeedUnknown+d.Fleet.Unknown == 0 && !d.MassDrop
+	d.Passed = covered && len(d.Unread) == 0 && d.Fleet.NeedUnknown+d.Fleet.Unknown == 0 && !d.MassDrop && !d.Fit.Refuses()
 	return d
 }
 
