@@ -78,8 +78,8 @@ type Cluster interface {
 
 // Room adds the account to the room of a cluster: the instance types and subnets of its
 // NodePools, the managed node groups, the quotas and the mode of the CNI. A NodePool
-// without an EC2NodeClass keeps its instance types. Read errors are in Unknown of the
-// result.
+// without an EC2NodeClass keeps its instance types, and the addresses of its nodes are
+// unknown. Read errors are in Unknown of the result.
 func (r Reader) Room(ctx context.Context, room fit.Room, of Cluster) fit.Room {
 	classes, failed := map[string]class{}, map[string]error{}
 	var subnets []string
@@ -123,6 +123,9 @@ func (a account) pools(room fit.Room, classes map[string]class, failed map[strin
 			room.Pools[i].Shapes = shapes
 		case len(p.Shapes) == 0:
 			room.Unknown = append(room.Unknown, fit.Reading{Name: "instance types of NodePool " + p.Name, Adds: true, Why: why})
+		default: // it keeps the instance types of its present nodes
+			room.Pools[i].Shapes = a.limited(p.Shapes)
+			room.Unknown = append(room.Unknown, fit.Reading{Name: "addresses of NodePool " + p.Name, Why: why})
 		}
 		room.Pools[i].Subnets = c.subnets
 	}

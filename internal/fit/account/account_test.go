@@ -236,6 +236,7 @@ func (w world) instances(t *testing.T) {
 		one("m5.large", map[string]any{"Tags": tag("karpenter.sh/nodepool", "default", "eks:eks-cluster-name", "prod"), "NetworkInterfaces": []any{map[string]any{
 			"SubnetId": w.subnets[0], "PrivateIpAddresses": []any{map[string]any{"PrivateIpAddress": "10.0.0.4"}, map[string]any{"PrivateIpAddress": "10.0.0.5"}}, "Ipv4Prefixes": []any{map[string]any{"Ipv4Prefix": "10.0.0.16/28"}}}}}),
 		one("m5.large", map[string]any{"Tags": tag("karpenter.sh/nodepool", "default", "eks:eks-cluster-name", "other")}),
+		one("m5.large", map[string]any{"Tags": tag("eks:kubernetes-node-pool-name", "system", "kubernetes.io/cluster/prod", "owned")}),
 		one("m5.large", map[string]any{"InstanceLifecycle": "spot"}),
 		one("m5.large", map[string]any{"Placement": map[string]any{"Tenancy": "host"}}),
 		one("p4d.24xlarge", map[string]any{"CpuOptions": map[string]any{"CoreCount": 48, "ThreadsPerCore": 2}}),
@@ -445,11 +446,18 @@ func TestAnIncompleteResponseIsUnknown(t *testing.T) {
 		w.again(t, "ec2:DescribeInstances")
 	})
 	t.Run("a NodePool without a class", func(t *testing.T) {
-		room := fit.Room{Pools: []fit.Pool{{Name: "auto", Shapes: []fit.Shape{{Name: "m5.large"}}}, {Name: "none"}}}
+		room := fit.Room{Pools: []fit.Pool{{Name: "none"}, {Name: "auto", Shapes: []fit.Shape{{Name: "m5.large", Capacity: fit.Resources{fit.CPU: 2000},
+			Offers: []fit.Offer{{Zone: "a", CapacityType: "on-demand"}, {Zone: "a", CapacityType: "spot"}}}, {Name: "g4dn.xlarge", Offers: []fit.Offer{{Zone: "a", CapacityType: "on-demand"}}}}}}}
 		got := w.reader().Room(t.Context(), room, cluster{env: map[string]string{}})
-		want := []fit.Reading{{Name: "instance types of NodePool none", Adds: true, Why: "the NodePool has no EC2NodeClass"}}
-		if len(got.Pools[0].Shapes) != 1 || !slices.Equal(got.Unknown, want) {
+		why := "the NodePool has no EC2NodeClass"
+		want := []fit.Reading{{Name: "instance types of NodePool none", Adds: true, Why: why}, {Name: "addresses of NodePool auto", Why: why}}
+		spot := "L-34B43A08 All Standard (A, C, D, H, I, M, R, T, Z) Spot Instance Requests"
+		m5 := got.Pools[1].Shapes[0]
+		if !slices.Equal(got.Unknown, want) || m5.VCPUs != 2 || !reflect.DeepEqual(m5.Offers, []fit.Offer{{Zone: "a", CapacityType: "on-demand", Quota: standard}, {Zone: "a", CapacityType: "spot", Quota: spot}}) {
 			t.Errorf("pools %+v, unknown %+v", got.Pools, got.Unknown)
+		}
+		if g4 := got.Pools[1].Shapes[1]; len(g4.Offers) > 0 {
+			t.Errorf("%+v has no quota in the account", g4)
 		}
 	})
 	t.Run("a node group with a launch template", func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/gitlatch/gitlatch/internal/fit"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // types returns the instance types of the Region, and the zones that offer each.
@@ -53,10 +54,7 @@ func (a account) shapes(c class, capacityTypes []string) (all []fit.Shape) {
 		return nil
 	}
 	zones := a.zonesOf(c.subnets)
-	quotas := map[string]string{} // names by code
-	for _, v := range a.quotas {
-		quotas[v.code] = v.Name
-	}
+	quotas := a.names()
 	for _, t := range a.types {
 		s := fit.Shape{Name: string(t.InstanceType), VCPUs: vcpus(t)}
 		for _, capacityType := range capacityTypes {
@@ -85,6 +83,32 @@ func (a account) shapes(c class, capacityTypes []string) (all []fit.Shape) {
 			maps.Copy(s.Labels, karpenters(t))
 		}
 		all = append(all, s)
+	}
+	return all
+}
+
+// limited returns the instance types of present nodes with their quotas.
+func (a account) limited(all []fit.Shape) []fit.Shape {
+	quotas := a.names()
+	return lists.Map(all, func(s fit.Shape) fit.Shape {
+		s.VCPUs = s.Capacity[fit.CPU] / 1000
+		var counted []fit.Offer
+		for _, o := range s.Offers {
+			o.Quota = quotas[code(s.Name, o.CapacityType)]
+			if o.Quota != "" || len(quotas) == 0 {
+				counted = append(counted, o)
+			}
+		}
+		s.Offers = counted
+		return s
+	})
+}
+
+// names returns the names of the quotas by their codes.
+func (a account) names() map[string]string {
+	all := map[string]string{}
+	for _, q := range a.quotas {
+		all[q.code] = q.Name
 	}
 	return all
 }

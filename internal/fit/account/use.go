@@ -88,8 +88,9 @@ func replaced(tags []types.Tag, cluster string) bool {
 		has[aws.ToString(t.Key)] = aws.ToString(t.Value)
 	}
 	_, pool := has["karpenter.sh/nodepool"]
+	_, auto := has["eks:kubernetes-node-pool-name"] // of EKS Auto Mode
 	_, owned := has["kubernetes.io/cluster/"+cluster]
-	return pool && (owned || has["eks:eks-cluster-name"] == cluster)
+	return (pool || auto) && (owned || has["eks:eks-cluster-name"] == cluster)
 }
 
 // occupy subtracts the present use from the quotas, and adds the freed addresses to the
