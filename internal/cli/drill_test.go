@@ -268,6 +268,11 @@ func TestADrillWritesNothing(t *testing.T) {
 	if dry := drilled(t, w.run("drill", "--flush", "--dry-run", "-o", "json"), 1); !reflect.DeepEqual(dry, d) {
 		t.Errorf("a dry run says %+v", dry)
 	}
+	for _, command := range []string{"doctor", "drill"} {
+		if got := w.run(command, "--aws"); got.status != 2 || !strings.Contains(got.err, "--aws: the configuration names no EKS cluster. Set cluster.eks, or standby.eks") {
+			t.Errorf("%s: status %d: %s", command, got.status, got.err)
+		}
+	}
 	if got := w.run("drill", "--exact"); got.status != 2 || !strings.Contains(got.err, "--exact requires --flush") {
 		t.Errorf("%+v", got)
 	}
