@@ -21,7 +21,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
-// Without a standby, the account is that of the site's cluster.
+// Without a standby, the account is the account of the site's cluster.
 func TestTheAccountIsTheAccountOfTheClusterThatIsRebuilt(t *testing.T) {
 	const role = "arn:aws:iam::444455556666:role/standby"
 	stand := eks.Start(t)
