@@ -170,6 +170,7 @@ func (d *drawing) daemons(i int) {
 	labels := map[string]string{"app": ds.Name}
 	ds.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
 	ds.Spec.Template.Labels = labels
+	ds.Spec.Template.Spec.PriorityClassName = "system-node-critical"
 	ds.Spec.Template.Spec.Containers = []corev1.Container{container(int64(oneOf(d, 0, 25, 100, 300)), int64(oneOf(d, 0, 64, 200, 512))<<20)}
 	if d.often(60) {
 		ds.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}

@@ -26,7 +26,10 @@ spec:
   selector: {matchLabels: {app: agent}}
   template:
     metadata: {labels: {app: agent}}
-    spec: {tolerations: [{operator: Exists}], containers: [{name: main, image: "main:1", resources: {requests: {cpu: 200m, memory: 128Mi}}}]}
+    spec:
+      priorityClassName: system-node-critical # otherwise the pods that wait for a node take it first
+      tolerations: [{operator: Exists}]
+      containers: [{name: main, image: "main:1", resources: {requests: {cpu: "1", memory: 128Mi}}}]
 `
 
 // deployment returns a Deployment, with further fields of its pods.
@@ -77,19 +80,19 @@ func TestFleetsOnARealControlPlane(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name      string
-		nodes     int // m6i.xlarge, each with 3.72 CPU beside the agent
-		cpu       int // limit of a NodePool of m6i.2xlarge, each with 7.71 CPU beside the agent
+		nodes     int // m6i.xlarge, each with 2.92 CPU beside the agent
+		cpu       int // limit of a NodePool of m6i.2xlarge, each with 6.91 CPU beside the agent
 		manifests string
 		want      fit.Limit // with Name, Have and Need; zero if the fleet fits
 		pending   map[string]int
 	}{
 		{
-			name: "nodes that no autoscaler adds", nodes: 3, manifests: deployment("web", 3, "500m", apart) + deployment("api", 10, "1", ""),
+			name: "nodes that no autoscaler adds", nodes: 3, manifests: deployment("web", 3, "500m", apart) + deployment("api", 7, "1", ""),
 			want: fit.Limit{Name: fit.LimitNodes, Have: 3, Need: 4}, pending: map[string]int{"shop/api": 1},
 		},
 		{name: "a NodePool with room", cpu: 40, manifests: deployment("web", 9, "1", even) + deployment("api", 12, "1", "")},
 		{
-			name: "a NodePool at its limit", cpu: 23, manifests: deployment("web", 13, "1", urgent) + deployment("api", 7, "1", ""),
+			name: "a NodePool at its limit", cpu: 23, manifests: deployment("web", 11, "1", urgent) + deployment("api", 7, "1", ""),
 			want: fit.Limit{Name: fit.LimitPool, Have: 23000, Need: 24000}, pending: map[string]int{"shop/api": 6},
 		},
 	} {
