@@ -175,7 +175,7 @@ zip-size: ## Print how large the Lambda is once it is packed
 	@go run ./scripts/zipsize bin/LatchFunction/bootstrap
 
 .PHONY: bench
-bench: ## Measure every figure beside what people would use instead, into testdata/bench (ten minutes of a quiet machine; ONLY=git, sample, state, memory, noise or cold: that part, and nothing is written)
+bench: ## Measure every figure beside what people would use instead, into testdata/bench (ten minutes of a quiet machine; ONLY=git, sample, state, memory, noise, fit or cold: that part, and nothing is written)
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/npm/install.sh >/dev/null
 	@go test ./internal/proof/bench -count=1 -timeout 60m -v -run '^TestFigures$$' -figures -only '$(ONLY)' | grep --line-buffered -vE '^(=== |PASS$$|ok )'

@@ -420,11 +420,12 @@ func (s *Set) Unread(account bool) (unknown []fit.Reading) {
 	return unknown
 }
 
-// local are the providers that add no nodes by themselves, and AWS, whose account Unread
-// covers.
+// local are the providers without an autoscaler outside the cluster, and AWS, whose account
+// Unread covers.
 var local = []string{"", "aws", "eks-hybrid", "kind", "k3s"}
 
-// provider returns the cloud provider of a node: "aws", "gce". It is "" without one.
+// provider returns the cloud provider of a node: "aws", "gce". It is "" for a node that has no
+// provider.
 func (n node) provider() string {
 	name, _, _ := strings.Cut(n.Spec.ProviderID, ":")
 	return name

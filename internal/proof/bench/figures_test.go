@@ -66,6 +66,8 @@ var accepted = []figure{
 	{name: "noise_300", what: "the same: noisy days of 300 workloads", least: 2000},
 	{name: "noise_1000", what: "the same: of 1,000 workloads", least: 2000},
 	{name: "cold_ratio", what: "time of a cold start / of an idle bootstrap's", most: 1.2},
+	{name: "fit_5k_ms", what: "ms to answer whether a rebuild of 5,000 workloads fits: the slowest of far from, near and above a limit", most: 2000, alone: true},
+	{name: "fit_5k_mib", what: "MiB of the largest heap of the same answers", most: 100, alone: true},
 	{name: "zip_mb_arm64", what: "MB of the Lambda, packed", most: 9.5, alone: true},
 }
 
@@ -161,7 +163,7 @@ func TestFigures(t *testing.T) {
 		measure func(*testing.T, book)
 		small   bool // has a small form, of seconds
 	}{
-		{"git", crossings, true}, {"sample", sampling, false}, {"state", states, true}, {"memory", memories, false}, {"noise", noises, true}, {"cold", cold, false},
+		{"git", crossings, true}, {"sample", sampling, false}, {"state", states, true}, {"memory", memories, false}, {"noise", noises, true}, {"fit", fits, true}, {"cold", cold, false},
 	} {
 		if (*only == "" || *only == part.name) && (part.small || !small) {
 			t.Run(part.name, func(t *testing.T) { part.measure(t, b) })
