@@ -57,6 +57,14 @@ func newAPI(t *testing.T) *api {
 	return a
 }
 
+// nodes are three nodes with room for all workloads.
+const nodes = `kind: NodeList
+items:
+- {metadata: {name: n1, labels: {kubernetes.io/hostname: n1}}, status: {allocatable: {pods: "110"}}}
+- {metadata: {name: n2, labels: {kubernetes.io/hostname: n2}}, status: {allocatable: {pods: "110"}}}
+- {metadata: {name: n3, labels: {kubernetes.io/hostname: n3}}, status: {allocatable: {pods: "110"}}}
+`
+
 // ServeHTTP answers in JSON, like a proxy that does not know protobuf.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	resource := path.Base(r.URL.Path)
@@ -80,6 +88,9 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = a.scale(r)
 	default:
 		text, installed := a.objects[resource]
+		if resource == "nodes" && !installed {
+			text, installed = nodes, true
+		}
 		if !installed {
 			status = http.StatusNotFound
 			break
@@ -132,7 +143,7 @@ func (a *api) items(kind string) []any {
 				"fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:template": map[string]any{}}}}}
 		}
 		o := object(map[string]string{"deployment": "Deployment", "statefulset": "StatefulSet"}[kind], "apps/v1", metadata)
-		o["spec"] = map[string]any{"replicas": p.desired}
+		o["spec"] = map[string]any{"replicas": p.desired, "template": map[string]any{"spec": map[string]any{"containers": []any{}}}}
 		status := map[string]any{"observedGeneration": 1, "replicas": p.desired, "updatedReplicas": p.desired,
 			"readyReplicas": p.ready, "availableReplicas": p.ready, "currentReplicas": p.desired}
 		if p.rolls != nil {

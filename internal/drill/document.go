@@ -38,7 +38,7 @@ type Document struct {
 
 	Fleet Fleet `json:"fleet"`
 	// Fit is the answer to the question whether the pods of a rebuild can be placed. It is
-	// null in the document of a version without the question.
+	// null in documents of older versions.
 	Fit *placement.Answer `json:"fit"`
 	// Workloads are the workloads that the policy latches or that have a level in git.
 	// They are sorted by coverage, lowest first, and then by missing pods, most first.
@@ -301,7 +301,7 @@ type Last struct {
 	Commit   string    `json:"commit"`
 	Coverage *float64  `json:"coverage"` // coverage of the fleet at that time
 	Passed   bool      `json:"passed"`
-	// Fit is the verdict at that time; "" in the document of a version without it.
+	// Fit is the verdict at that time; "" if the document has none.
 	Fit placement.Verdict `json:"fit,omitzero"`
 	// Nothing is the reason why the coverage was unknown at that time.
 	Nothing string `json:"nothing,omitempty"`

@@ -13,7 +13,7 @@ import (
 
 // pages returns a page of each kind, of a usual size.
 func pages(t *testing.T) map[string][]byte {
-	return map[string][]byte{"drill": drilled(t, site(212)), "failed drill": drilled(t, failing()), "backtest": backtested(t, tried(24))}
+	return map[string][]byte{"drill": drilled(t, site(212)), "failed drill": drilled(t, failing()), "crowded drill": drilled(t, crowded()), "backtest": backtested(t, tried(24))}
 }
 
 // tried returns a backtest of the given number of policies, at least 13, over 30 days.

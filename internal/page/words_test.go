@@ -93,6 +93,8 @@ func answered(t *testing.T, b *browser.Browser) {
 	}
 	level := site(2) // each workload starts with its need
 	level.Fleet.Surplus = 0
+	old := site(2)
+	old.Fit = nil
 	unlowered := site(212)
 	unlowered.Fleet.SurplusStuck = unlowered.Fleet.Surplus
 	lowered := site(212)
@@ -132,7 +134,7 @@ func answered(t *testing.T, b *browser.Browser) {
 			"#left": {"31 nothing scales them"}, "#model": {"metrics-server: --metric-resolution, default"},
 		}},
 		{drilled(t, failing()), map[string][]string{
-			"h1": {"The coverage is too low: a rebuild starts with"}, "#notices": {"This was a dry run", "deployments in search: forbidden", "line 7: not a number"},
+			"h1": {"The coverage is too low: a rebuild starts with"}, "#notices": {"It is unknown whether a rebuild fits. These readings failed: instance types of NodePool default: gitlatch did not read the AWS account. Use --aws", "This was a dry run", "deployments in search: forbidden", "line 7: not a number"},
 			"#changes": {"No earlier drill of the site"}, "#flush": {"The drill wrote nothing, and scored git unchanged."},
 		}},
 		{drilled(t, cut), map[string][]string{"h1": {"The coverage is high enough: a rebuild starts with 96.8 % of the needed pods."}, "#notices": {"3 workloads more are in the saved document, but not on this page."}, "#rollouts": {"v41 not automatically"}}},
@@ -142,6 +144,12 @@ func answered(t *testing.T, b *browser.Browser) {
 		{drilled(t, level), map[string][]string{"#facts": {"Surplus pods at the start 0 of 105 started"}}},
 		{drilled(t, unlowered), map[string][]string{"#facts": {"more than desired; no autoscaler lowers them"}}},
 		{drilled(t, lowered), map[string][]string{"#facts": {"more than desired; autoscalers lower 37,139 of them after 5 min"}}},
+		{drilled(t, crowded()), map[string][]string{
+			"h1": {"A rebuild does not fit: it starts with 100 % of the needed pods, but 6 of its 305 pods stay pending."}, "#facts": {"Room for a rebuild does not fit 6 of its 305 pods pending"},
+			"#notices": {"A rebuild does not fit: NodePool default reaches its limit of 1000 cpu. To place the pods, raise the cpu limit of NodePool default from 1000 to at least 1840. Pending, by priority: shop/deployment/web-0: 1 of 5 pods"},
+		}},
+		{drilled(t, level), map[string][]string{"#facts": {"Room for a rebuild fits 105 pods on 3 nodes"}}},
+		{drilled(t, old), map[string][]string{"#facts": {"Pods missing at the start 0 of 56 needed Surplus pods"}}},
 		{drilled(t, dropped), map[string][]string{"h1": {"not proven", "there is a mass drop"}}},
 		{drilled(t, none), map[string][]string{"h1": {"The coverage of a rebuild is unknown: nothing is asked of any workload, though git declares 3."}, ".lede": {"0 workloads could be scored"}}},
 		{backtested(t, tried(24)), map[string][]string{

@@ -11,6 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/page"
+	"github.com/gitlatch/gitlatch/internal/placement"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -62,6 +63,7 @@ func site(workloads int) drill.Document {
 		return cmp.Or(cmp.Compare(*a.Coverage, *b.Coverage), cmp.Compare(b.Missing, a.Missing))
 	})
 	sum(&d)
+	placed(&d)
 	return d
 }
 
@@ -207,6 +209,30 @@ func sum(d *drill.Document) {
 	}
 }
 
+// placed sets the answer of a drill for each pod of a level.
+func placed(d *drill.Document, pending ...placement.Pending) {
+	d.Fit = &placement.Answer{Verdict: placement.Fits, Pending: pending, Unknown: []placement.Reading{}, Pods: d.Fleet.Rebuilt, Placed: d.Fleet.Rebuilt, Nodes: 1 + d.Fleet.Rebuilt/50}
+	for _, p := range pending {
+		d.Fit.Placed -= int64(p.Pods)
+	}
+	if len(pending) > 0 {
+		d.Fit.Verdict, d.Passed = placement.DoesNotFit, false
+		d.Fit.Limit = &placement.Limit{Name: "nodepool-limit", Object: "NodePool default", Resource: "cpu", Have: 1000000, Need: 1840000, Text: "NodePool default reaches its limit of 1000 cpu"}
+		d.Fit.Remedy = "raise the cpu limit of NodePool default from 1000 to at least 1840"
+	}
+}
+
+// crowded returns a drill whose levels are right, but that the cluster has no room for.
+func crowded() drill.Document {
+	d := site(3)
+	var pending []placement.Pending
+	for i, w := range d.Workloads {
+		pending = append(pending, placement.Pending{Workload: w.ID(), Pods: int32(1 + i), Of: *w.RebuiltAt})
+	}
+	placed(&d, pending...)
+	return d
+}
+
 // failing returns the first drill of a site with many problems.
 func failing() drill.Document {
 	d := site(20)
@@ -222,5 +248,8 @@ func failing() drill.Document {
 	d.Unread = []string{"deployments in search: forbidden: apply infra/rbac"}
 	d.Problems = []string{"checkpoints/prod-eu/shop/checkpoint.yaml: line 7: not a number: fix it, or delete the line"}
 	d.LeftOut = []drill.LeftOut{}
+	placed(&d)
+	d.Fit.Verdict = placement.Unknown
+	d.Fit.Unknown = []placement.Reading{{Name: "instance types of NodePool default", Why: "gitlatch did not read the AWS account. Use --aws", Adds: true}, {Name: "vCPU quotas and free addresses of the subnets", Why: "gitlatch did not read the AWS account. Use --aws"}}
 	return d
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Verdict is the result. The zero value is no result.
+// A Verdict is the result. The zero value is the verdict of an empty Answer.
 type Verdict string
 
 // The verdicts.
@@ -71,14 +71,14 @@ type Reading struct {
 	Adds bool `json:"addsRoom,omitzero"`
 }
 
-// Refuses reports whether a drill with this answer fails. A nil answer is of a drill
-// without the question.
+// Refuses reports whether a drill with this answer fails. The document of an
+// older version has a nil answer.
 func (a *Answer) Refuses() bool { return a != nil && a.Verdict == DoesNotFit }
 
 // Waiting returns the number of pods that stay pending in the room that could be read.
 func (a Answer) Waiting() int64 { return a.Pods - a.Placed }
 
-// named is the number of pending workloads that Lines names.
+// named is the number of pending workloads in Lines.
 const named = 5
 
 // Lines returns the answer as sentences. The first has the verdict.
@@ -97,16 +97,21 @@ func (a Answer) Lines() []string {
 	default:
 		say("It is unknown whether a rebuild fits.")
 	}
-	for i, p := range a.Pending[:min(len(a.Pending), named)] {
-		if i == 0 {
-			say("Pending, the highest priority first:")
-		}
-		say("  %s: %d of %s, priority %d", p.Workload, p.Pods, term.Count(int(p.Of), "pod"), p.Priority)
-	}
-	if more := len(a.Pending) - named; more > 0 {
-		say("  and %s more", term.Count(more, "workload"))
+	if len(a.Pending) > 0 {
+		say("Pending, by priority: %s.", a.pending())
 	}
 	return append(lines, a.unread()...)
+}
+
+// pending returns the first pending workloads.
+func (a Answer) pending() string {
+	of := lists.Map(a.Pending[:min(len(a.Pending), named)], func(p Pending) string {
+		return fmt.Sprintf("%s (%d of %s)", term.Name(p.Workload), p.Pods, term.Count(int(p.Of), "pod"))
+	})
+	if more := len(a.Pending) - named; more > 0 {
+		of = append(of, "and "+term.Count(more, "more workload"))
+	}
+	return strings.Join(of, ", ")
 }
 
 // nodes returns the nodes that have room.

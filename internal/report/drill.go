@@ -15,7 +15,7 @@ func DrillMetrics() []Metric[drill.Document] {
 			func(d drill.Document) float64 { return *d.Fleet.Coverage },
 			func(d drill.Document) bool { return d.Fleet.Coverage != nil && d.Fleet.Unknown == 0 }},
 		{"DrillBelowTarget", "gitlatch_drill_below_target", "Count",
-			"1 if the drill did not pass, otherwise 0: its coverage was below the target or unknown, or its pods do not fit", state,
+			"1 if the drill did not pass, because its coverage was below the target or unknown or a rebuild does not fit, otherwise 0", state,
 			func(d drill.Document) float64 { return oneIf(!d.Passed) }, nil},
 		{"DrillPendingPods", "gitlatch_drill_pending_pods", "Count", "pods of a rebuild that cannot be placed; missing if this is unknown", state,
 			func(d drill.Document) float64 { return float64(d.Fit.Waiting()) },

@@ -4,17 +4,23 @@ const { fleet } = data
 // scored is whether there was anything to score: no coverage is not a whole one.
 const scored = known(fleet.coverage)
 const lacking = data.workloads.filter(w => w.missing > 0)
+// room is whether the pods of a rebuild can be placed; a document of an older version has none.
+const room = data.fit
+const unfit = Boolean(room) && room.verdict === 'does not fit'
 const wroteNothing = data.dryRun || data.mode === 'observe'
 
 const growth = { with: grown(data.workloads, w => w.with, data.model), without: grown(data.workloads, w => w.without, data.model) }
 const reached = steps => { const step = steps.find(([, share]) => share >= data.minCoverage - 1e-9); return step ? step[0] : null }
 const soon = steps => { const at = reached(steps); return at === null ? 'never' : at === 0 ? 'at once' : span(at) }
 
+const waiting = () => `${number(room.pods - room.placed)} of its ${count(room.pods, 'pod')}`
+
 const headline = () => {
   if (!scored) return `The coverage of a rebuild is unknown: ${fleet.nothing}.`
   const share = `${percent(fleet.coverage)} of ${fleet.needUnknown ? 'the known needed pods' : 'the needed pods'}${fleet.unknown ? ' of workloads with a known start' : ''}`
   if (data.passed) return `The coverage is high enough: a rebuild starts with ${share}.`
   if (fleet.coverage < data.minCoverage && !fleet.unknown) return `The coverage is too low: a rebuild starts with ${share}.`
+  if (unfit && !data.massDrop) return `A rebuild does not fit: it starts with ${share}, but ${waiting()} stay pending.`
   return `The coverage is not proven: a rebuild starts with ${share}, but ${data.massDrop ? 'there is a mass drop' : 'some values are unknown'}.`
 }
 
@@ -41,6 +47,11 @@ const surplus = () => {
   return `of ${number(fleet.rebuilt)} started, ${percent(fleet.surplus / fleet.live)} more than desired; ${end}`
 }
 
+const fitting = () => ({
+  label: 'Room for a rebuild', value: room.verdict, bad: unfit,
+  note: room.verdict === 'fits' ? `${count(room.pods, 'pod')} on ${count(room.nodes, 'node')}` : room.placed < room.pods ? `${waiting()} pending` : `${count(room.unknown.length, 'reading')} failed`,
+})
+
 const notice = (text, items = [], wrong) => node('div', { class: wrong ? 'notice wrong' : 'notice' }, text,
   items.length > 0 && node('ul', {}, items.slice(0, 8).map(item => node('li', {}, item)), items.length > 8 && node('li', {}, `and ${items.length - 8} more`)))
 
@@ -52,12 +63,15 @@ const opening = () => {
   if (scored) facts('facts', [
     { label: 'Coverage at the start', value: percent(fleet.coverage), bad: fleet.coverage < data.minCoverage || fleet.unknown > 0, note: data.last ? points(fleet.coverage, data.last.coverage) : `minimum ${percent(data.minCoverage)}` },
     { label: 'Pods missing at the start', value: number(fleet.need - fleet.covered), note: `of ${number(fleet.need)} needed` },
+    ...room ? [fitting()] : [],
     { label: 'Surplus pods at the start', value: number(fleet.surplus), note: surplus() },
     { label: `Time to ${percent(data.minCoverage)} of the pods`, value: soon(growth.with), note: `${soon(growth.without)} without checkpoints` },
     { label: `Workloads below ${percent(data.minCoverage)}`, value: number(fleet.low), bad: fleet.low > 0, note: `of ${number(fleet.workloads)}; ${number(fleet.full)} start with all pods` },
     { label: 'Frozen workloads', value: number(fleet.frozen), note: count(fleet.rollouts, 'rollout') + ' in flight or in git' },
   ])
   put('notices',
+    unfit && notice(`A rebuild does not fit: ${room.limit.text}. To place the pods, ${room.remedy}. Pending, by priority:`, room.pending.map(p => `${p.workload}: ${number(p.pods)} of ${count(p.of, 'pod')}`), true),
+    room && room.unknown.length > 0 && notice(unfit ? 'These readings also failed:' : 'It is unknown whether a rebuild fits. These readings failed:', room.unknown.map(r => `${r.reading}: ${r.why}`)),
     wroteNothing && notice(data.dryRun ? 'This was a dry run. The drill wrote nothing, and scored git unchanged.' : 'The site only observes. The drill wrote nothing, and scored git unchanged.'),
     data.cut > 0 && notice(`${count(data.cut, 'workload')} more ${data.cut === 1 ? 'is' : 'are'} in the saved document, but not on this page.`),
     data.unread.length > 0 && notice('Part of the cluster could not be read, and unknown values do not count as covered:', data.unread, true),
