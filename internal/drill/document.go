@@ -301,7 +301,7 @@ type Last struct {
 	Commit   string    `json:"commit"`
 	Coverage *float64  `json:"coverage"` // coverage of the fleet at that time
 	Passed   bool      `json:"passed"`
-	// Fit is the verdict at that time; "" if the document has none.
+	// Fit is the verdict at that time; "" in documents of older versions.
 	Fit placement.Verdict `json:"fit,omitzero"`
 	// Nothing is the reason why the coverage was unknown at that time.
 	Nothing string `json:"nothing,omitempty"`

@@ -63,11 +63,10 @@ const opening = () => {
   if (scored) facts('facts', [
     { label: 'Coverage at the start', value: percent(fleet.coverage), bad: fleet.coverage < data.minCoverage || fleet.unknown > 0, note: data.last ? points(fleet.coverage, data.last.coverage) : `minimum ${percent(data.minCoverage)}` },
     { label: 'Pods missing at the start', value: number(fleet.need - fleet.covered), note: `of ${number(fleet.need)} needed` },
-    ...room ? [fitting()] : [],
+    room ? fitting() : { label: 'Frozen workloads', value: number(fleet.frozen), note: count(fleet.rollouts, 'rollout') + ' in flight or in git' },
     { label: 'Surplus pods at the start', value: number(fleet.surplus), note: surplus() },
     { label: `Time to ${percent(data.minCoverage)} of the pods`, value: soon(growth.with), note: `${soon(growth.without)} without checkpoints` },
     { label: `Workloads below ${percent(data.minCoverage)}`, value: number(fleet.low), bad: fleet.low > 0, note: `of ${number(fleet.workloads)}; ${number(fleet.full)} start with all pods` },
-    { label: 'Frozen workloads', value: number(fleet.frozen), note: count(fleet.rollouts, 'rollout') + ' in flight or in git' },
   ])
   put('notices',
     unfit && notice(`A rebuild does not fit: ${room.limit.text}. To place the pods, ${room.remedy}. Pending, by priority:`, room.pending.map(p => `${p.workload}: ${number(p.pods)} of ${count(p.of, 'pod')}`), true),

@@ -11,9 +11,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// fits measures the answer for 5,000 workloads: far from every limit, near a limit, where
-// the solver runs again with other choices, and above a limit, where it also looks for the
-// remedy. The figures are those of the slowest and of the largest.
+// fits measures the answer for 5,000 workloads: far from every limit, at a limit and above
+// it. At a limit, the solver runs again with other choices. Above it, the solver also
+// computes the remedy. The figures are the slowest answer and the largest heap.
 func fits(t *testing.T, b book) {
 	asks, room := placing(int(5000 * *size))
 	limited := func(cpus int64) fit.Answer {
@@ -68,8 +68,8 @@ func heap(run func()) (peak uint64) {
 	return max(peak, read(), before) - before
 }
 
-// placing returns workloads, of which some spread over zones and some keep their pods on
-// different nodes, and a NodePool of 36 instance types.
+// placing returns workloads and a NodePool of 36 instance types. Some workloads spread over
+// zones, and some have their pods on different nodes.
 func placing(workloads int) ([]fit.Ask, fit.Room) {
 	const gi = 1 << 30
 	var asks []fit.Ask
