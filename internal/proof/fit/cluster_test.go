@@ -226,17 +226,19 @@ func (v view) moves() error {
 	waiting, why := 0, ""
 	for _, pod := range v.pods.Items {
 		switch {
-		case pod.DeletionTimestamp != nil || pod.Status.NominatedNodeName != "":
-			return fmt.Errorf("pod %s preempts or is preempted", pod.Name)
+		case pod.DeletionTimestamp != nil:
+			return fmt.Errorf("pod %s ends", pod.Name)
 		case pod.Spec.NodeName != "":
+		case pod.Status.NominatedNodeName != "":
+			return fmt.Errorf("pod %s waits for the end of others", pod.Name)
 		case unschedulable(pod) == "":
 			return fmt.Errorf("kube-scheduler has not tried pod %s", pod.Name)
 		default:
 			waiting, why = waiting+1, pod.Name+": "+unschedulable(pod)
 		}
 	}
-	if len(v.nodes.Items) == 0 {
-		return nil // kube-scheduler tries again and again
+	if waiting == 0 || len(v.nodes.Items) == 0 { // without nodes, kube-scheduler tries again and again
+		return nil
 	}
 	if v.queue["active"] > 0 || v.queue["backoff"] > 0 || v.queue["unschedulable"] != waiting {
 		return fmt.Errorf("%d pods have no node, and the queues of kube-scheduler are %v: %s", waiting, v.queue, why)
