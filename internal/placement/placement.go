@@ -131,7 +131,8 @@ func (a Answer) unread() (lines []string) {
 		}
 	}
 	for _, why := range reasons {
-		of := lists.Map(slices.DeleteFunc(slices.Clone(a.Unknown), func(r Reading) bool { return r.Why != why }), func(r Reading) string { return r.Name })
+		same := slices.DeleteFunc(slices.Clone(a.Unknown), func(r Reading) bool { return r.Why != why })
+		of := lists.Map(same, func(r Reading) string { return r.Name })
 		lines = append(lines, fmt.Sprintf("Not read: %s (%s)", strings.Join(of, ", "), why))
 	}
 	return lines

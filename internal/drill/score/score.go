@@ -39,7 +39,8 @@ func Document(l Look) drill.Document {
 	d := drill.Document{
 		Document: term.DocumentOf(drill.Kind), Site: l.Tick.Site, Cluster: l.Tick.Cluster, At: l.Tick.At.UTC(),
 		Mode: "latch", DryRun: l.Tick.DryRun, Branch: l.Branch, Commit: l.Commit, MinCoverage: l.MinCoverage,
-		Workloads: lists.Map(l.Doctor.Workloads, newSeen(l).workload), LeftOut: leftOut(l), Flush: flushed(l), Model: drill.DefaultModel(), Fit: &l.Doctor.Fit,
+		Workloads: lists.Map(l.Doctor.Workloads, newSeen(l).workload), LeftOut: leftOut(l), Flush: flushed(l), Model: drill.DefaultModel(),
+		Fit:   &l.Doctor.Fit,
 		Links: []drill.Link{}, Unread: workload.Texts(l.Doctor.Unread), Problems: lists.Map(l.Tick.Problems, error.Error),
 	}
 	if l.Tick.Observe {
