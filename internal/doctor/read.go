@@ -53,7 +53,8 @@ func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster
 	}
 	for _, kind := range kinds.All() {
 		if o, _ := kinds.Object(kind); o.Resource != "" { // only checkpoint files have another kind
-			c.fail(o.FullResource(), false, read(ctx, from, o.Path(), o.Resource, o.Kind, func(one []byte) error { return c.Objects.AddWorkload(kind, o.Replicas, one) }))
+			add := func(one []byte) error { return c.Objects.AddWorkload(kind, o.Replicas, one) }
+			c.fail(o.FullResource(), false, read(ctx, from, o.Path(), o.Resource, o.Kind, add))
 		}
 	}
 	for _, namespace := range c.controllers() {
