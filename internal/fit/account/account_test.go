@@ -251,7 +251,8 @@ func TestANodeOfAGroupIsInUse(t *testing.T) {
 	w := start(t)
 	if _, err := ec2.NewFromConfig(w.config).RunInstances(t.Context(), &ec2.RunInstancesInput{
 		ImageId: aws.String("ami-12c6146b"), InstanceType: ec2types.InstanceTypeM7gLarge, MinCount: aws.Int32(3), MaxCount: aws.Int32(3), SubnetId: aws.String(w.subnets[0]),
-		TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeInstance, Tags: []ec2types.Tag{{Key: aws.String("eks:cluster-name"), Value: aws.String("prod")}}}},
+		TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeInstance, Tags: []ec2types.Tag{
+			{Key: aws.String("eks:cluster-name"), Value: aws.String("prod")}, {Key: aws.String("kubernetes.io/cluster/prod"), Value: aws.String("owned")}}}},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -444,6 +445,15 @@ func TestAnIncompleteResponseIsUnknown(t *testing.T) {
 			t.Errorf("unknown %+v", got.Unknown)
 		}
 		w.again(t, "ec2:DescribeInstances")
+	})
+	t.Run("a zone without the instance type", func(t *testing.T) {
+		w.Instead("ec2:DescribeInstanceTypeOfferings", moto.Answer(t, "ec2", "DescribeInstanceTypeOfferings", map[string]any{
+			"InstanceTypeOfferings": []any{map[string]any{"InstanceType": "m5.large", "Location": moto.Region + "b"}}}))
+		got := w.room(t)
+		if all := got.Pools[0].Shapes; len(all) != 1 || len(all[0].Offers) != 2 || all[0].Offers[0].Zone != moto.Region+"b" || all[0].Offers[1].Zone != moto.Region+"b" {
+			t.Errorf("instance types %+v", all)
+		}
+		w.again(t, "ec2:DescribeInstanceTypeOfferings")
 	})
 	t.Run("a NodePool without a class", func(t *testing.T) {
 		room := fit.Room{Pools: []fit.Pool{{Name: "none"}, {Name: "auto", Shapes: []fit.Shape{{Name: "m5.large", Capacity: fit.Resources{fit.CPU: 2000},
