@@ -1,6 +1,7 @@
 package fit_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/fit"
@@ -124,8 +125,16 @@ func TestKarpenterTriesPoolsInOrder(t *testing.T) {
 // After each remedy, all pods fit.
 func TestARemedyIsEnough(t *testing.T) {
 	t.Parallel()
-	asks, _ := large()
-	asks = asks[:40]
+	var asks []fit.Ask
+	for i := range 40 {
+		name := fmt.Sprintf("app-%d", i)
+		asks = append(asks, ask(name, int32(2+i%17), int64(50+i*37%1950), int64(1+i%5), func(a *fit.Ask) {
+			a.Rules = []fit.Rule{
+				{Kind: fit.Spread, Key: fit.Zone, Skew: 1, Soft: i%3 > 0, Peers: fit.Term{in("app", name)}},
+				{Kind: fit.Apart, Key: fit.Hostname, Soft: i%2 > 0, Peers: fit.Term{in("app", name)}},
+			}[:i%3]
+		}))
+	}
 	found := map[string]bool{}
 	for limit := int64(2); limit < 400; limit += 7 {
 		for _, resource := range []string{fit.CPU, fit.Memory} {

@@ -397,6 +397,11 @@ func (s *state) move(at int) {
 	for to+1 < len(s.claims) && s.claims[to+1].pods < n.pods {
 		to++
 	}
+	equal := 0
+	for to+1+equal < len(s.claims) && s.claims[to+1+equal].pods == n.pods {
+		equal++
+	}
+	to += s.draw(equal + 1)
 	copy(s.claims[at:to], s.claims[at+1:to+1])
 	s.claims[to] = n
 }
@@ -419,6 +424,7 @@ func (s *state) create(one *pod, v *variant) bool {
 		for at > 0 && s.claims[at-1].pods > 1 {
 			at--
 		}
+		at -= s.draw(at + 1)
 		s.claims = slices.Insert(s.claims, at, n)
 		from.take(n.options)
 		return true
