@@ -69,7 +69,7 @@ func (quiet) Publish(...events.Event) {}
 // patience is the number of rounds without a placed pod after which a run ends. Karpenter
 // repeats a schedule forever, and it draws among equal topology domains, so that a round
 // can place a pod that the round before could not.
-const patience = 8
+const patience = 32
 
 // place runs rounds until no more pods can be placed.
 func place(ctx context.Context, fleet Fleet, order uint64) (Run, error) {
