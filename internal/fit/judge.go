@@ -118,6 +118,7 @@ func byPriority(a, b *pod) int { return cmp.Compare(b.Priority, a.Priority) }
 // worst order, then the workloads in any order, and then their pods in any order.
 func (p *problem) once(lifted lift, seed uint64, priority bool) *state {
 	s := p.start(lifted, seed)
+	s.binds = seed%2 == 1 && !p.spreads
 	order, mixed := slices.Clone(p.pods), seed > 0
 	equal := func(a, b *pod) bool { return a.need[atCPU] == b.need[atCPU] && a.need[atMemory] == b.need[atMemory] }
 	if p.spreads {

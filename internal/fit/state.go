@@ -14,6 +14,8 @@ type state struct {
 	*problem
 	visits  []visit
 	seed    uint64   // of the choices that Karpenter leaves open; 0 takes the first of equal choices
+	binds   bool     // the scheduler of Kubernetes chooses the pods of Karpenter's new nodes
+	binding bool     // it does so now
 	nodes   []*node  // that exist, in the order in which pods try them
 	claims  []*node  // that this round adds, the fewest pods first
 	left    []int32  // pods to place, by pod.index
@@ -203,6 +205,9 @@ func (s *state) place(one *pod) bool {
 			s.put(n, r, nil, one)
 			return true
 		}
+		if s.binding {
+			continue
+		}
 		for at, n := range s.claims {
 			if r, options := s.accepts(n, one, v); r != nil {
 				s.put(n, r, options, one)
@@ -226,7 +231,7 @@ func (s *state) existing(one *pod, v *variant) (best *node, labels *req) {
 		if r == nil {
 			continue
 		}
-		if !s.spreads {
+		if !s.spreads && !s.binding {
 			return n, r
 		}
 		if score := n.score(one) + float64(s.draw(100))/1000; score > most {
@@ -465,6 +470,9 @@ func (s *state) launch() bool {
 		if s.launches(n) {
 			started++
 			s.nodes = append(s.nodes, n)
+			if s.binds {
+				s.release(n)
+			}
 			continue
 		}
 		for _, on := range n.placed {
@@ -490,7 +498,39 @@ func (s *state) launch() bool {
 			s.record(on.pod, n, on.n)
 		}
 	}
+	if s.binds && started > 0 {
+		s.bind()
+	}
 	return again
+}
+
+// release takes the pods off a node that started.
+func (s *state) release(n *node) {
+	for _, on := range n.placed {
+		s.left[on.pod.index] += on.n
+		if !on.pod.HostNetwork {
+			n.addressed -= int64(on.n)
+		}
+	}
+	n.placed, n.pods = nil, 0
+	copy(n.free, n.total)
+	if n.subnet >= 0 {
+		s.free[n.subnet] += n.taken
+		n.taken = s.room.CNI.addresses(n.shape, n.addressed)
+		s.free[n.subnet] -= n.taken
+	}
+}
+
+// bind places the pods on the nodes that exist as the scheduler of Kubernetes does: in any
+// order, and not on the nodes that Karpenter chose for them.
+func (s *state) bind() {
+	order, visits := slices.Clone(s.pods), s.visits
+	slices.SortStableFunc(order, byPriority)
+	s.visits = nil
+	s.arrange(order, func(a, b *pod) bool { return a.Priority == b.Priority }, true)
+	s.binding = true
+	s.round()
+	s.binding, s.visits = false, visits
 }
 
 // A start is an offer of an option.
