@@ -43,6 +43,7 @@ func Judge(asks []Ask, room Room) Answer {
 		if len(a.Unknown) > 0 {
 			a.Verdict = Unknown
 		}
+		a.Near = s.nearest()
 		return a
 	}
 	if len(excesses) == 0 && slices.ContainsFunc(a.Unknown, func(r Reading) bool { return r.Adds }) {
@@ -143,9 +144,41 @@ func (s *state) close() bool {
 		for _, o := range from.options {
 			near = near || from.fits(o) >= 0
 		}
-		near = near || from.nodes <= 0 && from.limit != LimitNodes
+		near = near || from.full()
 	}
 	return near || len(s.closed) > 0
+}
+
+// full reports whether the limit allows no further node.
+func (s *source) full() bool { return s.nodes <= 0 && s.limit != LimitNodes }
+
+// nearest returns the object of a limit that does not allow one more node like a node that
+// started; "" without such a limit.
+func (s *state) nearest() string {
+	for i := range s.sources {
+		if s.sources[i].full() {
+			return s.sources[i].name
+		}
+	}
+	for _, n := range s.nodes {
+		if n.source == nil {
+			continue
+		}
+		o := n.source.options[slices.IndexFunc(n.source.options, func(o *option) bool { return o.Shape == n.shape })]
+		if n.source.fits(o) >= 0 {
+			return n.source.name
+		}
+		after := &state{problem: s.problem, free: slices.Clone(s.free), vcpus: maps.Clone(s.vcpus)}
+		for _, at := range o.Offers {
+			if !n.req.get(Zone).has(at.Zone) || !n.req.get(CapacityType).has(at.CapacityType) {
+				continue
+			}
+			if limit, ok := after.begin(&node{placed: n.placed}, n.source.template, o, at); !ok {
+				return limit.spell()
+			}
+		}
+	}
+	return ""
 }
 
 // first returns the limit that keeps a workload pending: the one that its pods reach

@@ -159,6 +159,38 @@ func TestARemedyIsEnough(t *testing.T) {
 	}
 }
 
+// The answer names a limit that has room for less than one more node.
+func TestALimitIsNear(t *testing.T) {
+	t.Parallel()
+	web := []fit.Ask{ask("web", 8, 900, 2)}
+	limited := func(cpu int64) []fit.Pool {
+		return []fit.Pool{pool(func(p *fit.Pool) { p.Limits = fit.Resources{fit.CPU: cpu} })}
+	}
+	inSubnet := func(free int64) fit.Room {
+		return fit.Room{Pools: []fit.Pool{pool(subnet)}, Subnets: []fit.Subnet{{ID: "subnet-a", Zone: "a", Free: free}}}
+	}
+	small := pool(func(p *fit.Pool) { p.Shapes = p.Shapes[:1] })
+	for name, c := range map[string]struct {
+		room fit.Room
+		near string
+	}{
+		"a limit of 15 CPUs":                {fit.Room{Pools: limited(15000)}, "NodePool default"},
+		"a limit of 16 CPUs":                {fit.Room{Pools: limited(16000)}, ""},
+		"no limit":                          {fit.Room{Pools: []fit.Pool{pool()}}, ""},
+		"a group at its maximum":            {fit.Room{Nodes: nodes(2, "ng"), Groups: []fit.Group{{Name: "ng", Size: 2, Max: 2, Autoscaled: true, Labels: map[string]string{fit.GroupLabel: "ng"}, Shapes: small.Shapes}}}, "node group ng"},
+		"a group below its maximum":         {fit.Room{Nodes: nodes(2, "ng"), Groups: []fit.Group{{Name: "ng", Size: 2, Max: 3, Autoscaled: true, Labels: map[string]string{fit.GroupLabel: "ng"}, Shapes: small.Shapes}}}, ""},
+		"a subnet with 13 addresses":        {inSubnet(13), "the subnets of zone a"},
+		"a subnet with 100 addresses":       {inSubnet(100), ""},
+		"nodes that no autoscaler adds":     {fit.Room{Nodes: nodes(3, "")}, ""},
+		"a quota that refuses an instance":  {fit.Room{Pools: []fit.Pool{pool()}, VCPUs: []fit.VCPUs{{Name: "standard", Limit: 10}}}, `the quota "standard"`},
+		"a quota that refuses no instances": {fit.Room{Pools: []fit.Pool{pool()}, VCPUs: []fit.VCPUs{{Name: "standard", Limit: 100}}}, ""},
+	} {
+		if a := fit.Judge(web, c.room); a.Near != c.near {
+			t.Errorf("%s: want %q: %+v", name, c.near, a)
+		}
+	}
+}
+
 // The workloads with the highest priority keep their pods.
 func TestPendingPodsHaveTheLowestPriority(t *testing.T) {
 	t.Parallel()

@@ -40,6 +40,14 @@ func describe(l Limit, p Pending, full string) (text, remedy string) {
 	return fmt.Sprintf("no node can have the labels that %s requires: %s", name, l.Resource), fmt.Sprintf("add nodes with %s (the closest is %s), or change the node selector of %s", l.Resource, l.Object, name)
 }
 
+// spell returns the name of a limit of the account in a sentence.
+func (k key) spell() string {
+	if k.name == LimitVCPUs {
+		return fmt.Sprintf("the quota %q", k.object)
+	}
+	return "the subnets of zone " + k.object
+}
+
 // spell returns the name of a resource in a sentence.
 func spell(resource string) string {
 	return cmp.Or(map[string]string{CPU: "CPU", Pods: "capacity for pods", Storage: "ephemeral storage"}[resource], resource)

@@ -34,6 +34,10 @@ type Answer struct {
 	// Remedy is the change that places the pods that Limit keeps pending, as a sentence
 	// with a number; "" if the verdict is not DoesNotFit.
 	Remedy string `json:"remedy,omitzero"`
+	// Near is the object of a limit that does not allow one more node like a node of this
+	// rebuild: "NodePool default". Pods that start in several batches can need such a node.
+	// "" if no limit is near, or pods stay pending.
+	Near string `json:"near,omitzero"`
 	// Unknown are the readings that failed.
 	Unknown []Reading `json:"unknown"`
 
@@ -96,6 +100,9 @@ func (a Answer) Lines() []string {
 		say("It is unknown whether a rebuild fits: %s stay pending in the room that gitlatch could read.", waiting)
 	default:
 		say("It is unknown whether a rebuild fits.")
+	}
+	if a.Near != "" {
+		say("This is close to a limit (%s). If the pods start in several batches, they can need one more node.", a.Near)
 	}
 	if len(a.Pending) > 0 {
 		say("Pending, by priority: %s.", a.pending())

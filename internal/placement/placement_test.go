@@ -21,6 +21,9 @@ func TestLines(t *testing.T) {
 		want   []string
 	}{
 		"fits": {placement.Answer{Verdict: placement.Fits, Pods: 12, Placed: 12, Nodes: 1}, []string{"A rebuild fits: 1 node has room for all of its 12 pods."}},
+		"a limit is near": {placement.Answer{Verdict: placement.Fits, Pods: 12, Placed: 12, Nodes: 2, Near: "the subnets of zone a"}, []string{
+			"A rebuild fits: 2 nodes have room for all of its 12 pods.",
+			"This is close to a limit (the subnets of zone a). If the pods start in several batches, they can need one more node."}},
 		"does not fit": {placement.Answer{Verdict: placement.DoesNotFit, Pods: 12, Placed: 8, Limit: limit, Remedy: "raise it", Pending: []placement.Pending{web(1), web(2)}, Unknown: []placement.Reading{reading("quotas", "denied")}}, []string{
 			"A rebuild does not fit: 4 of 12 pods stay pending, because NodePool default reaches its limit of 1000 cpu.", "To place them, raise it.",
 			"Pending, by priority: shop/web-1 (2 of 5 pods), shop/web-2 (2 of 5 pods).", "Not read: quotas (denied)"}},

@@ -70,6 +70,7 @@ const opening = () => {
   ])
   put('notices',
     unfit && notice(`A rebuild does not fit: ${room.limit.text}. To place the pods, ${room.remedy}. Pending, by priority:`, room.pending.map(p => `${p.workload}: ${number(p.pods)} of ${count(p.of, 'pod')}`), true),
+    room && room.near && notice(`The room is close to a limit (${room.near}). If the pods start in several batches, they can need one more node.`),
     room && room.unknown.length > 0 && notice(unfit ? 'These readings also failed:' : 'It is unknown whether a rebuild fits. These readings failed:', room.unknown.map(r => `${r.reading}: ${r.why}`)),
     wroteNothing && notice(data.dryRun ? 'This was a dry run. The drill wrote nothing, and scored git unchanged.' : 'The site only observes. The drill wrote nothing, and scored git unchanged.'),
     data.cut > 0 && notice(`${count(data.cut, 'workload')} more ${data.cut === 1 ? 'is' : 'are'} in the saved document, but not on this page.`),
