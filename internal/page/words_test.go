@@ -91,6 +91,8 @@ func answered(t *testing.T, b *browser.Browser) {
 	for i := range stuck.Workloads {
 		stuck.Workloads[i].With, stuck.Workloads[i].Without = &drill.Estimate{From: 1, Never: true}, &drill.Estimate{From: 1, Never: true}
 	}
+	near := site(2)
+	near.Fit.Near = "NodePool default"
 	level := site(2) // each workload starts with its need
 	level.Fleet.Surplus = 0
 	old := site(2)
@@ -146,9 +148,11 @@ func answered(t *testing.T, b *browser.Browser) {
 		{drilled(t, lowered), map[string][]string{"#facts": {"more than desired; autoscalers lower 37,139 of them after 5 min"}}},
 		{drilled(t, crowded()), map[string][]string{
 			"h1": {"A rebuild does not fit: it starts with 100 % of the needed pods, but 6 of its 305 pods stay pending."}, "#facts": {"Room for a rebuild does not fit 6 of its 305 pods pending"},
-			"#notices": {"A rebuild does not fit: NodePool default reaches its limit of 1000 cpu. To place the pods, raise the cpu limit of NodePool default from 1000 to at least 1840. Pending, by priority: shop/deployment/web-0: 1 of 5 pods"},
+			".lede":    {"Pods stay pending, because NodePool default reaches its limit of 1000 cpu. To place them, raise the cpu limit of NodePool default from 1000 to at least 1840. A rebuild starts"},
+			"#notices": {"A rebuild does not fit. Pending pods, by priority: shop/deployment/web-0: 1 of 5 pods"},
 		}},
 		{drilled(t, level), map[string][]string{"#facts": {"Room for a rebuild fits 105 pods on 3 nodes Surplus"}}},
+		{drilled(t, near), map[string][]string{"#notices": {"The room is close to a limit (NodePool default)."}}},
 		{drilled(t, old), map[string][]string{"#facts": {"Pods missing at the start 0 of 56 needed Frozen workloads"}}},
 		{drilled(t, dropped), map[string][]string{"h1": {"not proven", "there is a mass drop"}}},
 		{drilled(t, none), map[string][]string{"h1": {"The coverage of a rebuild is unknown: nothing is asked of any workload, though git declares 3."}, ".lede": {"0 workloads could be scored"}}},

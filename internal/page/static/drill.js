@@ -30,7 +30,8 @@ const lede = () => {
   const grow = reached(growth.with) !== reached(growth.without)
     ? reached(growth.without) === null ? ' Without checkpoints, a rebuild never reaches it.' : ` Without checkpoints, a rebuild reaches it after ${soon(growth.without)}.` : ''
   const stuck = fleet.stuckWith ? ` ${count(fleet.stuckWith, 'workload')} ${fleet.stuckWith === 1 ? 'has' : 'have'} no autoscaler that adds the missing pods.` : ''
-  return start + grow + stuck
+  const pending = unfit ? `Pods stay pending, because ${room.limit.text}. To place them, ${room.remedy}. ` : ''
+  return pending + start + grow + stuck
 }
 
 const points = (now, then) => {
@@ -69,7 +70,7 @@ const opening = () => {
     { label: `Workloads below ${percent(data.minCoverage)}`, value: number(fleet.low), bad: fleet.low > 0, note: `of ${number(fleet.workloads)}; ${number(fleet.full)} start with all pods` },
   ])
   put('notices',
-    unfit && notice(`A rebuild does not fit: ${room.limit.text}. To place the pods, ${room.remedy}. Pending, by priority:`, room.pending.map(p => `${p.workload}: ${number(p.pods)} of ${count(p.of, 'pod')}`), true),
+    unfit && notice('A rebuild does not fit. Pending pods, by priority:', room.pending.map(p => `${p.workload}: ${number(p.pods)} of ${count(p.of, 'pod')}`), true),
     room && room.near && notice(`The room is close to a limit (${room.near}). If the pods start in several batches, they can need one more node.`),
     room && room.unknown.length > 0 && notice(unfit ? 'These readings also failed:' : 'It is unknown whether a rebuild fits. These readings failed:', room.unknown.map(r => `${r.reading}: ${r.why}`)),
     wroteNothing && notice(data.dryRun ? 'This was a dry run. The drill wrote nothing, and scored git unchanged.' : 'The site only observes. The drill wrote nothing, and scored git unchanged.'),
