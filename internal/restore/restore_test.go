@@ -255,6 +255,10 @@ func TestADeadlineStopsCleanlyAndTheNextRunGoesOn(t *testing.T) {
 	if w.now.After(r.Until) {
 		t.Errorf("it went on until %s", w.now)
 	}
+	var table strings.Builder
+	if err := report.Table(&table, plain); err != nil || !strings.Contains(table.String(), "room for these pods, run gitlatch doctor.\n") {
+		t.Errorf("%v\n%s", err, table.String())
+	}
 	report, err = w.restore().Run(t.Context(), w.tree())
 	if err != nil || report.Err() != nil {
 		t.Fatal(err, report.Err())

@@ -32,6 +32,9 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	for _, u := range r.Unfinished {
 		p.Line("not ready yet: %s has %d of %d replicas, %d ready", term.Name(u.ID), u.Replicas, u.To, u.Ready)
 	}
+	if len(r.Unfinished) > 0 {
+		p.Line("To find out whether the cluster has room for these pods, run gitlatch doctor.")
+	}
 	p.Line("%s", r.summary())
 	return p.Print(out)
 }
