@@ -135,18 +135,30 @@ func (p *problem) once(lifted lift, seed uint64, priority bool) *state {
 	return s
 }
 
-// close reports whether other choices could leave pods pending: a limit has less left than
-// the largest node of its template, or the nodes that exist are the only room.
+// close reports whether other choices could leave pods pending: a limit leaves less than the
+// run used, or less than the largest node of its template, or the nodes that exist are the
+// only room. Pods that the scheduler of Kubernetes moves to other nodes than Karpenter chose
+// can need many more nodes.
 func (s *state) close() bool {
-	near := s.spreads
+	near := s.spreads || len(s.closed) > 0
 	for i := range s.sources {
 		from := &s.sources[i]
+		for at, left := range from.left {
+			near = near || left < from.used[at]
+		}
 		for _, o := range from.options {
 			near = near || from.fits(o) >= 0
 		}
-		near = near || from.full()
+		near = near || from.full() || from.nodes < from.made
 	}
-	return near || len(s.closed) > 0
+	for _, quota := range s.room.VCPUs {
+		left := s.vcpus[quota.Name]
+		near = near || left < quota.Limit-quota.Used-left
+	}
+	for i, net := range s.room.Subnets {
+		near = near || s.free[i] < net.Free-s.free[i]
+	}
+	return near
 }
 
 // full reports whether the limit allows no further node.

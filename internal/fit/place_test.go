@@ -167,7 +167,8 @@ func TestALimitIsNear(t *testing.T) {
 		return []fit.Pool{pool(func(p *fit.Pool) { p.Limits = fit.Resources{fit.CPU: cpu} })}
 	}
 	inSubnet := func(free int64) fit.Room {
-		return fit.Room{Pools: []fit.Pool{pool(subnet)}, Subnets: []fit.Subnet{{ID: "subnet-a", Zone: "a", Free: free}}}
+		inA := func(p *fit.Pool) { p.Require = fit.Term{in(fit.Zone, "a")} }
+		return fit.Room{Pools: []fit.Pool{pool(subnet, inA)}, Subnets: []fit.Subnet{{ID: "subnet-a", Zone: "a", Free: free}}}
 	}
 	small := pool(func(p *fit.Pool) { p.Shapes = p.Shapes[:1] })
 	for name, c := range map[string]struct {
