@@ -92,16 +92,23 @@ func pend(a *Answer, asks []Ask, s *state) {
 	})
 }
 
-// seeds is the number of runs with other choices where Karpenter has no order: among equal
-// pods, and among zones with equally few pods.
-const seeds = 12
+// seeds returns the number of runs with other choices where Karpenter has no order: among
+// equal pods, and among zones with equally few pods. In a large fleet, fewer runs are enough,
+// because the choices of many pods average out.
+func (p *problem) seeds() uint64 {
+	pods := int64(0)
+	for _, one := range p.pods {
+		pods += int64(one.Pods)
+	}
+	return uint64(min(max(12*interleaved/max(pods, 1), 2), 12))
+}
 
 // solve runs the solver with lifted limits. It returns the run with the most pending pods.
 // If pods stay pending, it is a run in the order of priorities, which the Kubernetes
 // scheduler enforces by preemption.
 func (p *problem) solve(lifted lift) *state {
 	s := p.once(lifted, 0, false)
-	for seed := uint64(1); seed <= seeds && s.pending() == 0 && s.close(); seed++ {
+	for seed, seeds := uint64(1), p.seeds(); seed <= seeds && s.pending() == 0 && s.close(); seed++ {
 		s = p.once(lifted, seed, false)
 	}
 	if s.pending() > 0 && !p.spreads && !slices.IsSortedFunc(p.pods, byPriority) {

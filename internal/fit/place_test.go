@@ -136,7 +136,7 @@ func TestARemedyIsEnough(t *testing.T) {
 		}))
 	}
 	found := map[string]bool{}
-	for limit := int64(2); limit < 400; limit += 7 {
+	for limit := int64(2); limit < 400; limit += 23 {
 		for _, resource := range []string{fit.CPU, fit.Memory} {
 			unit := map[string]int64{fit.CPU: 1000, fit.Memory: 4 * gi}[resource]
 			room := fit.Room{Pools: []fit.Pool{pool(func(p *fit.Pool) { p.Limits = fit.Resources{resource: limit * unit} })}}

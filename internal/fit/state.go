@@ -15,7 +15,6 @@ type state struct {
 	visits  []visit
 	seed    uint64   // of the choices that Karpenter leaves open; 0 takes the first of equal choices
 	binds   bool     // the scheduler of Kubernetes chooses the pods of Karpenter's new nodes
-	binding bool     // it does so now
 	nodes   []*node  // that exist, in the order in which pods try them
 	claims  []*node  // that this round adds, the fewest pods first
 	left    []int32  // pods to place, by pod.index
@@ -205,9 +204,6 @@ func (s *state) place(one *pod) bool {
 			s.put(n, r, nil, one)
 			return true
 		}
-		if s.binding {
-			continue
-		}
 		for at, n := range s.claims {
 			if r, options := s.accepts(n, one, v); r != nil {
 				s.put(n, r, options, one)
@@ -231,7 +227,7 @@ func (s *state) existing(one *pod, v *variant) (best *node, labels *req) {
 		if r == nil {
 			continue
 		}
-		if !s.spreads && !s.binding {
+		if !s.spreads {
 			return n, r
 		}
 		if score := n.score(one) + float64(s.draw(100))/1000; score > most {
@@ -528,9 +524,47 @@ func (s *state) bind() {
 	slices.SortStableFunc(order, byPriority)
 	s.visits = nil
 	s.arrange(order, func(a, b *pod) bool { return a.Priority == b.Priority }, true)
-	s.binding = true
-	s.round()
-	s.binding, s.visits = false, visits
+	for _, v := range s.visits {
+		s.serial++
+		for i := range v.variants {
+			s.scatter(v, &v.variants[i])
+		}
+	}
+	s.visits = visits
+}
+
+// feasible is the number of nodes that the scheduler of Kubernetes compares at least.
+// Source: minFeasibleNodesToFind in pkg/scheduler/schedule_one.go of Kubernetes.
+const feasible = 100
+
+// scatter places pods on the nodes with the highest scores, one pod on each in turn.
+func (s *state) scatter(v visit, as *variant) {
+	type scored struct {
+		*node
+		score float64
+	}
+	var found []scored
+	start := s.draw(len(s.nodes))
+	for n := v.n; n > 0 && s.left[v.index] > 0; {
+		found = found[:0]
+		for i := 0; i < len(s.nodes) && len(found) < feasible; i++ {
+			at := s.nodes[(start+i)%len(s.nodes)]
+			if r, _ := s.accepts(at, v.pod, as); r != nil {
+				found = append(found, scored{at, at.score(v.pod) + float64(s.draw(100))/1000})
+			}
+		}
+		if len(found) == 0 {
+			return
+		}
+		slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+		for _, at := range found[:min(len(found), int(n), int(s.left[v.index]))] {
+			if r, _ := s.accepts(at.node, v.pod, as); r != nil {
+				s.put(at.node, r, nil, v.pod)
+				s.left[v.index]--
+				n--
+			}
+		}
+	}
 }
 
 // A start is an offer of an option.
