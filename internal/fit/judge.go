@@ -348,15 +348,20 @@ func (s *state) narrowed(one *pod, v *variant, n *node, options []*option) (stri
 	return label, slices.DeleteFunc(slices.Clone(options), func(o *option) bool { return !n.source.allows(o, r, nil) })
 }
 
-// lift returns a limit with the value that it needs: the amount that a run without the
+// lift returns a limit with the value that it needs: the largest amount that a run without the
 // limit uses, or more if a run with this amount leaves more pods pending.
 func (p *problem) lift(k key) *Limit {
 	l := &Limit{Name: k.name, Object: k.object, Resource: k.resource}
-	free := p.solve(lift{k: unlimited})
-	l.Have, l.Need = p.have(k), free.used(k)
+	l.Have = p.have(k)
+	pending := int64(0)
+	for seed := range p.seeds() + 1 {
+		s := p.once(lift{k: unlimited}, seed, false)
+		l.Need = max(l.Need, s.used(k))
+		pending = max(pending, s.pending())
+	}
 	step := int64(1)
 	for range 12 {
-		if p.solve(lift{k: p.value(k, l.Need)}).pending() <= free.pending() {
+		if p.solve(lift{k: p.value(k, l.Need)}).pending() <= pending {
 			break
 		}
 		l.Need += step
