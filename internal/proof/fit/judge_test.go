@@ -189,7 +189,7 @@ func (f fleet) with(object string, limits corev1.ResourceList) fleet {
 }
 
 var (
-	fleets = flag.Int("fleets", 0, "number of random fleets with Karpenter; a quarter as many are without; 0 skips the comparison")
+	fleets = flag.Int("fleets", 0, "number of random fleets with Karpenter; a quarter as many are without; 0 compares 8 with Karpenter, in memory")
 	seed   = flag.Uint64("seed", 0, "the seed of the first fleet; 0 draws it")
 	only   = flag.String("only", "", "karpenter: only fleets with Karpenter, in memory; nodes: only fleets without it")
 )
@@ -199,30 +199,30 @@ var (
 // kube-scheduler chooses among all nodes, so it decides the fleets that gitlatch refuses and
 // Karpenter places, and it places a quarter of the others.
 func TestFit(t *testing.T) {
-	if *fleets == 0 {
-		t.Skip("make fit compares random fleets")
+	fleets, first, only := *fleets, *seed, *only
+	if fleets == 0 {
+		fleets, first, only = 8, 1, "karpenter"
 	}
-	first := *seed
 	if first == 0 {
 		first = 1 + rand.Uint64N(1e6)
 	}
 	var s score
-	all := karpenterFleets(t, first, *fleets)
+	all := karpenterFleets(t, first, fleets)
 	wants := karpenter(t, all)
 	var c cluster
-	if *only != "karpenter" {
+	if only != "karpenter" {
 		c = startCluster(t)
 	}
 	var refused []fleet
 	var answers []fit.Answer
 	for i, want := range wants {
-		if *only == "nodes" {
+		if only == "nodes" {
 			break
 		}
 		got := judge(t, all[i])
 		live := 0
 		switch {
-		case *only == "karpenter" || !want.always():
+		case only == "karpenter" || !want.always():
 		case got.Verdict == fit.DoesNotFit:
 			live = 3
 		case i%4 == 0:
@@ -238,8 +238,8 @@ func TestFit(t *testing.T) {
 		}
 	}
 	s.remedy(t, refused, answers)
-	for i := range (*fleets + 3) / 4 {
-		if *only == "karpenter" {
+	for i := range (fleets + 3) / 4 {
+		if only == "karpenter" {
 			break
 		}
 		f := nodesFleet(first + uint64(i))

@@ -131,7 +131,8 @@ func (s *Seen) broken(id workload.ID) bool {
 }
 
 func fails(s *Seen) string {
-	if s.Told.Failed != nil && !s.World.Disturbed && !s.Before.Head.At.IsZero() { // the first tick may find no policy
+	accepted := len(s.Before.Head.Agreed.PolicySource) > 0 // without an accepted policy, a broken one is an error
+	if s.Told.Failed != nil && !s.World.Disturbed && accepted {
 		return s.Told.Failed.Error()
 	}
 	return ""
