@@ -206,7 +206,7 @@ func (w *Witness) ask(s *Seen) {
 			continue // the proposal no longer contains the level
 		}
 		latched := s.Before.Latches[change.ID].Proposed().Replicas
-		known := !w.vague || asked == latched // the latches keep the proposed levels if the head is lost
+		known := !w.vague || asked == latched  // the latches keep the proposed levels if the head is lost
 		if again && known && s.World.Propose { // a review of a surge writes no level
 			change.From.Replicas = asked
 		}

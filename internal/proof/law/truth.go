@@ -240,8 +240,8 @@ func (w *Witness) forgetDrop(since time.Time) {
 }
 
 // before is the scale of a workload before a mass drop: the most replicas of two successive
-// samples in half an hour, and of any sample in 35 minutes. The guard remembers one sample in
-// five minutes, so it has a value between these two.
+// samples in half an hour, and of any sample in 35 minutes, or of the last one with a known
+// scale. The guard remembers one sample in five minutes, so it has a value between these two.
 type before struct{ least, most int32 }
 
 // drop notes the replicas that workloads had before a mass drop.
@@ -258,13 +258,13 @@ func (w *Witness) drop(at time.Time) {
 			if l.at.Equal(at) {
 				continue // the sample of the drop itself
 			}
-			if !l.at.Before(next.at) || l.at.Before(at.Add(-35*time.Minute)) {
+			had := w.dropped[id]
+			if !l.at.Before(next.at) || had.most > 0 && l.at.Before(at.Add(-35*time.Minute)) {
 				break // the clock went back since, or the sample is too old
 			}
 			if l.unseen || l.part {
 				continue
 			}
-			had := w.dropped[id]
 			had.most = max(had.most, l.need)
 			if l.at.After(at.Add(-30 * time.Minute)) {
 				had.least = max(had.least, min(next.need, l.need))
