@@ -230,10 +230,8 @@ func (w *Witness) account(s *Seen, c Commit) {
 			delete(w.asked, change.ID) // earlier requests for the workload have ended
 		}
 		w.had(change)
-		if c.By == person && change.To.IsZero() && w.blind[change.ID.Namespace] != nil {
-			continue // git and the state had lost the entry before
-		}
-		w.touched[change.ID] = w.touched[change.ID] || c.By == person
+		lost := change.To.IsZero() && w.blind[change.ID.Namespace] != nil
+		w.touched[change.ID] = w.touched[change.ID] || c.By == person && !lost
 		for _, of := range parts(change.ID) {
 			w.attribute(c, change, of)
 		}
@@ -246,7 +244,7 @@ func (w *Witness) attribute(c Commit, change checkpoint.Change, of part) {
 	moved := of.of(change.From) != of.of(change.To)
 	switch {
 	case c.By == person && of.of(change.To).IsZero() && w.blind[of.id.Namespace] != nil:
-		// git and the state had lost this part before
+		delete(w.theirs, of) // git and the state had lost this part before
 	case c.By == person && w.offered(c, change):
 		delete(w.theirs, of)
 	case c.By == person && (moved || !of.rollout): // an edit of a minimum also covers the level
