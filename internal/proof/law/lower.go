@@ -196,8 +196,6 @@ func (w *Witness) ask(s *Seen) {
 		return
 	}
 	c, was := w.commit(log[0]), w.asked
-	// A proposal that the host lost has no id. CodeCommit replaces a proposal with another id.
-	w.vague = w.vague || before == nil || before.ID != "" && before.ID != after.ID && !before.Opened.Equal(after.Opened)
 	w.asked = map[workload.ID]int32{}
 	for _, change := range c.Changes {
 		w.asked[change.ID] = change.To.Replicas
@@ -206,13 +204,12 @@ func (w *Witness) ask(s *Seen) {
 			continue // the proposal no longer contains the level
 		}
 		latched := s.Before.Latches[change.ID].Proposed().Replicas
-		known := !w.vague || asked == latched  // the latches keep the proposed levels if the head is lost
-		if again && known && s.World.Propose { // a review of a surge writes no level
+		// The latches keep the proposed levels if the head is lost. A review of a surge writes no level.
+		if again && asked == latched && s.World.Propose {
 			change.From.Replicas = asked
 		}
 		if c.By == ours && c.When.Equal(s.Told.At) && !(again && asked == change.To.Replicas) && latched != change.To.Replicas && !w.touched[change.ID] && !w.all {
 			s.Asked = append(s.Asked, change)
 		}
 	}
-	w.vague = false
 }

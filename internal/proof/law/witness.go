@@ -57,7 +57,6 @@ type Witness struct {
 	proposal *latch.Proposal                // as of the last note
 	asked    map[workload.ID]int32          // the levels in the proposal
 	amended  bool                           // a user amended the proposal
-	vague    bool                           // the latches no longer record the proposal
 	blind    map[string]error               // namespaces whose entries are lost in git and in the latches
 	proposed int                            // pushes to the proposal's branch that were counted
 	owed     int                            // pushes that the budget has not paid for yet
@@ -323,7 +322,7 @@ func (w *Witness) forget(head, latches bool) {
 		w.unlearn(w.holds().Latches)
 	}
 	if latches {
-		w.vague, w.theirs = true, map[part]word{}
+		w.theirs = map[part]word{}
 		w.removed = map[workload.ID]time.Time{}
 		for id := range w.lives {
 			w.lives[id] = &life{}
