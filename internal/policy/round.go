@@ -313,10 +313,10 @@ func (r round) leftOut(l latch.Latch) Decision {
 	switch {
 	case l.OptedOut:
 		return d.as(Skip, ReasonOptedOut, "a user deleted its entry; to latch it again, write the entry or run gitlatch adopt")
-	case r.Broken[l.ID.Namespace] != nil:
-		return d.as(Frozen, ReasonBroken, "the checkpoint file of its namespace is broken")
 	case !looked || !named:
 		return d.as(Frozen, ReasonUnread, fmt.Sprintf("gitlatch does not sample its kind. Add %s to kinds of the policy, or delete the entry", l.ID.Kind))
+	case r.Broken[l.ID.Namespace] != nil:
+		return d.as(Frozen, ReasonBroken, "the checkpoint file of its namespace is broken")
 	case err != nil:
 		return d.as(Skip, ReasonName, err.Error())
 	}
