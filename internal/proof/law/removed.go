@@ -21,15 +21,19 @@ func atOnce(s *Seen) string {
 	if !descends {
 		return ""
 	}
-	last := map[workload.ID]string{}
+	last, times := map[workload.ID]string{}, map[workload.ID]int{}
 	for _, c := range window {
 		for _, change := range c.Changes {
 			last[change.ID] = c.ID
+			if change.To.IsZero() {
+				times[change.ID]++
+			}
 		}
 	}
 	for _, c := range window {
 		gone := s.removedBy(c)
-		gone = slices.DeleteFunc(gone, func(id workload.ID) bool { return last[id] != c.ID })
+		// An entry that a user removed, restored and removed again may count with either commit.
+		gone = slices.DeleteFunc(gone, func(id workload.ID) bool { return last[id] != c.ID || times[id] > 1 })
 		if !s.manyAtOnce(c, gone) {
 			continue
 		}
@@ -73,8 +77,12 @@ func (s *Seen) manyAtOnce(c Commit, gone []workload.ID) bool {
 func (w *Witness) noteRemoved(s *Seen) {
 	guards := s.Told.Set.Guards
 	for _, n := range s.Told.Notices {
-		if n.Kind == tick.NoticeRemoved && s.settled() {
-			w.removed[story.ID(n.Subject)] = s.Told.At.Add(guards.Yield + guards.RetireAfter)
+		if n.Kind != tick.NoticeRemoved {
+			continue
+		}
+		// A tick that died may have saved the latch.
+		if id := story.ID(n.Subject); !s.After.Latches[id].RemovedUntil.IsZero() {
+			w.removed[id] = s.Told.At.Add(guards.Yield + guards.RetireAfter)
 		}
 	}
 }
