@@ -171,10 +171,10 @@ func (w *Witness) again(c Commit) bool {
 // stood returns the entry before a commit, without the edits that users made since git
 // and the latches last agreed. While a checkpoint file cannot be read, gitlatch uses the last
 // entry that it accepted.
-func (w *Witness) stood(c Commit, id workload.ID) (e checkpoint.Entry, known bool) {
+func (w *Witness) stood(c Commit, id workload.ID) (e checkpoint.Entry) {
 	window, descends := w.window(c.Parents[0], w.agreed)
-	if !descends {
-		return e, false
+	if !descends { // gitlatch compares a rewritten branch with the agreed entry
+		window = nil
 	}
 	e = w.at(w.agreed)[id]
 	if w.unread(w.agreed)[id.Namespace] != nil {
@@ -187,7 +187,7 @@ func (w *Witness) stood(c Commit, id workload.ID) (e checkpoint.Entry, known boo
 			}
 		}
 	}
-	return e, true
+	return e
 }
 
 // offered reports whether a merge brought the planned change of a commit of the site to
@@ -268,14 +268,14 @@ func (w *Witness) attribute(c Commit, change checkpoint.Change, of part) {
 // say notes a user's edit. An edit that the user reverts before a tick reads it does
 // not count, and the edit before it stays valid.
 func (w *Witness) say(c Commit, change checkpoint.Change, of part) {
-	stood, known := w.stood(c, change.ID)
+	stood := w.stood(c, change.ID)
 	t, is := w.theirs[of]
 	next := word{of.of(change.To), w.story.Now.Add(yield), t.before}
 	if is && change.From == stood {
 		next.before = &t
 	}
 	w.theirs[of] = next
-	if known && change.To == stood {
+	if change.To == stood {
 		if delete(w.theirs, of); next.before != nil {
 			w.theirs[of] = *next.before
 		}
