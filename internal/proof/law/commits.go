@@ -219,7 +219,7 @@ func brings(of, change checkpoint.Change) bool {
 
 // account notes the author of an entry's value after a commit.
 func (w *Witness) account(s *Seen, c Commit) {
-	if c.By == merge { // a user's commit, if they amended it
+	if c.By == merge { // a user's edit, if the state does not have the proposal
 		w.all, w.amended = w.all || w.amended, false
 	}
 	for namespace := range w.unread(c.ID) { // a later commit may make the user's entries readable

@@ -56,7 +56,7 @@ type Witness struct {
 	acts     int                            // ticks that had the lease and the turn
 	proposal *latch.Proposal                // as of the last note
 	asked    map[workload.ID]int32          // the levels in the proposal
-	amended  bool                           // a user amended the proposal
+	amended  bool                           // the state does not have the proposal: a user amended it, or the head was lost
 	blind    map[string]error               // namespaces whose entries are lost in git and in the latches
 	proposed int                            // pushes to the proposal's branch that were counted
 	owed     int                            // pushes that the budget has not paid for yet
@@ -311,7 +311,7 @@ func (w *Witness) hear(words []string) {
 func (w *Witness) forget(head, latches bool) {
 	if head {
 		w.look(w.next)
-		w.owed, w.proposal, w.latch = 0, nil, false
+		w.owed, w.proposal, w.latch, w.amended = 0, nil, false, true
 		w.unsent, w.dropped = map[string]string{}, nil
 		for _, of := range w.lives {
 			of.short = 0 // the head has the instant since which level changes wait
