@@ -30,15 +30,16 @@ type life struct {
 
 // A look is one sample of a workload in one tick.
 type look struct {
-	at     time.Time
-	runs   bool
-	need   int32
-	least  int32     // the lowest level for its need, by the policy of the tick
-	braked time.Time // the end of a restore's brake; zero without one
-	frozen string    // why the level may not be lowered; "" if it may
-	seen   bool      // its scale was read
-	unseen bool      // the tick read no part of the site
-	part   bool      // the tick read only a part of the site, so the sample is not compared
+	at        time.Time
+	runs      bool
+	need      int32
+	least     int32     // the lowest level for its need, by the policy of the tick
+	braked    time.Time // the end of a restore's brake; zero without one
+	frozen    string    // why the level may not be lowered; "" if it may
+	seen      bool      // its scale was read
+	unseen    bool      // the tick read no part of the site
+	part      bool      // the tick read only a part of the site, so the sample is not compared
+	unlatched bool      // no policy latches the workload, so the guard of a mass drop forgets it
 }
 
 // before returns the observed time from one sample to the next.
@@ -115,6 +116,7 @@ func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 		l.unseen = s.Told.Stop.All
 		l.seen = s.read(id)
 		if sample := s.World.Fleet[id]; sample.Scale != nil && s.ruled() {
+			l.unlatched = !judges(s.rule(sample), sample)
 			levels := levelsOf(s.rule(sample), s.After.Entries[id], *sample.Scale)
 			need := float64(l.need)
 			nearest := levels.of(need) // may be the minimum, below the need
@@ -207,8 +209,11 @@ func (s *Seen) read(id workload.ID) bool {
 }
 
 // reviewed reports whether a user must review the change first, or fix the checkpoint
-// file.
+// file. A tick that did not run leaves the review open.
 func (s *Seen) reviewed(id workload.ID) bool {
+	if s.Told.NotRun != "" {
+		return s.Before.Latches[id].Asked
+	}
 	return slices.ContainsFunc(s.Told.Decisions, func(d policy.Decision) bool {
 		return d.ID == id && (d.Verdict == policy.Review || d.Reason == policy.ReasonReport || d.Reason == policy.ReasonBroken)
 	})
@@ -264,6 +269,9 @@ func (w *Witness) drop(at time.Time) {
 			}
 			if l.unseen || l.part {
 				continue
+			}
+			if l.unlatched {
+				break
 			}
 			had.most = max(had.most, l.need)
 			if l.at.After(at.Add(-30 * time.Minute)) {
