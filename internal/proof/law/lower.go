@@ -204,9 +204,8 @@ func (w *Witness) ask(s *Seen) {
 			continue // the proposal no longer contains the level
 		}
 		latched := s.Before.Latches[change.ID].Proposed().Replicas
-		// The latches keep the proposed levels if the head is lost. A review of a surge writes no level.
-		if again && asked == latched && s.World.Propose {
-			change.From.Replicas = asked
+		if latched > 0 && s.World.Propose { // a review of a surge writes no level
+			change.From.Replicas = latched
 		}
 		if c.By == ours && c.When.Equal(s.Told.At) && !(again && asked == change.To.Replicas) && latched != change.To.Replicas && !w.touched[change.ID] && !w.all {
 			s.Asked = append(s.Asked, change)
