@@ -92,6 +92,10 @@ var lively = []event{
 		reviewed := d.writes(d.head("latch") + "default: {acceptRisk: true, hold: {up: 2}, surge: {review: true}}\n")
 		return and(d.onHost("person merges"), reviewed, d.scales(d.who(), 1000+d.IntN(4000)), "try 3", d.policy(), "try 3")
 	}},
+	{"proposal answered by an edit", 8, func(d *draw) []string {
+		who := d.who()
+		return and(d.onHost("person merges"), d.scales(who, 1000+d.IntN(4000)), "try 3", fmt.Sprintf("person sets %s %d", who, 1+d.IntN(300)), "try 2")
+	}},
 	{"copied", 4, func(d *draw) []string { return d.then("person copies %s", d.namespace()) }},
 	{"record broken", 4, func(d *draw) []string {
 		of := d.namespace()
