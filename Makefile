@@ -30,7 +30,7 @@ demo: bin/gitlatch ## Play a simulated day against a scratch repository
 AT_ONCE = $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 
 .PHONY: test
-test: ## Test everything, with a real control plane, Flux, Argo CD, Flagger and Karpenter's scheduler, which are built once (some minutes)
+test: ## Test everything, with a real control plane, Flux, Argo CD, Helm, Flagger and Karpenter's scheduler, which are built once (some minutes)
 	@scripts/need.sh all
 	@scripts/npm/install.sh >/dev/null
 	@scripts/chromium/fetch.sh >/dev/null
@@ -38,6 +38,7 @@ test: ## Test everything, with a real control plane, Flux, Argo CD, Flagger and 
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/flux/build.sh >/dev/null
 	@scripts/argocd/build.sh >/dev/null
+	@scripts/helm/build.sh >/dev/null
 	@scripts/flagger/build.sh >/dev/null
 	@scripts/karpenter/build.sh >/dev/null
 	go vet ./...
@@ -89,6 +90,13 @@ fit: ## Compare the answers whether a rebuild fits with Karpenter's scheduler an
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/karpenter/build.sh >/dev/null
 	@$(call at-length,proof/fit -run '^TestFit$$' -fleets $(or $(FLEETS),160) -seed $(or $(SEED),0))
+
+.PHONY: charts
+charts: ## Count the replica counts that Helm, Argo CD and Flux reset in charts of four shapes, in 20 upgrades each (UPGRADES=20; the first build takes 10 minutes)
+	@scripts/controlplane/build.sh >/dev/null
+	@scripts/argocd/build.sh >/dev/null
+	@scripts/helm/build.sh >/dev/null
+	@$(call at-length,proof/charts -run '^TestCharts$$' -upgrades $(or $(UPGRADES),20))
 
 .PHONY: lint
 lint: ## Lint Go, and the scripts where shellcheck is installed (the first run builds the linter: 5 minutes)

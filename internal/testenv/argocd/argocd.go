@@ -66,8 +66,9 @@ func URL(origin *gitserver.Origin) string { return "file://" + origin.Dir }
 
 // Start starts Argo CD and returns once it works. Applications are in the
 // namespace argocd, and their destination is the control plane itself. It ends
-// when the test ends. Where it cannot be had the test is skipped, in CI it fails.
-func Start(t testing.TB, cp *controlplane.ControlPlane) *ArgoCD {
+// when the test ends. Where it cannot be had the test is skipped, in CI it fails. The
+// further folders contain programs that the repo-server runs, such as helm.
+func Start(t testing.TB, cp *controlplane.ControlPlane, folders ...string) *ArgoCD {
 	t.Helper()
 	bin := program.Folder(t, "a real Argo CD", filepath.Join("scripts", "argocd", "build.sh"))
 	install, err := os.ReadFile(filepath.Join(bin, "install.yaml"))
@@ -81,7 +82,7 @@ func Start(t testing.TB, cp *controlplane.ControlPlane) *ArgoCD {
 
 	free := controlplane.Ports(t, 5)
 	redis, repo, repoMetrics, controller := free[0], free[1], free[2], free[3]
-	variables := environment(t, bin, kubeconfig(t, cp))
+	variables := environment(t, append([]string{bin}, folders...), kubeconfig(t, cp))
 	cp.Run(t, "", variables, filepath.Join(bin, "argocd-redis"), redis)
 	cp.Run(t, "http://"+repoMetrics+"/healthz", variables, filepath.Join(bin, "argocd-repo-server"),
 		"--address=127.0.0.1", "--port="+port(repo), "--metrics-address=127.0.0.1", "--metrics-port="+port(repoMetrics),
@@ -147,12 +148,13 @@ func kubeconfig(t testing.TB, cp *controlplane.ControlPlane) string {
 }
 
 // environment returns the variables of both programs, which otherwise expect the fixed
-// paths of an Argo CD image.
-func environment(t testing.TB, bin, kubeconfig string) []string {
+// paths of an Argo CD image. The folders contain kustomize, the wrapper of git, and helm
+// if an Application has a chart.
+func environment(t testing.TB, folders []string, kubeconfig string) []string {
 	t.Helper()
 	home := t.TempDir()
 	variables := []string{
-		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), // kustomize, and the wrapper of git
+		"PATH=" + strings.Join(append(folders, os.Getenv("PATH")), string(os.PathListSeparator)),
 		"HOME=" + home, "TMPDIR=" + filepath.Join(home, "tmp"),
 		"KUBECONFIG=" + kubeconfig, "ARGOCD_FAKE_IN_CLUSTER=true", "ARGOCD_GPG_ENABLED=false",
 		"ARGOCD_RECONCILIATION_TIMEOUT=" + resync, "ARGOCD_RECONCILIATION_JITTER=0s",
