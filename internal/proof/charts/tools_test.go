@@ -101,14 +101,14 @@ func (w *world) application(t *testing.T, c cell) string {
 			"syncPolicy": map[string]any{"automated": map[string]any{"selfHeal": true}},
 		},
 	}
-	if c.rule == "ignore" {
-		merge(application, parsed(t, ways.ArgoCDFields(w.place("ignore"))))
+	if c.ignored() {
+		merge(application, parsed(t, ways.ArgoCDFields(w.place(cell.ignored))))
 	}
 	return text(t, application)
 }
 
 // helmRelease returns the HelmRelease of a cell, with gitlatch's rule for Flux in
-// driftDetection if the cell has it.
+// driftDetection or a post-renderer if the cell has it.
 func (w *world) helmRelease(t *testing.T, c cell, v values) string {
 	t.Helper()
 	spec := map[string]any{
@@ -118,9 +118,13 @@ func (w *world) helmRelease(t *testing.T, c cell, v values) string {
 		}},
 		"install": map[string]any{"disableWait": true}, "upgrade": map[string]any{"disableWait": true},
 	}
-	if c.rule == "ignore" {
-		rules := parsed(t, ways.FluxFields(w.place("ignore")))["spec"].(map[string]any)["ignore"]
+	if c.ignored() {
+		rules := parsed(t, ways.FluxFields(w.place(cell.ignored)))["spec"].(map[string]any)["ignore"]
 		spec["driftDetection"] = map[string]any{"mode": "enabled", "ignore": rules}
+	}
+	if c.rule == dropped {
+		patch := map[string]any{"target": map[string]any{"kind": "Deployment"}, "patch": "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: null}}"}
+		spec["postRenderers"] = []any{map[string]any{"kustomize": map[string]any{"patches": []any{patch}}}}
 	}
 	return text(t, map[string]any{
 		"apiVersion": "helm.toolkit.fluxcd.io/v2", "kind": "HelmRelease", "metadata": map[string]any{"name": "web", "namespace": c.name()}, "spec": spec,

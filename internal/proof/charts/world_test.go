@@ -58,7 +58,7 @@ type world struct {
 	dir    string            // a clone, for plain Helm
 	cells  []cell
 	seen   map[cell]*outcome
-	counts map[cell]int // what each autoscaler wrote
+	counts map[cell]int // replicas before the upgrade
 	now    values
 	before values // the values of the previous upgrade
 }
@@ -108,15 +108,15 @@ func start(t *testing.T) *world {
 	helm.StartFlux(t, w.ControlPlane)
 	w.argo = argocd.Start(t, w.ControlPlane, helm4)
 	w.Apply(t, fmt.Sprintf("{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: %s, namespace: flux-system}, spec: {interval: 1h, url: %q, ref: {branch: main}}}", site, w.url),
-		string(ways.Admission(w.place("admission"))))
+		string(ways.Admission(w.place(cell.admitted))))
 	return w
 }
 
-// place returns the input of gitlatch's rules for the cells with a rule.
-func (w *world) place(rule string) ways.Place {
+// place returns the input of gitlatch's rules for the cells that have the rule.
+func (w *world) place(has func(cell) bool) ways.Place {
 	place := ways.Place{Site: site, Repository: w.url, Branch: "main", Name: site}
 	for _, c := range w.cells {
-		if c.rule == rule {
+		if has(c) {
 			place.Namespaces = append(place.Namespaces, c.name())
 		}
 	}
@@ -135,7 +135,7 @@ func (w *world) bootstrap(t *testing.T) {
 	var first, probes, want strings.Builder
 	for _, c := range w.cells {
 		fmt.Fprintf(&first, "---\n{apiVersion: v1, kind: Namespace, metadata: {name: %s}}\n---\n%s", c.name(), w.files[checkpoint.RecordPath(site, c.name())])
-		if c.rule == "admission" {
+		if c.admitted() {
 			probes.WriteString("---\n" + controlplane.Workload("Deployment", c.name(), "web"))
 			want.WriteString(strconv.Itoa(level) + " ")
 		}
@@ -164,7 +164,7 @@ func (w *world) upgrade(t *testing.T, i int) {
 			w.scale(t, c, 20+7*i%30)
 		}
 	}
-	if i%5 == 4 {
+	if i%5 == 3 {
 		w.reconcile(t)
 	}
 	v, rollback := w.now, i == *upgrades/2
@@ -180,7 +180,7 @@ func (w *world) upgrade(t *testing.T, i int) {
 	for _, c := range w.cells {
 		if got := w.count(t, c); got != w.counts[c] {
 			w.seen[c].resets++
-			t.Logf("upgrade %d of %s: %d, the autoscaler wrote %d", i, c.name(), got, w.counts[c])
+			t.Logf("upgrade %d of %s: %d replicas, before it %d", i, c.name(), got, w.counts[c])
 		}
 		if failed[c] != nil {
 			w.seen[c].failed++
