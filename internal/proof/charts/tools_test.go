@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func (w *world) apply(t *testing.T, v values, rollback bool) map[cell]error {
 	w.refresh(t)
 	failed := map[cell]error{}
 	for _, c := range w.of("helm4", "helm3") {
-		args := []string{"upgrade", "--install", "web", filepath.Join(w.dir, "charts", c.shape), "-f", filepath.Join(w.dir, "apps", c.name(), "values.yaml")}
+		args := []string{"upgrade", "--install", "web", filepath.Join(w.dir, "charts", w.chart(c)), "-f", filepath.Join(w.dir, "apps", c.name(), "values.yaml")}
 		if rollback {
 			args = []string{"rollback", "web"}
 		}
@@ -95,7 +96,7 @@ func (w *world) application(t *testing.T, c cell) string {
 		"spec": map[string]any{
 			"project": "default", "destination": map[string]any{"server": "https://kubernetes.default.svc", "namespace": c.name()},
 			"source": map[string]any{
-				"repoURL": w.url, "targetRevision": "main", "path": "charts/" + c.shape,
+				"repoURL": w.url, "targetRevision": "main", "path": "charts/" + w.chart(c),
 				"helm": map[string]any{"releaseName": "web", "valueFiles": []any{"/apps/" + c.name() + "/values.yaml"}},
 			},
 			"syncPolicy": map[string]any{"automated": map[string]any{"selfHeal": true}},
@@ -114,7 +115,7 @@ func (w *world) helmRelease(t *testing.T, c cell, v values) string {
 	spec := map[string]any{
 		"interval": "1h", "releaseName": "web", "values": v.all(),
 		"chart": map[string]any{"spec": map[string]any{
-			"chart": "./charts/" + c.shape, "sourceRef": map[string]any{"kind": "GitRepository", "name": site, "namespace": "flux-system"},
+			"chart": "./charts/" + w.chart(c), "sourceRef": map[string]any{"kind": "GitRepository", "name": site, "namespace": "flux-system"},
 		}},
 		"install": map[string]any{"disableWait": true}, "upgrade": map[string]any{"disableWait": true},
 	}
@@ -157,7 +158,7 @@ type release struct {
 	Status   struct {
 		ObservedGeneration     int64
 		LastHandledReconcileAt string
-		Conditions             []struct{ Type, Status, Message string }
+		Conditions             []struct{ Type, Status, Reason, Message string }
 	}
 }
 
@@ -174,11 +175,12 @@ func (w *world) released(t *testing.T, c cell, request string) (failed error) {
 			if condition.Type != "Ready" || r.Status.ObservedGeneration != r.Metadata.Generation || request != "" && r.Status.LastHandledReconcileAt != request {
 				continue
 			}
-			failed = nil
-			if condition.Status == "False" {
-				failed = errors.New(condition.Message)
+			if condition.Status == "True" {
+				failed = nil
+				return nil
 			}
-			if condition.Status != "Unknown" {
+			if slices.Contains([]string{"InstallFailed", "UpgradeFailed"}, condition.Reason) {
+				failed = errors.New(condition.Message)
 				return nil
 			}
 		}

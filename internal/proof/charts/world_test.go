@@ -59,6 +59,7 @@ type world struct {
 	cells  []cell
 	seen   map[cell]*outcome
 	counts map[cell]int // replicas before the upgrade
+	guards bool         // the charts that set replicas have been changed to guards
 	now    values
 	before values // the values of the previous upgrade
 }
@@ -206,6 +207,30 @@ func (w *world) rebuild(t *testing.T) {
 	for _, c := range w.cells {
 		w.seen[c].rebuilt = w.count(t, c)
 	}
+}
+
+// change replaces the charts that set replicas with one that omits them if autoscaling is
+// enabled, while an autoscaler has written other replicas.
+func (w *world) change(t *testing.T) {
+	t.Helper()
+	for _, c := range w.cells {
+		w.scale(t, c, scaled)
+	}
+	w.guards = true
+	for c, err := range w.apply(t, w.now, false) {
+		t.Errorf("change the chart of %s: %v", c.name(), err)
+	}
+	for _, c := range w.cells {
+		w.seen[c].changed = w.count(t, c)
+	}
+}
+
+// chart returns the chart of a cell in testdata/charts.
+func (w *world) chart(c cell) string {
+	if w.guards && c.states() {
+		return "guards"
+	}
+	return c.shape
 }
 
 // count returns the replicas of a cell.
