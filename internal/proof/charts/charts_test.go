@@ -24,7 +24,7 @@ const admission, ignore, both, dropped = "admission", "ignore", "both", "dropped
 // The effects of upgrades on replicas that an autoscaler has written.
 const (
 	keeps  = "keeps"  // no upgrade changes them
-	resets = "resets" // each upgrade sets those of the chart
+	resets = "resets" // each upgrade sets the replicas of the chart
 	fails  = "fails"  // each upgrade fails
 )
 
@@ -66,7 +66,7 @@ func (c cell) ignored() bool { return c.rule == ignore || c.rule == both }
 // states reports whether the chart sets replicas.
 func (c cell) states() bool { return strings.HasPrefix(c.shape, "states") }
 
-// cells returns all combinations. A chart that omits replicas needs neither two rules nor
+// cells returns all combinations. A chart that omits replicas does not need two rules or
 // a post-renderer. Without the policy, a rebuild starts one pod of it.
 func cells() (all []cell) {
 	for _, shape := range shapes {

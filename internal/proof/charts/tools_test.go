@@ -124,7 +124,7 @@ func (w *world) helmRelease(t *testing.T, c cell, v values) string {
 		spec["driftDetection"] = map[string]any{"mode": "enabled", "ignore": rules}
 	}
 	if c.rule == dropped {
-		patch := map[string]any{"target": map[string]any{"kind": "Deployment"}, "patch": "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: null}}"}
+		patch := map[string]any{"target": map[string]any{"kind": "Deployment"}, "patch": "{apiVersion: apps/v1, kind: Deployment, metadata: {name: any}, spec: {replicas: null}}"}
 		spec["postRenderers"] = []any{map[string]any{"kustomize": map[string]any{"patches": []any{patch}}}}
 	}
 	return text(t, map[string]any{

@@ -80,9 +80,6 @@ func start(t *testing.T) *world {
 	w.url = server.URL("fleet")
 
 	charts := filepath.Join("..", "..", "..", "testdata", "charts")
-	if err := os.CopyFS(filepath.Join(w.dir, "charts"), os.DirFS(charts)); err != nil {
-		t.Fatal(err)
-	}
 	err := filepath.WalkDir(charts, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -105,6 +102,7 @@ func start(t *testing.T) *world {
 	for name, data := range levels {
 		w.files[name] = string(data)
 	}
+	w.push(t, w.files) // before Flux reads it: a HelmChart stalls if its first commit has no chart
 
 	helm.StartFlux(t, w.ControlPlane)
 	w.argo = argocd.Start(t, w.ControlPlane, helm4)
