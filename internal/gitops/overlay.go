@@ -36,6 +36,8 @@ type Overlay struct {
 	Autoscalers []Autoscaler
 	// Records are the namespaces whose checkpoint file the build contains as a ConfigMap.
 	Records []string
+	// Configs are the ConfigMaps and Secrets in the build.
+	Configs []Config
 	// Appliers are the Kustomizations of Flux and the Applications of Argo CD in the
 	// build, as JSON.
 	Appliers []json.RawMessage
@@ -170,7 +172,13 @@ func (o *Overlay) add(r *resource.Resource, kinds workload.Kinds) error {
 		o.Autoscalers = append(o.Autoscalers, a)
 	case gvk.Group == "" && gvk.Kind == "ConfigMap" && r.GetName() == recordName:
 		o.Records = append(o.Records, namespace)
-	case gvk.Group == "kustomize.toolkit.fluxcd.io" && gvk.Kind == "Kustomization", gvk.Group == "argoproj.io" && gvk.Kind == "Application":
+	case gvk.Group == "" && (gvk.Kind == "ConfigMap" || gvk.Kind == "Secret"):
+		c, unread := configOf(data)
+		if unread == nil { // the API server refuses another one
+			c.Namespace, c.Unplaced = namespace, r.GetNamespace() == ""
+			o.Configs = append(o.Configs, c)
+		}
+	case applies(gvk.Group, gvk.Kind):
 		o.Appliers = append(o.Appliers, data)
 	}
 	return err
