@@ -24,6 +24,7 @@ type checkup struct {
 	flags
 	paths         []string
 	url, hub      string
+	charts        string // the folder of packed charts
 	output        output[doctor.Report]
 	write, dryRun bool
 	aws           bool
@@ -42,8 +43,8 @@ pods of a rebuild fit the nodes, the NodePools and, with --aws, the AWS account.
 
 "gitlatch doctor" builds manifests from the repository in memory. The command
 builds the folders that Flux Kustomizations and Argo CD Applications apply, and
-the folders in --path. The command does not download charts or remote bases.
-Without --write, the command writes nothing.
+the folders in --path. The command renders Helm charts, but does not download
+charts or remote bases. Without --write, the command writes nothing.
 
 "gitlatch doctor" needs the permissions in infra/rbac/doctor.
 
@@ -62,6 +63,7 @@ Exit status:
 	}
 	d.register(c, env)
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder in the repository to build (repeatable)")
+	registerCharts(c, &d.charts)
 	c.Flags().StringVar(&d.url, "url", "", "URL from which the cluster reads the repository (default: the URL in the configuration)")
 	c.Flags().StringVar(&d.hub, "gitops-context", "", "kubeconfig context of the hub cluster in which Argo CD runs")
 	c.Flags().BoolVar(&d.write, "write", false, "write the rules that protect replica counts to the file protection.yaml, and commit the file")
@@ -144,7 +146,7 @@ func (d *checkup) look(ctx context.Context, env Env, of *wiring.Opener, r repo.R
 		return seen, err
 	}
 	seen.Cluster = doctor.ReadCluster(ctx, from, seen.Kinds())
-	seen.Overlays, err = doctor.ReadOverlays(ctx, r, git.at, seen.Cluster.Builds(slices.Concat(c.Build.Paths, d.paths)...))
+	seen.Overlays, err = doctor.ReadOverlays(ctx, r, git.at, seen.Cluster.Builds(slices.Concat(c.Build.Paths, d.paths)...), chartsIn(d.charts))
 	if err != nil || len(seen.Set.InPlace) == 0 {
 		return seen, err
 	}

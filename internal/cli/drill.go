@@ -31,6 +31,7 @@ type drilling struct {
 	all           bool
 	paths         []string
 	url           string
+	charts        string // the folder of packed charts
 	aws           bool
 	wait          time.Duration
 	output        output[drill.Document]
@@ -82,6 +83,7 @@ Exit status:
 	c.Flags().BoolVar(&d.all, "all", false, "also list the workloads that start with all needed pods")
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder in the repository to build (repeatable)")
 	c.Flags().StringVar(&d.url, "url", "", "URL from which the cluster reads the repository (default: the URL in the configuration)")
+	registerCharts(c, &d.charts)
 	registerAWS(c, &d.aws)
 	c.Flags().Var((*units.Span)(&d.wait), "lock-timeout", "maximum time to wait for a running tick")
 	c.Flags().StringVar(&d.metrics, "metrics-file", "", "path of the Prometheus textfile to write, such as gitlatch-drill.prom (not the path that \"gitlatch tick\" uses)")
@@ -128,6 +130,7 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 	r.Here.Repository = cmp.Or(d.url, r.Here.Repository)
 	r.Tick.DryRun = d.reads()
 	r.Paths = slices.Concat(r.Paths, d.paths)
+	r.Charts = chartsIn(d.charts)
 	r.Exact = d.exact
 	r.MinCoverage = d.minCoverage
 	r.LeaseWithin = d.wait

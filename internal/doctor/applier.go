@@ -22,16 +22,18 @@ type Build struct {
 	// files below Dir. "" disables a pattern.
 	Include, Exclude string
 
-	source source
-	origin origin
-	kinds  workload.Kinds
+	source  source
+	origin  origin
+	also    []origin // further sources that the build reads
+	kinds   workload.Kinds
+	release *release // nil if the tool does not render a chart in the folder
 }
 
 // Builds returns the folders that the cluster's GitOps objects apply, and the folders in
 // paths.
 func (c Cluster) Builds(paths ...string) []Build {
 	var all []Build
-	for _, a := range c.appliers() {
+	for _, a := range slices.Concat(c.appliers(), c.installs()) {
 		all = append(all, a.builds...)
 	}
 	return append(all, lists.Map(paths, func(dir string) Build {
@@ -44,7 +46,7 @@ type applier struct {
 	tool   Tool
 	name   string // for example "Application argocd/shop"
 	builds []Build
-	// chart is true if the applier renders a Helm chart.
+	// chart is true if the applier is a HelmRelease.
 	chart bool
 	// lists are the workloads and autoscalers in the applier's status.
 	lists map[workload.ID]bool
@@ -73,8 +75,15 @@ type applier struct {
 func (a applier) by() string { return a.tool.says(a.name) }
 
 func (c Cluster) appliers() []applier {
-	all := lists.Map(c.kustomizations, func(k kustomization) applier { return k.applier(c.Kinds, c.repository(k)) })
-	return append(all, lists.Map(c.applications, func(a application) applier { return a.applier(c.Kinds) })...)
+	all := lists.Map(c.kustomizations, func(k kustomization) applier {
+		return k.applier(c.Kinds, c.repository(k.Spec.SourceRef.in(k.Metadata.Namespace)))
+	})
+	return append(all, lists.Map(c.applications, func(a application) applier { return a.applier(c) })...)
+}
+
+// installs returns the appliers of the HelmReleases, in their order.
+func (c Cluster) installs() []applier {
+	return lists.Map(c.releases, func(r helmRelease) applier { return r.applier(c) })
 }
 
 // placed returns the ID of an object after the overlay's namespace is applied.
@@ -102,9 +111,10 @@ func (e *examination) apart() {
 		e.appliers[i].unbound, e.appliers[i].away = e.Here.unbound(a), e.Here.otherDestination(a) != nil
 	}
 	namesake := func(o Overlay) bool {
-		return slices.ContainsFunc(e.appliers, func(a applier) bool {
-			return a.by() == o.By &&
-				(a.away || !slices.ContainsFunc(a.builds, func(b Build) bool { return b.Dir == o.Dir && !e.Here.another(b.origin) }))
+		return slices.ContainsFunc(slices.Concat(e.appliers, e.installs), func(a applier) bool {
+			return a.by() == o.By && (a.away || !slices.ContainsFunc(a.builds, func(b Build) bool {
+				return b.Dir == o.Dir && !slices.ContainsFunc(append(b.also, b.origin), e.Here.another)
+			}))
 		})
 	}
 	var kept []Overlay
@@ -153,8 +163,12 @@ func (a applier) mayOwn(wrong string) string {
 // built returns the manifest of a workload in the last of the overlays that this applier
 // applies and that include the workload.
 func (a applier) built(id workload.ID, overlays []Overlay) (built gitops.Object, ok bool) {
+	by := a.by()
 	for _, o := range overlays {
-		if w, gives := o.rendered(id); gives && o.By == a.by() {
+		if o.By != by {
+			continue
+		}
+		if w, gives := o.rendered(id); gives {
 			built, ok = w, true
 		}
 	}

@@ -63,6 +63,7 @@ type argoSource struct {
 	TargetRevision string `json:"targetRevision"`
 	Path           string `json:"path"`
 	Chart          string `json:"chart"`
+	Ref            string `json:"ref"`
 	Directory      struct {
 		Recurse bool   `json:"recurse"`
 		Include string `json:"include"`
@@ -70,12 +71,23 @@ type argoSource struct {
 	} `json:"directory"`
 	Kustomize map[string]any `json:"kustomize"`
 	Helm      *struct {
-		Values       string         `json:"values"`
-		ValuesObject map[string]any `json:"valuesObject"`
-		Parameters   []struct {
-			Name  string `json:"name"`
-			Value string `json:"value"`
+		Values                  string          `json:"values"`
+		ValuesObject            json.RawMessage `json:"valuesObject"`
+		ValueFiles              []string        `json:"valueFiles"`
+		IgnoreMissingValueFiles bool            `json:"ignoreMissingValueFiles"`
+		ReleaseName             string          `json:"releaseName"`
+		Namespace               string          `json:"namespace"`
+		KubeVersion             string          `json:"kubeVersion"`
+		APIVersions             []string        `json:"apiVersions"`
+		Parameters              []struct {
+			Name        string `json:"name"`
+			Value       string `json:"value"`
+			ForceString bool   `json:"forceString"`
 		} `json:"parameters"`
+		FileParameters []struct {
+			Name string `json:"name"`
+			Path string `json:"path"`
+		} `json:"fileParameters"`
 	} `json:"helm"`
 }
 
@@ -100,7 +112,7 @@ func (a application) sources() []argoSource {
 	return append(slices.Clone(a.Spec.Sources), *a.Spec.Source)
 }
 
-func (a application) applier(kinds workload.Kinds) applier {
+func (a application) applier(c Cluster) applier {
 	to := a.Spec.Destination
 	by := applier{tool: ArgoCD, name: a.name(), lists: map[workload.ID]bool{}, keeps: a.keeps, next: a.next,
 		stale: !slices.Contains(a.Spec.SyncPolicy.SyncOptions, outOfSync), server: to.Server, origins: a.origins(), stopped: a.stopped(),
@@ -113,14 +125,17 @@ func (a application) applier(kinds workload.Kinds) applier {
 		by.server = named(to.Name)
 	}
 	for i, s := range a.sources() {
-		if s.Path == "" || s.Helm != nil {
-			by.chart = by.chart || s.Chart != "" || s.Helm != nil
-			continue
+		if s.Path == "" && s.Chart == "" {
+			continue // it has only values
 		}
-		by.builds = append(by.builds, Build{By: by.by(), Dir: path.Clean("./" + s.Path), Edits: s.edits(), Namespace: to.Namespace, origin: by.origins[i], kinds: kinds,
-			Include: s.Directory.Include, Exclude: s.Directory.Exclude})
+		b := Build{By: by.by(), Dir: path.Clean("./" + s.Path), Edits: s.edits(), Namespace: to.Namespace, origin: by.origins[i], kinds: c.Kinds,
+			Include: s.Directory.Include, Exclude: s.Directory.Exclude}
+		if len(s.Kustomize) == 0 {
+			a.release(&b, c, i)
+		}
+		by.builds = append(by.builds, b)
 	}
-	listed := kinds.With(gitops.Autoscalers)
+	listed := c.Kinds.With(gitops.Autoscalers)
 	for _, r := range a.Status.Resources {
 		kind, _ := listed.Named(r.Group, r.Kind)
 		by.lists[workload.ID{Namespace: r.Namespace, Kind: kind, Name: r.Name}] = true

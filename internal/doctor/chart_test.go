@@ -26,8 +26,8 @@ func TestTheWorkloadOfAHelmRelease(t *testing.T) {
 		"a policy, and a guard":              {"not-built--nobody", guarded, "", 0, "not-built"},
 		"a policy, rendered without a count": {"not-built--nobody", guarded, strings.Replace(rendered, "REPLICAS", "", 1), 200, ""},
 		"a policy, rendered with a count":    {"not-built--nobody", "{replicaCount: 3}", strings.Replace(rendered, "REPLICAS", ", replicas: 3", 1), 3, "stated-count"},
-		"no policy":                          {"no-applier", "{replicaCount: 3}", "", 0, "no-applier not-built"},
-		"no policy, and a guard":             {"no-applier", guarded, "", 0, "no-applier chart-guard"},
+		"no policy":                          {"no-applier", "{replicaCount: 3}", "", 0, "not-built"},
+		"no policy, and a guard":             {"no-applier", guarded, "", 0, "not-built"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -46,7 +46,9 @@ type Overlay struct {
 	// Generated is true if the folder has no kustomization, so that the tool applies the
 	// manifests below the folder. Dropped is true if it has one that the source excludes.
 	Generated, Dropped bool
-	Err                error
+	// Chart is true if the tool renders the folder as a Helm chart.
+	Chart bool
+	Err   error
 }
 
 // Examine returns the findings of a case.
@@ -54,7 +56,7 @@ func Examine(c Case) Report {
 	broken := lists.Map(slices.Sorted(maps.Keys(c.Tree.Broken)), func(namespace string) workload.Unread {
 		return workload.Unread{Part: c.Tree.Broken[namespace].Error()}
 	})
-	e := examination{Case: c, appliers: c.Cluster.appliers(), without: map[string][]subject{}, guards: map[string]Finding{}, report: Report{
+	e := examination{Case: c, appliers: c.Cluster.appliers(), installs: c.Cluster.installs(), without: map[string][]subject{}, report: Report{
 		Site: c.Site, Unread: slices.Concat(c.Fleet.Unread, c.Cluster.Unread, broken), Evidence: checkpoint.Evidence{}, Room: map[string]int64{},
 	}}
 	e.apart()
@@ -62,17 +64,16 @@ func Examine(c Case) Report {
 	e.cluster()
 	e.ways()
 	e.named()
-	e.charts()
 	for _, w := range e.subjects() {
 		if w.Level > 0 || w.latch {
 			e.inert(&w) // an entry with only a rollout has no level that could act
 		}
 		e.rebuild(&w)
 		e.overwritten(w)
+		e.conflicting(w)
 		_, w.Evident = c.Tree.Evidence.Covers(w.ID)
 		e.report.Workloads = append(e.report.Workloads, w.Workload)
 	}
-	e.guarded()
 	e.excluded()
 	e.quotas()
 	e.place()
@@ -95,13 +96,13 @@ func Examine(c Case) Report {
 type examination struct {
 	Case
 	appliers []applier
+	installs []applier // of the HelmReleases, in their order
 	// namesakes are the overlays that an object of another cluster or another repository
 	// builds. They are not part of the case.
 	namesakes []Overlay
 	scalers   map[workload.ID][]scaler // by their workload
 	report    Report
 	without   map[string][]subject // workloads without their Component in a build, by namespace
-	guards    map[string]Finding   // by the object that applies the chart
 }
 
 func (e *examination) find(trap Trap, subject, text, fix string) Finding {

@@ -36,33 +36,6 @@ func TestEverySourceIsLookedAt(t *testing.T) {
 	}
 }
 
-// Argo CD merges helm.values into helm.valuesObject, and the result into
-// helm.parameters. The latter takes precedence.
-func TestAChartGuardIsSeenInAllThatAnApplicationSays(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ helm, want string }{
-		"an object":                {"valuesObject: {replicaCount: 3, autoscaling: {enabled: true}}", "chart-guard"},
-		"both":                     {"valuesObject: {replicaCount: 3}, values: 'autoscaling: {enabled: true}'", "chart-guard"},
-		"an object that wins":      {"valuesObject: {autoscaling: {enabled: false}}, values: '{replicaCount: 3, autoscaling: {enabled: true}}'", ""},
-		"a parameter below":        {"values: 'replicaCount: 3', parameters: [{name: autoscaling.enabled, value: 'true'}]", "chart-guard"},
-		"a parameter beside":       {"values: '{replicaCount: 3, autoscaling: {enabled: true}}', parameters: [{name: autoscaling.maxReplicas, value: '9'}]", "chart-guard"},
-		"a parameter that ends it": {"values: '{replicaCount: 3, autoscaling: {enabled: true}}', parameters: [{name: autoscaling.enabled, value: 'false'}]", ""},
-		"a chart in it":            {"valuesObject: {web: {replicaCount: 3, autoscaling: {enabled: true}}}", "chart-guard"},
-		"no autoscaling":           {"valuesObject: {replicaCount: 3}", ""},
-		"no count":                 {"valuesObject: {autoscaling: {enabled: true}}", ""},
-		"what is no YAML":          {"values: '{'", "build-fails"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := read(t, "argocd")
-			f["cluster.yaml"] += "---\nkind: Application\nmetadata: {name: cart, namespace: argocd}\nspec: {source: {chart: cart, helm: {" + c.helm + "}}}\n"
-			if got := traps(f.examine(t)); got != c.want {
-				t.Errorf("falls into %q, want %q", got, c.want)
-			}
-		})
-	}
-}
-
 func TestBuildsOfOthersAreTheirOwn(t *testing.T) {
 	t.Parallel()
 	const broken = "resources: [gone.yaml]\n"

@@ -66,6 +66,8 @@ func TestAFindingIsPrintedOnce(t *testing.T) {
 			"no-applier: cart/a, cart/b, shop/a, shop/b, shop/c\n  No rule.\n  Fix: render it\n\n"},
 		"more workloads": {report(doctor.NoApplier, "render it", "cart/a", "cart/b", "shop/a", "shop/b", "shop/c", "shop/d"),
 			"no-applier: 6 workloads in cart, shop\n  No rule.\n  Fix: render it\n\n"},
+		"Applications": {report(doctor.NotBuilt, "copy it", "Application argocd/a", "Application argocd/b", "Application argocd/c", "Application argocd/d", "Application argocd/e", "Application argocd/f"),
+			"not-built: 6 Applications in argocd\n  No rule.\n  Fix: copy it\n\n"},
 		"namespaces": {report(doctor.ComponentMissing, "render it", "a", "b", "c", "d", "e", "f"),
 			"component-missing: a, b, c, d, e, f\n  No rule.\n  Fix: render it\n\n"},
 		"a fix for each": {report(doctor.ComponentMissing, "add checkpoints/SUBJECT", "cart", "shop"),

@@ -1,9 +1,13 @@
 package doctor_test
 
 import (
+	"archive/tar"
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -12,11 +16,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"golang.org/x/tools/txtar"
 	"sigs.k8s.io/yaml"
 
+	"github.com/gitlatch/gitlatch/internal/chart"
+	"github.com/gitlatch/gitlatch/internal/chart/engine"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
@@ -42,7 +49,7 @@ var good = []string{"argocd", "flux", "admission"}
 
 // silent are the good fixtures, and the fixtures of a rollout without a finding. The
 // latter show doctor's report on the rollout.
-var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "argocd--brake-rule", "argocd--keda-brake-rule", "flux--merged", "flux--brake-rule", "flux--keda-brake-rule", "argocd--hub", "argocd--arn", "argocd--own-name", "argocd--hub-arn", "argocd--no-settings", "not-built--ignored", "no-applier--own-line", "not-built--own-line", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
+var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "argocd--brake-rule", "argocd--keda-brake-rule", "flux--merged", "flux--brake-rule", "flux--keda-brake-rule", "argocd--hub", "argocd--arn", "argocd--own-name", "argocd--hub-arn", "argocd--no-settings", "admission--chart", "admission--packed-chart", "not-built--ignored", "no-applier--own-line", "not-built--own-line", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
 
 // A fixture is a case: its description, and files by name. Files below repo/ are in the
 // repository. declared lists its checkpoint entries. live lists the workloads, each with
@@ -110,12 +117,7 @@ func (f fixture) examine(t *testing.T) doctor.Report {
 // read returns the case of a fixture.
 func (f fixture) read(t *testing.T) doctor.Case {
 	t.Helper()
-	files := f.declare(t)
-	for name, text := range f {
-		if at, ok := strings.CutPrefix(name, "repo/"); ok {
-			files[at] = text
-		}
-	}
+	files := f.files(t)
 	repository := repomem.New(files)
 	c := doctor.Case{Site: f.site(), Here: here, Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), f, nil)}
 	tip, _, err := repository.Heads(t.Context())
@@ -134,7 +136,7 @@ func (f fixture) read(t *testing.T) doctor.Case {
 	for dir := range strings.FieldsSeq(f["paths"]) {
 		builds = append(builds, doctor.Build{By: doctor.ByPath, Dir: dir})
 	}
-	if c.Overlays, err = doctor.ReadOverlays(t.Context(), repository, tip, builds); err != nil {
+	if c.Overlays, err = doctor.ReadOverlays(t.Context(), repository, tip, builds, f.charts(t)); err != nil {
 		t.Fatal(err)
 	}
 	marked := strings.Fields(f["in-place"])
@@ -170,6 +172,18 @@ func (f fixture) read(t *testing.T) doctor.Case {
 		c.Fleet.Samples = append(c.Fleet.Samples, workload.Sample{ID: id, Scale: &workload.Scale{Driver: workload.DrivenByHPA, Desired: n[0], Ready: n[0], Min: n[1], Max: n[2], Applied: applied, Writer: writer}})
 	}
 	return c
+}
+
+// files returns the files of the repository.
+func (f fixture) files(t *testing.T) map[string]string {
+	t.Helper()
+	files := f.declare(t)
+	for name, text := range f {
+		if at, ok := strings.CutPrefix(name, "repo/"); ok {
+			files[at] = text
+		}
+	}
+	return files
 }
 
 func (f fixture) lines(name string) (all [][]string) {
@@ -218,6 +232,53 @@ func (f fixture) declare(t *testing.T) map[string]string {
 
 // site returns the name of the fixture's site.
 func (f fixture) site() string { return cmp.Or(strings.TrimSpace(f["site"]), "prod") }
+
+// charts returns the packed charts of a fixture: the files below charts/NAME-VERSION.tgz/.
+func (f fixture) charts(t *testing.T) doctor.Charts {
+	t.Helper()
+	packed := map[string]map[string]string{}
+	for name, text := range f {
+		if at, ok := strings.CutPrefix(name, "charts/"); ok {
+			archive, file, _ := strings.Cut(at, "/")
+			if packed[archive] == nil {
+				packed[archive] = map[string]string{}
+			}
+			packed[archive][file] = text
+		}
+	}
+	all := fstest.MapFS{}
+	for archive, files := range packed {
+		all[archive] = &fstest.MapFile{Data: pack(t, files)}
+	}
+	charts := doctor.Charts{Render: engine.Render}
+	if _, ok := f["in a child"]; ok {
+		charts.Render = chart.Child
+	}
+	if len(all) > 0 {
+		charts.Packed = all
+	}
+	return charts
+}
+
+// pack returns a packed chart with files by name.
+func pack(t *testing.T, files map[string]string) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	zipped := gzip.NewWriter(&packed)
+	out := tar.NewWriter(zipped)
+	for name, text := range files {
+		if err := out.WriteHeader(&tar.Header{Name: "chart/" + name, Mode: 0o644, Size: int64(len(text))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(out.Close(), zipped.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
 
 // List, Minor and Get implement doctor.Lister.
 func (f fixture) List(_ context.Context, _, _, kind string) ([]json.RawMessage, error) {

@@ -23,14 +23,10 @@ type kustomization struct {
 	Kind     string            `json:"kind"`
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     struct {
-		Suspend    bool      `json:"suspend"`
-		KubeConfig *struct{} `json:"kubeConfig"`
-		Path       string    `json:"path"`
-		SourceRef  struct {
-			Kind      string `json:"kind"`
-			Name      string `json:"name"`
-			Namespace string `json:"namespace"`
-		} `json:"sourceRef"`
+		Suspend         bool         `json:"suspend"`
+		KubeConfig      *struct{}    `json:"kubeConfig"`
+		Path            string       `json:"path"`
+		SourceRef       sourceRef    `json:"sourceRef"`
 		TargetNamespace string       `json:"targetNamespace"`
 		NamePrefix      string       `json:"namePrefix"`
 		NameSuffix      string       `json:"nameSuffix"`
@@ -47,6 +43,14 @@ type kustomization struct {
 			} `json:"entries"`
 		} `json:"inventory"`
 	} `json:"status"`
+}
+
+// A sourceRef is a reference to a source. Without a namespace, the source is in the
+// namespace of the object with the reference.
+type sourceRef struct {
+	Kind      string `json:"kind"`
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
 }
 
 // A fluxStatus is the part of the status that all Flux objects share.
@@ -77,13 +81,11 @@ func (k kustomization) name() string {
 func (k kustomization) applier(kinds workload.Kinds, from *gitRepository) applier {
 	s := k.Spec
 	a := applier{tool: Flux, name: k.name(), lists: map[workload.ID]bool{}, keeps: k.keeps, next: k.next,
-		origins: []origin{k.origin(from)}, stopped: k.Status.stopped(k.Metadata, s.Suspend)}
+		origins: []origin{s.SourceRef.in(k.Metadata.Namespace).origin(from)}, stopped: k.Status.stopped(k.Metadata, s.Suspend)}
 	if s.KubeConfig != nil {
 		a.server, a.remedy = "the cluster of its spec.kubeConfig", "remove spec.kubeConfig"
 	}
-	leaves := source{files: cmp.Or(s.SourceRef.Kind, "GitRepository") == "GitRepository"}
 	if from != nil {
-		leaves.patterns = parseIgnore(nil, from.Spec.Ignore)
 		if why := from.Status.stopped(from.Metadata, from.Spec.Suspend); why != "" && a.stopped == "" {
 			a.stopped = "its source: " + why
 		}
@@ -100,7 +102,7 @@ func (k kustomization) applier(kinds workload.Kinds, from *gitRepository) applie
 		Fields: map[string]any{"namespace": s.TargetNamespace, "namePrefix": s.NamePrefix, "nameSuffix": s.NameSuffix,
 			"components": s.Components, "patches": s.Patches, "images": s.Images},
 	}
-	a.builds = []Build{{By: a.by(), Dir: path.Clean("./" + s.Path), Edits: edits, source: leaves, origin: a.origins[0], kinds: kinds}}
+	a.builds = []Build{{By: a.by(), Dir: path.Clean("./" + s.Path), Edits: edits, source: from.source(s.SourceRef), origin: a.origins[0], kinds: kinds}}
 	return a
 }
 
@@ -114,10 +116,17 @@ func (kustomization) next(object json.RawMessage, namespace string) (string, fun
 	return n.name(), n.keeps
 }
 
-// origin returns the git source of a Kustomization. See applier for from.
-func (k kustomization) origin(from *gitRepository) origin {
-	ref := k.Spec.SourceRef
-	o := origin{is: fmt.Sprintf("%s %s/%s", ref.Kind, cmp.Or(ref.Namespace, k.Metadata.Namespace), ref.Name)}
+// in returns the reference with its namespace. of is the namespace of its object.
+func (s sourceRef) in(of string) sourceRef {
+	s.Namespace = cmp.Or(s.Namespace, of)
+	return s
+}
+
+// origin returns the git source of a reference with its namespace. from is nil if the
+// source does not exist or is not a GitRepository.
+func (s sourceRef) origin(from *gitRepository) origin {
+	ref := s
+	o := origin{is: fmt.Sprintf("%s %s/%s", ref.Kind, ref.Namespace, ref.Name)}
 	switch {
 	case from != nil:
 		o.is, o.url = place(from.Spec.URL)+" ("+o.is+")", from.Spec.URL

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -92,8 +93,8 @@ func (f Finding) about(s subject) Finding {
 // no rule protects its replicas, and the fix.
 func (e *examination) noApplier(s subject) (text, fix string) {
 	own := "add \"NAMESPACE/KIND/NAME: REASON\" to " + checkpoint.EvidencePath(e.Site)
-	if releases := e.releases(s); len(releases) > 0 {
-		return fmt.Sprintf(unprotected+". %s applies the workload, and Helm has no rule that ignores %s.", strings.Join(releases, ", "), s.pointer()),
+	if all := e.helm(s); len(all) > 0 {
+		return fmt.Sprintf(unprotected+". %s applies the workload, and Helm has no rule that ignores %s.", strings.Join(lists.Map(all, func(a applier) string { return a.name }), ", "), s.pointer()),
 			renderAdmission + ". If the templates of the chart do not set replicas, " + own
 	}
 	none := "No Flux Kustomization and no Argo CD Application in this cluster applies the workload"

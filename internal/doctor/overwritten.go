@@ -65,9 +65,11 @@ func (e *examination) setBy(a scaler) (all []applier) {
 			all = append(all, by.applier)
 		}
 	}
-	for _, r := range e.Cluster.releases {
-		if a.in == nil && r.applies(a.Meta.Labels) && a.setThrough(helmManager) {
-			all = append(all, r.applier())
+	for i, r := range e.Cluster.releases {
+		by := e.installs[i]
+		_, built := by.built(a.ID, e.Overlays)
+		if a.in != nil && a.in.By == by.by() || a.in == nil && !built && r.applies(a.Meta.Labels) && a.setThrough(helmManager) {
+			all = append(all, by)
 		}
 	}
 	return all

@@ -32,7 +32,7 @@ type Lister interface {
 // ReadCluster reads the cluster. It lists in Unread the parts that could not be read and
 // that findings need, and in Objects.Unknown those that the placement needs.
 func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster {
-	c := Cluster{Kinds: kinds, definitions: map[workload.Kind]definition{}}
+	c := Cluster{Kinds: kinds, definitions: map[workload.Kind]definition{}, conflicts: map[workload.ID]bool{}}
 	unread := func(what string, err error) {
 		if err != nil {
 			c.Unread = append(c.Unread, workload.Unread{Part: what, Why: err.Error()})
@@ -53,7 +53,10 @@ func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster
 	}
 	for _, kind := range kinds.All() {
 		if o, _ := kinds.Object(kind); o.Resource != "" { // only checkpoint files have another kind
-			add := func(one []byte) error { return c.Objects.AddWorkload(kind, o.Replicas, one) }
+			add := func(one []byte) error {
+				c.conflict(kind, o, one)
+				return c.Objects.AddWorkload(kind, o.Replicas, one)
+			}
 			c.fail(o.FullResource(), false, read(ctx, from, o.Path(), o.Resource, o.Kind, add))
 		}
 	}
@@ -99,8 +102,8 @@ const deepest = 20
 // ReadOverlays builds folders of a repository at a commit. It skips a folder that does
 // not exist, because its object may apply another repository. If a user named the folder,
 // it returns an error.
-func ReadOverlays(ctx context.Context, from repo.Repository, commit string, builds []Build) ([]Overlay, error) {
-	r := reader{from: from, commit: commit, files: map[string][]byte{}, asked: map[string]bool{}}
+func ReadOverlays(ctx context.Context, from repo.Repository, commit string, builds []Build, charts Charts) ([]Overlay, error) {
+	r := reader{from: from, commit: commit, files: map[string][]byte{}, unsafe: map[string]string{}, asked: map[string]bool{}}
 	var all []Overlay
 	for _, b := range builds {
 		o := Overlay{By: b.By, Namespace: b.Namespace}
@@ -113,8 +116,11 @@ func ReadOverlays(ctx context.Context, from repo.Repository, commit string, buil
 			return nil, fmt.Errorf("read %s: %w", b.Dir, err)
 		case !there && b.By == ByPath:
 			return nil, fmt.Errorf("--path or build.paths: folder %s does not exist on the branch", b.Dir)
-		case !there:
+		case !there && !b.elsewhere():
 			continue
+		case b.elsewhere() || b.isChart(b.takes(r.files)):
+			o.Overlay, o.Err = b.render(ctx, r, charts, all)
+			o.Dir, o.Chart = b.Dir, true
 		default:
 			o.Overlay, o.Err = b.build(r.files)
 			taken := b.takes(r.files)
@@ -177,9 +183,6 @@ func (b Build) within(o Overlay, files map[string][]byte) map[string][]gitops.Ob
 // build builds the folder from the files that its source includes. If the build succeeds
 // only with all files, the error states that the tool excludes a file.
 func (b Build) build(files map[string][]byte) (gitops.Overlay, error) {
-	if chart(files, b.Dir) {
-		return gitops.Overlay{}, errChart
-	}
 	o, err := gitops.Build(b.takes(files), b.Dir, b.Edits, b.kinds)
 	if err == nil {
 		return o, nil
@@ -195,21 +198,28 @@ type reader struct {
 	from   repo.Repository
 	commit string
 	files  map[string][]byte
+	unsafe map[string]string // the reason why a file is missing, by path
 	asked  map[string]bool
 }
 
 // fetch reads a folder and every file that its build refers to. It reports whether the
 // folder exists.
 func (r *reader) fetch(ctx context.Context, b Build) (there bool, err error) {
-	folder := []string{b.Dir}
-	if b.Dir == "." {
-		folder = gitops.KustomizationNames() // do not read the full repository, which may be large
+	folder := append(b.asks(), b.Dir)
+	switch {
+	case b.elsewhere():
+		folder = b.asks()
+	case b.Dir == ".":
+		folder = append(b.asks(), gitops.KustomizationNames()...) // do not read the full repository, which may be large
 	}
 	if err := r.read(ctx, append(folder, b.source.asks(folder)...)...); err != nil {
 		return false, err
 	}
 	for name := range b.takes(r.files) {
-		there = there || below(name, b.Dir)
+		there = there || below(name, b.Dir) || b.release != nil && (name == b.Dir || b.Dir == "." && name == "Chart.yaml")
+	}
+	if b.elsewhere() || b.isChart(b.takes(r.files)) {
+		return there, nil
 	}
 	for range deepest {
 		missing, _ := b.Edits.Missing(b.takes(r.files), b.Dir) // the build reports this error
@@ -248,6 +258,7 @@ func (r *reader) read(ctx context.Context, paths ...string) error {
 	}
 	for _, at := range paths {
 		maps.Copy(r.files, objects[at].Files)
+		maps.Copy(r.unsafe, objects[at].Unsafe)
 	}
 	return nil
 }

@@ -225,7 +225,7 @@ func look(t *testing.T, cp *controlplane.ControlPlane, way, group string) doctor
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Overlays, err = doctor.ReadOverlays(t.Context(), repository, tip, c.Cluster.Builds()); err != nil {
+	if c.Overlays, err = doctor.ReadOverlays(t.Context(), repository, tip, c.Cluster.Builds(), doctor.Charts{}); err != nil {
 		t.Fatal(err)
 	}
 	bytes := map[string][]byte{}

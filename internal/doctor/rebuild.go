@@ -46,10 +46,11 @@ func pauses(w gitops.Object) bool { return w.Paused && w.ID.Kind == workload.Dep
 // folder or policy that sets it. The number is unknown if no build has the workload,
 // unless a policy sets the level on creation and no tool resets it.
 func (e *examination) starts(s *subject) {
-	if o, w := e.given(s.ID); o.Dir != "" {
+	o, given := e.given(s.ID)
+	if o.Dir != "" {
 		s.Start, s.By = 1, o.Dir
-		if w.Replicas != nil {
-			s.Start = *w.Replicas
+		if given.Replicas != nil {
+			s.Start = *given.Replicas
 		}
 	}
 	if s.Level == 0 && !s.latch {
@@ -59,6 +60,9 @@ func (e *examination) starts(s *subject) {
 	applied := e.applied(s.ID.Namespace)
 	w, admitted := e.admits(*s)
 	included := e.including(s.ID.Namespace)
+	if o.Chart { // no Component changes it
+		included = nil
+	}
 	stays := admitted && !built && e.ignored(*s)
 	hidden := !built && !stays && e.hidden(s, admitted)
 	reset := admitted && len(included) == 0 && e.reset(s)
@@ -78,6 +82,8 @@ func (e *examination) starts(s *subject) {
 		}
 	case admitted && applied && len(included) == 0:
 		// The start is unknown, because not everything could be read.
+	case o.Chart:
+		e.charted(s, given.Replicas)
 	case len(included) == 0:
 		e.without[s.ID.Namespace] = append(e.without[s.ID.Namespace], *s)
 	default:

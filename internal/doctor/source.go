@@ -38,16 +38,25 @@ type source struct {
 	patterns []gitignore.Pattern
 }
 
-// repository returns the source of a Kustomization, or nil if the source does not exist
-// or is not a GitRepository.
-func (c Cluster) repository(k kustomization) *gitRepository {
-	ref := k.Spec.SourceRef
+// repository returns the source of a reference with its namespace, or nil if the source
+// does not exist or is not a GitRepository.
+func (c Cluster) repository(ref sourceRef) *gitRepository {
 	for i, s := range c.repositories {
-		if ref.Kind == "GitRepository" && s.Metadata.Name == ref.Name && s.Metadata.Namespace == cmp.Or(ref.Namespace, k.Metadata.Namespace) {
+		if ref.Kind == "GitRepository" && s.Metadata.Name == ref.Name && s.Metadata.Namespace == ref.Namespace {
 			return &c.repositories[i]
 		}
 	}
 	return nil
+}
+
+// source returns the filter of the source with a reference. r is nil if the source does
+// not exist or is not a GitRepository.
+func (r *gitRepository) source(ref sourceRef) source {
+	s := source{files: cmp.Or(ref.Kind, "GitRepository") == "GitRepository"}
+	if r != nil {
+		s.patterns = parseIgnore(nil, r.Spec.Ignore)
+	}
+	return s
 }
 
 // asks returns the .sourceignore files that apply to some paths: one in each folder above

@@ -50,13 +50,18 @@ func (r Report) remarks() (all term.Remarks) {
 }
 
 // listed returns up to five subjects by name. For more subjects, it returns the number of
-// workloads and the list of their namespaces.
+// workloads, or of objects such as Applications, and the list of their namespaces.
 func listed(subjects []string) string {
-	namespaces := slices.Compact(lists.Map(subjects, func(name string) string { return strings.Split(name, "/")[0] }))
+	places := lists.Map(subjects, func(name string) string { return strings.Split(name, "/")[0] })
+	kind, _, named := strings.Cut(places[0], " ")
+	if !named || slices.ContainsFunc(places, func(at string) bool { return !strings.HasPrefix(at, kind+" ") }) {
+		kind = "workload"
+	}
+	namespaces := slices.Compact(lists.Map(places, func(at string) string { return strings.TrimPrefix(at, kind+" ") }))
 	if len(subjects) <= 5 || len(namespaces) == len(subjects) {
 		return strings.Join(subjects, ", ")
 	}
-	return fmt.Sprintf("%d workloads in %s", len(subjects), strings.Join(namespaces, ", "))
+	return fmt.Sprintf("%d %ss in %s", len(subjects), kind, strings.Join(namespaces, ", "))
 }
 
 // summary returns one line about the report.

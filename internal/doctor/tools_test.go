@@ -250,7 +250,7 @@ func (w *toolbench) examine(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Overlays, err = doctor.ReadOverlays(t.Context(), repository, tip, c.Cluster.Builds()); err != nil {
+	if c.Overlays, err = doctor.ReadOverlays(t.Context(), repository, tip, c.Cluster.Builds(), doctor.Charts{}); err != nil {
 		t.Fatal(err)
 	}
 	tree := map[string][]byte{}

@@ -52,6 +52,7 @@ const (
 	MaxUnderNeed     Trap = "max-under-need"
 
 	BrakeOverwritten  Trap = "brake-overwritten"
+	HelmConflict      Trap = "helm-conflict"
 	StaleCounts       Trap = "stale-counts"
 	KustomizeReplicas Trap = "kustomize-replicas"
 	MarkRefused       Trap = "mark-refused"
@@ -68,5 +69,5 @@ var worst = []Trap{
 	FailsClosed, BuildFails, Paused, TwoSites, ListIgnored, ListForeign, KindDiffers, ComponentMissing, RecordNotApplied,
 	ServerTooOld, NotBuilt, PatchSkipped, BeforePrefix,
 	Overridden, StatedCount, ChartGuard, Quota, MaxUnderNeed,
-	BrakeOverwritten, StaleCounts, KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers, ReviewWithoutHost,
+	BrakeOverwritten, HelmConflict, StaleCounts, KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers, ReviewWithoutHost,
 }

@@ -3,47 +3,20 @@ package doctor
 import (
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/lists"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
-
-// errChart is the error for a folder that contains a Helm chart.
-var errChart = errors.New("it contains a Helm chart, which doctor does not render")
-
-// chart reports whether a tool renders a folder as a Helm chart.
-func chart(files map[string][]byte, dir string) bool {
-	there := func(name string) bool { return files[path.Join(dir, name)] != nil }
-	return there("Chart.yaml") && !slices.ContainsFunc(gitops.KustomizationNames(), there)
-}
-
-// guarded reports charts that may drop the replica count. A chart is not reported if an
-// admission policy sets the level of one of its workloads.
-func (e *examination) guarded() {
-	for _, s := range e.subjects() {
-		if _, admitted := e.admits(s); !admitted {
-			continue
-		}
-		owners, _ := e.owners(s.ID)
-		for _, name := range append(lists.Map(owners, func(o owner) string { return o.name }), e.releases(s)...) {
-			delete(e.guards, name)
-		}
-	}
-	for _, f := range e.guards {
-		e.find(f.Trap, f.Subject, f.Text, f.Fix)
-	}
-}
 
 // ignored reports whether no tool resets the replicas of a workload after its creation.
 // This is true if every applier ignores the replicas, and an applier of this cluster or a
 // user's line in protection.yaml covers the workload. Helm does not ignore fields.
 func (e *examination) ignored(s subject) bool {
-	if len(e.releases(s)) > 0 {
+	if len(e.helm(s)) > 0 {
 		return false
 	}
 	known := e.userLine(s.ID) != ""
@@ -74,6 +47,9 @@ func (e *examination) reset(s *subject) bool {
 	if w.Replicas == nil || e.ignored(*s) {
 		return false
 	}
+	if o.Chart {
+		return e.upgraded(s, o, w.Annotations, *w.Replicas)
+	}
 	s.Start, s.By = *w.Replicas, o.Dir
 	e.lowers(s, StatedCount, s.ID.String(), fmt.Sprintf("The manifest in %s contains replicas: %d. After a rebuild, the next apply of the GitOps tool sets the workload to this replica count.", o.Dir, *w.Replicas),
 		fmt.Sprintf("add the rule of \"gitlatch render argocd\" or \"gitlatch render flux\", which makes the tool ignore %s. Only then remove replicas from the manifest in %s", s.pointer(), o.Dir))
@@ -85,19 +61,14 @@ func (e *examination) reset(s *subject) bool {
 // workload has no known applier and a policy admits it, hidden reports the workload
 // itself.
 func (e *examination) hidden(s *subject, admitted bool) bool {
-	const rendered = ". Alternatively, write the rendered manifests to a folder, and run \"gitlatch doctor --path FOLDER\""
 	before := len(s.Lowers)
 	owners, _ := e.owners(s.ID)
 	owners = slices.DeleteFunc(owners, func(o owner) bool { return o.away })
-	for _, o := range owners {
-		if !e.fails(o.applier, s.ID.Namespace) {
-			e.unbuilt(s, admitted, o.name, fmt.Sprintf("The workloads of %s come from %s. The replicas that a rebuild starts these workloads with are unknown.", o.name, o.unbuiltSource(e.Overlays)),
-				fmt.Sprintf("%s, and add the rule of \"gitlatch render %s\" to %s%s", renderAdmission, o.tool, o.name, rendered))
+	for _, a := range append(lists.Map(owners, func(o owner) applier { return o.applier }), e.helm(*s)...) {
+		if !e.fails(a, s.ID.Namespace) {
+			text, fix := a.unbuilt(e.Overlays)
+			e.lowers(s, NotBuilt, a.name, text+". The replicas that a rebuild starts these workloads with are unknown.", fix)
 		}
-	}
-	for _, name := range e.releases(*s) {
-		e.unbuilt(s, admitted, name, fmt.Sprintf("The workloads of %s come from a Helm chart, which doctor does not render. The replicas that a rebuild starts these workloads with are unknown.", name),
-			renderAdmission+", and remove the replicas from the templates of the chart"+rendered)
 	}
 	if len(s.Lowers) == before && len(owners) == 0 && admitted && len(e.Cluster.Unread) == 0 {
 		text, folder := "No GitOps tool in this cluster applies the manifest of the workload", "a folder"
@@ -111,34 +82,34 @@ func (e *examination) hidden(s *subject, admitted bool) bool {
 	return len(s.Lowers) > before
 }
 
-// unbuilt adds a finding about an applier without a build: the finding about its chart,
-// or else text.
-func (e *examination) unbuilt(s *subject, admitted bool, name, text, fix string) {
-	if f, guards := e.guards[name]; guards && !admitted {
-		e.lowers(s, f.Trap, f.Subject, f.Text, f.Fix)
-		return
-	}
-	e.lowers(s, NotBuilt, name, text, fix)
-}
-
 // fails reports whether a build fails that belongs to an applier and includes the
 // Component of a namespace. overlays reports this error.
 func (e *examination) fails(a applier, namespace string) bool {
 	return slices.ContainsFunc(e.including(namespace), func(in inclusion) bool { return in.overlay.By == a.by() && in.overlay.Err != nil })
 }
 
-// unbuiltSource describes the source of an applier without a build.
-func (a applier) unbuiltSource(overlays []Overlay) string {
-	for _, o := range overlays {
-		if o.By == a.by() && o.Err != nil && !errors.Is(o.Err, errChart) {
-			return fmt.Sprintf("folder %s, which does not build (%v)", o.Dir, o.Err)
-		}
+// unbuilt returns the text of a finding about an applier without a build: the source of
+// its workloads, and the fix.
+func (a applier) unbuilt(overlays []Overlay) (text, fix string) {
+	const rendered = "write the rendered manifests to a folder, and run \"gitlatch doctor --path FOLDER\""
+	mine := lists.Filter(overlays, func(o Overlay) bool { return o.By == a.by() && o.Err != nil })
+	fix = fmt.Sprintf("%s, and add the rule of \"gitlatch render %s\" to %s. Alternatively, %s", renderAdmission, a.tool, a.name, rendered)
+	if a.chart {
+		fix = renderAdmission + ", and remove the replicas from the templates of the chart. Alternatively, " + rendered
 	}
-	if a.chart || slices.ContainsFunc(overlays, func(o Overlay) bool { return o.By == a.by() && o.Err != nil }) {
-		return "a Helm chart, which doctor does not render"
+	switch {
+	case len(mine) > 0 && errors.Is(mine[0].Err, errElsewhere):
+		return "The workloads come from a Helm chart that is not in the repository",
+			"copy the chart into the repository. Alternatively, put the packed chart, NAME-VERSION.tgz, into a folder, and run \"gitlatch doctor --charts FOLDER\""
+	case len(mine) > 0 && mine[0].Chart:
+		return fmt.Sprintf("The workloads come from the Helm chart in %s, which doctor cannot render: %s", mine[0].Dir, sanitize.Line(mine[0].Err.Error())),
+			"correct the error. Alternatively, " + rendered
+	case len(mine) > 0:
+		text = fmt.Sprintf("folder %s, which does not build (%v)", mine[0].Dir, mine[0].Err)
+	case len(a.builds) > 0:
+		text = "a folder that doctor did not build, " + strings.Join(lists.Map(a.builds, func(b Build) string { return b.Dir + " of " + b.origin.is }), ", ")
+	default:
+		text = "a source that doctor did not build, " + names(a.origins, func(o origin) string { return o.is })
 	}
-	if len(a.builds) > 0 {
-		return "a folder that doctor did not build, " + strings.Join(lists.Map(a.builds, func(b Build) string { return b.Dir + " of " + b.origin.is }), ", ")
-	}
-	return "a source that doctor did not build, " + names(a.origins, func(o origin) string { return o.is })
+	return fmt.Sprintf("The workloads of %s come from %s", a.name, text), fix
 }

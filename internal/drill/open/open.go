@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill/archive"
@@ -45,7 +46,7 @@ func Open(ctx context.Context, o *wiring.Opener, parts wiring.Parts) (*run.Run, 
 	}
 	return &run.Run{
 		Tick: wiring.Tick(o.Config, parts), Objects: from, Standby: standby, Here: here, Paths: o.Config.Build.Paths,
-		MinCoverage: MinCoverage, Archive: reports, Alerts: parts.Alerts, Page: page.Drill,
+		Charts: doctor.Charts{Render: chart.Child}, MinCoverage: MinCoverage, Archive: reports, Alerts: parts.Alerts, Page: page.Drill,
 	}, nil
 }
 

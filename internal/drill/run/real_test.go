@@ -91,9 +91,9 @@ var wrongs = []wrong{
 		"apps/api/kustomization.yaml":      "resources: [api.yaml]\n",
 		"apps/api/api.yaml":                manifest("api", ""),
 	}, "", "api", "component-missing", "does not build the workload"},
-	{"a chart that drops replicas", map[string]string{
+	{"a chart from elsewhere", map[string]string{
 		"apps/shop/kustomization.yaml": "resources: [web.yaml, api.yaml]\n",
-	}, chart, "cart", "chart-guard", "replicaCount and enable autoscaling"},
+	}, chart, "cart", "not-built", "not in the repository"},
 	{"a name prefix beside the Component", map[string]string{
 		"clusters/prod/kustomization.yaml": "resources: [../../apps/shop, ../../apps/eu]\n",
 		"apps/shop/kustomization.yaml":     "resources: [web.yaml, api.yaml, cart.yaml]\ncomponents: [../../checkpoints/prod/shop]\n",
@@ -217,7 +217,7 @@ func (w *world) loses(t *testing.T, wrong wrong, all int64) {
 	}
 	defer w.origin.Push(t, "main", right(), "put it right")
 	d := w.drill(t)
-	unknown := wrong.cluster != "" // a chart, which a drill does not render
+	unknown := wrong.cluster != "" // a chart that is not in the repository
 	lacks, covered, at := int64(need[wrong.loses]-1), all-int64(need[wrong.loses]-1), 0
 	if unknown {
 		lacks, covered = 0, all-int64(need[wrong.loses])

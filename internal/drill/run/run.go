@@ -33,6 +33,7 @@ type Run struct {
 	Account doctor.Account
 	Here    doctor.Here // the report names its branch; the tip is not compared
 	Paths   []string    // folders to build in addition to those that the cluster names
+	Charts  doctor.Charts
 
 	Exact       bool
 	MinCoverage float64
@@ -131,7 +132,7 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error)
 		seen.Tree.Site.Cluster = flushed.Cluster // an adoption is in git only after the site's next commit
 	}
 	seen.Cluster = doctor.ReadCluster(ctx, r.Objects, seen.Kinds())
-	if seen.Overlays, err = doctor.ReadOverlays(ctx, r.Tick.Repository, look.Commit, seen.Cluster.Builds(r.Paths...)); err != nil {
+	if seen.Overlays, err = doctor.ReadOverlays(ctx, r.Tick.Repository, look.Commit, seen.Cluster.Builds(r.Paths...), r.Charts); err != nil {
 		return look, err
 	}
 	seen.ReadRoom(ctx, r.Standby, r.Account)
