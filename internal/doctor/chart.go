@@ -39,8 +39,9 @@ type release struct {
 	// are those that override everything. params are files that override both.
 	from, set []valuesFrom
 	params    []valuesFile
-	overrides []string // files in the folder of the chart that override the options
-	err       error    // the reason why the options cannot be used
+	overrides []string     // files in the folder of the chart that override the options
+	edits     gitops.Edits // of the post-renderers
+	err       error        // the reason why the options cannot be used
 }
 
 // A valuesFile is a file in the repository with values.
@@ -111,7 +112,7 @@ func (b Build) render(ctx context.Context, r reader, charts Charts, built []Over
 	if err != nil {
 		return none, err
 	}
-	return gitops.BuildChart(manifests, b.Dir, b.Edits, b.kinds)
+	return gitops.BuildChart(manifests, b.Dir, b.release.edits, b.kinds)
 }
 
 // request returns the chart with its options.

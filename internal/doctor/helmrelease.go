@@ -122,7 +122,7 @@ func (r helmRelease) build(c Cluster, by string) Build {
 		for _, p := range r.Spec.PostRenderers {
 			patches, images = append(patches, p.Kustomize.Patches...), append(images, p.Kustomize.Images...)
 		}
-		b.Edits = gitops.Edits{Fields: map[string]any{"patches": patches, "images": images}}
+		l.edits = gitops.Edits{Fields: map[string]any{"patches": patches, "images": images}}
 	}
 	from := r.Spec.Chart
 	if from == nil || from.Spec.SourceRef.Kind != "GitRepository" {

@@ -3,6 +3,8 @@ package gitops
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -15,40 +17,58 @@ import (
 )
 
 // BuildChart returns the objects of a rendered Helm chart, after the edits of a
-// post-renderer. dir is the folder of the chart, and the Dir of the overlay.
+// post-renderer. dir is the folder of the chart, and the Dir of the overlay. Hooks are not
+// a part of a rebuild.
 func BuildChart(manifests []byte, dir string, e Edits, kinds workload.Kinds) (Overlay, error) {
 	const folder = "chart"
-	var kept bytes.Buffer
+	o := Overlay{Dir: dir}
+	var all bytes.Buffer // for the edits
 	for _, document := range separator.Split(string(manifests), -1) {
-		var o metav1.PartialObjectMetadata
-		if err := yaml.Unmarshal([]byte(document), &o); err != nil {
+		objects, err := objectsOf(document)
+		for _, data := range objects {
+			all.WriteString("\n---\n" + string(data))
+			err = errors.Join(err, o.add(data, kinds))
+		}
+		if err != nil {
 			first, _, _ := strings.Cut(strings.TrimSpace(document), "\n")
 			return Overlay{Dir: dir}, fmt.Errorf("read the objects of the chart: %s: %w", strings.TrimPrefix(first, "# "), err)
 		}
-		_, hook := o.Annotations["helm.sh/hook"]
-		if o.Kind != "" && !hook && (e.Fields != nil || has(kinds, o)) { // an edit may name an object of any kind
-			kept.WriteString("\n---\n" + document + "\n")
-		}
 	}
-	if kept.Len() == 0 {
-		return Overlay{Dir: dir}, nil
+	o.sort()
+	if e.Fields == nil || all.Len() == 0 {
+		return o, nil
 	}
-	o, err := Build(map[string][]byte{folder + "/objects.yaml": kept.Bytes()}, folder, e, kinds)
-	o.Dir, o.Folders = dir, nil
-	return o, err
+	edited, err := Build(map[string][]byte{folder + "/objects.yaml": all.Bytes()}, folder, e, kinds)
+	edited.Dir, edited.Folders = dir, nil
+	return edited, err
+}
+
+// objectsOf returns the objects of a document as JSON, without hooks: one object, the
+// objects of a list, or no object.
+func objectsOf(document string) ([]json.RawMessage, error) {
+	data, err := yaml.YAMLToJSON([]byte(document))
+	if err != nil {
+		return nil, err
+	}
+	var o struct {
+		metav1.PartialObjectMetadata
+		Items []json.RawMessage `json:"items"`
+	}
+	if err := json.Unmarshal(data, &o); err != nil {
+		return nil, err
+	}
+	_, hook := o.Annotations["helm.sh/hook"]
+	switch {
+	case o.Kind == "" || hook:
+		return nil, nil
+	case o.Kind == "List":
+		return o.Items, nil
+	}
+	return []json.RawMessage{data}, nil
 }
 
 // separator matches the text between two documents, as Helm does: a comment may follow.
 var separator = regexp.MustCompile(`(?:^|\s*\n)---\s*`)
-
-// has reports whether an overlay has a list for the kind of an object.
-func has(kinds workload.Kinds, o metav1.PartialObjectMetadata) bool {
-	group := o.GroupVersionKind().Group
-	_, isWorkload := kinds.Named(group, o.Kind)
-	_, isAutoscaler := Autoscalers.Named(group, o.Kind)
-	record := o.Kind == "ConfigMap" && o.Name == recordName
-	return isWorkload || isAutoscaler || applies(group, o.Kind) || group == "" && (record || o.Kind == "List")
-}
 
 // applies reports whether a kind applies manifests from git.
 func applies(group, kind string) bool {

@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -8,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/kustomize/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -62,11 +63,15 @@ func Build(files map[string][]byte, dir string, e Edits, kinds workload.Kinds) (
 	}
 	whole := o
 	for _, r := range built.Resources() {
-		if err := whole.add(r, kinds); err != nil {
+		data, err := r.MarshalJSON()
+		if err == nil {
+			err = whole.add(data, kinds)
+		}
+		if err != nil {
 			return o, fmt.Errorf("build %s: %s: %w", dir, r.CurId(), err)
 		}
 	}
-	slices.SortFunc(whole.Workloads, func(a, b Object) int { return workload.Compare(a.ID, b.ID) })
+	whole.sort()
 	return whole, nil
 }
 
@@ -145,21 +150,25 @@ func (e Edits) entry(files map[string][]byte, dir, manifest string) string {
 	return manifest
 }
 
-// add adds a resource of the build to the overlay, if the overlay has a list for its
-// kind.
-func (o *Overlay) add(r *resource.Resource, kinds workload.Kinds) error {
-	data, err := r.MarshalJSON()
-	if err != nil {
+func (o *Overlay) sort() {
+	slices.SortFunc(o.Workloads, func(a, b Object) int { return workload.Compare(a.ID, b.ID) })
+}
+
+// add adds an object in JSON to the overlay, if the overlay has a list for its kind.
+func (o *Overlay) add(data []byte, kinds workload.Kinds) error {
+	var r metav1.PartialObjectMetadata
+	if err := json.Unmarshal(data, &r); err != nil {
 		return err
 	}
-	namespace := r.CurId().EffectiveNamespace()
-	gvk := r.GetGvk()
+	var err error
+	namespace := cmp.Or(r.Namespace, "default")
+	gvk := r.GroupVersionKind()
 	kind, isWorkload := kinds.Named(gvk.Group, gvk.Kind)
 	scaler, isAutoscaler := Autoscalers.Named(gvk.Group, gvk.Kind)
 	switch {
 	case isWorkload:
-		w := Object{ID: workload.ID{Namespace: namespace, Kind: kind, Name: r.GetName()},
-			Unplaced: r.GetNamespace() == "", Annotations: r.GetAnnotations(), Template: podTemplate(data)}
+		w := Object{ID: workload.ID{Namespace: namespace, Kind: kind, Name: r.Name},
+			Unplaced: r.Namespace == "", Annotations: r.Annotations, Template: podTemplate(data)}
 		w.Images, w.Paused = templateOf(data)
 		object, _ := kinds.Object(kind)
 		w.Replicas, err = replicasOf(data, object.Replicas)
@@ -168,14 +177,14 @@ func (o *Overlay) add(r *resource.Resource, kinds workload.Kinds) error {
 		var a Autoscaler
 		a, err = AutoscalerOf(scaler, data, kinds)
 		a.ID.Namespace, a.Target.Namespace = namespace, namespace
-		a.Unplaced = r.GetNamespace() == ""
+		a.Unplaced = r.Namespace == ""
 		o.Autoscalers = append(o.Autoscalers, a)
-	case gvk.Group == "" && gvk.Kind == "ConfigMap" && r.GetName() == recordName:
+	case gvk.Group == "" && gvk.Kind == "ConfigMap" && r.Name == recordName:
 		o.Records = append(o.Records, namespace)
 	case gvk.Group == "" && (gvk.Kind == "ConfigMap" || gvk.Kind == "Secret"):
 		c, unread := configOf(data)
 		if unread == nil { // the API server refuses another one
-			c.Namespace, c.Unplaced = namespace, r.GetNamespace() == ""
+			c.Namespace, c.Unplaced = namespace, r.Namespace == ""
 			o.Configs = append(o.Configs, c)
 		}
 	case applies(gvk.Group, gvk.Kind):
