@@ -113,7 +113,7 @@ func because(state *os.ProcessState, out, reason *limited, expired bool, err err
 		return fmt.Errorf("its templates print more than %d MiB", mostOutput>>20)
 	case code == exitFailed:
 		return errors.New(text)
-	case strings.Contains(text, "SIGXCPU"):
+	case state != nil && state.UserTime()+state.SystemTime() >= mostCPU*time.Second: // it may end before it prints a reason
 		return fmt.Errorf("its templates do not end within %d seconds", mostCPU)
 	case expired:
 		return fmt.Errorf("its templates do not end within %s", longest)
