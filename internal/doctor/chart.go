@@ -101,12 +101,12 @@ func (b Build) render(ctx context.Context, r reader, charts Charts, built []Over
 	if b.release.err != nil {
 		return none, b.release.err
 	}
-	if charts.Render == nil {
-		return none, errors.New("this program does not render Helm charts")
-	}
 	request, err := b.release.request(b, r, charts, built)
 	if err != nil {
 		return none, err
+	}
+	if charts.Render == nil {
+		return none, errors.New("this program does not render Helm charts")
 	}
 	manifests, err := charts.Render(ctx, request)
 	if err != nil {
