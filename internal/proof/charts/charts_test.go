@@ -33,19 +33,20 @@ type method struct {
 	tool, rule string
 	effect     string // of upgrades, if the chart sets replicas; otherwise each method keeps them
 	rebuilt    int    // replicas after a rebuild, if the chart sets them
-	changed    int    // replicas after a change of that chart to one that omits them
+	changed    int    // replicas after a replacement of that chart by one that omits them
 }
 
-// methods have the effects of the table in internal/docs/helm.md.
+// methods have the effects of the tables in internal/docs/helm.md. Flux uninstalls a
+// release whose chart has a new name, and installs it again.
 var methods = []method{
 	{"helm4", admission, fails, level, scaled},
 	{"helm3", admission, resets, level, 1},
 	{"argocd", admission, resets, stated, 1},
 	{"argocd", ignore, keeps, stated, scaled},
 	{"argocd", both, keeps, level, scaled},
-	{"flux", admission, resets, level, scaled},
-	{"flux", ignore, resets, stated, scaled},
-	{"flux", dropped, keeps, level, scaled},
+	{"flux", admission, resets, level, level},
+	{"flux", ignore, resets, stated, 1},
+	{"flux", dropped, keeps, level, level},
 }
 
 // A cell is one chart that one tool applies with one protection. It has a namespace with
@@ -88,7 +89,7 @@ func cells() (all []cell) {
 type outcome struct {
 	resets, failed int // upgrades that set other replicas than the autoscaler's, and failed upgrades
 	rebuilt        int // replicas after a rebuild
-	changed        int // replicas after a change of the chart to one that omits them
+	changed        int // replicas after a replacement of the chart by one that omits them
 }
 
 // has reports whether the outcome of n upgrades is the one that the cell expects. The
