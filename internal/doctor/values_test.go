@@ -138,14 +138,14 @@ func TestValuesOfAHelmRelease(t *testing.T) {
 		"one that may be in the cluster": {chartSpec + "}}, valuesFrom: [{kind: ConfigMap, name: gone, optional: true}]", 0},
 		"a post-renderer": {chartSpec + "}}, postRenderers: [{kustomize: {patches: [{target: {kind: Deployment}, patch: '[{\"op\": \"replace\", \"path\": \"/spec/replicas\", \"value\": 9}]'}]}}]",
 			9},
-		"another name":            {chartSpec + "}}, releaseName: other", 0},
-		"another namespace":       {chartSpec + "}}, targetNamespace: other", 0},
-		"another repository":      {"chart: {spec: {chart: charts/web, sourceRef: {kind: GitRepository, name: other, namespace: flux-system}}}", 0},
-		"another cluster":         {chartSpec + "}}, kubeConfig: {secretRef: {name: other}}", 0},
-		"a chart from elsewhere":  {"chart: {spec: {chart: web, version: 2.0.0, sourceRef: {kind: HelmRepository, name: charts}}}", 0},
-		"a packed chart":          {"chart: {spec: {chart: web, version: 1.0.0, sourceRef: {kind: HelmRepository, name: charts}}}", 2},
-		"a version that is known": {"chart: {spec: {chart: web, version: 1.x, sourceRef: {kind: HelmRepository, name: charts}}}}\nstatus: {history: [{chartName: web, chartVersion: 1.0.0}]", 2},
-		"a reference to a chart":  {"chartRef: {kind: OCIRepository, name: web}}\nstatus: {history: [{chartName: web, chartVersion: 1.0.0}]", 2},
+		"another name":                            {chartSpec + "}}, releaseName: other", 0},
+		"another namespace":                       {chartSpec + "}}, targetNamespace: other", 0},
+		"another repository":                      {"chart: {spec: {chart: charts/web, sourceRef: {kind: GitRepository, name: other, namespace: flux-system}}}", 0},
+		"another cluster":                         {chartSpec + "}}, kubeConfig: {secretRef: {name: other}}", 0},
+		"a chart from elsewhere":                  {"chart: {spec: {chart: web, version: 2.0.0, sourceRef: {kind: HelmRepository, name: charts}}}", 0},
+		"a packed chart":                          {"chart: {spec: {chart: web, version: 1.0.0, sourceRef: {kind: HelmRepository, name: charts}}}", 2},
+		"a range, with the version in the status": {"chart: {spec: {chart: web, version: 1.x, sourceRef: {kind: HelmRepository, name: charts}}}}\nstatus: {history: [{chartName: web, chartVersion: 1.0.0}]", 2},
+		"a reference to a chart":                  {"chartRef: {kind: OCIRepository, name: web}}\nstatus: {history: [{chartName: web, chartVersion: 1.0.0}]", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -66,7 +66,7 @@ func URL(origin *gitserver.Origin) string { return "file://" + origin.Dir }
 
 // Start starts Argo CD and returns once it works. Applications are in the
 // namespace argocd, and their destination is the control plane itself. It ends
-// when the test ends. Where it cannot be had the test is skipped, in CI it fails. The
+// when the test ends. Without the programs, the test is skipped, and fails in CI. The
 // further folders contain programs that the repo-server runs, such as helm.
 func Start(t testing.TB, cp *controlplane.ControlPlane, folders ...string) *ArgoCD {
 	t.Helper()
