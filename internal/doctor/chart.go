@@ -265,19 +265,3 @@ func (e *examination) charted(s *subject, stated *int32) {
 			"add a gitlatch marker to the replica count in the values file (see \"gitlatch help in-place\"). Alternatively, "+renderAdmission)
 	}
 }
-
-// upgraded reports replicas that a chart states although a policy sets the level on
-// creation, and returns whether the tool sets them soon after a rebuild. A HelmRelease
-// sets them with its next upgrade, or earlier if it corrects drift.
-func (e *examination) upgraded(s *subject, o Overlay, annotations map[string]string, stated int32) bool {
-	const fix = "make the chart omit replicas. In many charts, autoscaling.enabled: true in the values does this"
-	all := e.helm(*s)
-	if len(all) > 0 && !slices.ContainsFunc(all, func(a applier) bool { return a.keeps(*s, annotations) != nil }) {
-		e.find(StatedCount, s.ID.String(), "The chart renders the workload with replicas. A rebuild starts the workload at its level, but each upgrade of the release sets it to the replicas of the chart.", fix)
-		return false
-	}
-	s.Start, s.By = stated, o.Dir
-	e.lowers(s, StatedCount, s.ID.String(), "The chart renders the workload with replicas. After a rebuild, the next apply of the GitOps tool sets the workload to the replicas of the chart.",
-		fix+". For Argo CD, you can instead add the rule of \"gitlatch render argocd\" to the Application")
-	return true
-}

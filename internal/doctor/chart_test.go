@@ -25,7 +25,7 @@ func TestTheWorkloadOfAHelmRelease(t *testing.T) {
 		"a policy":                           {"not-built--nobody", "{replicaCount: 3}", "", 0, "not-built"},
 		"a policy, and a guard":              {"not-built--nobody", guarded, "", 0, "not-built"},
 		"a policy, rendered without a count": {"not-built--nobody", guarded, strings.Replace(rendered, "REPLICAS", "", 1), 200, ""},
-		"a policy, rendered with a count":    {"not-built--nobody", "{replicaCount: 3}", strings.Replace(rendered, "REPLICAS", ", replicas: 3", 1), 3, "stated-count"},
+		"a policy, rendered with a count":    {"not-built--nobody", "{replicaCount: 3}", strings.Replace(rendered, "REPLICAS", ", replicas: 3", 1), 200, "replicas-reset"},
 		"no policy":                          {"no-applier", "{replicaCount: 3}", "", 0, "not-built"},
 		"no policy, and a guard":             {"no-applier", guarded, "", 0, "not-built"},
 	} {
@@ -69,7 +69,7 @@ func TestAPolicyAloneMakesNoStartKnown(t *testing.T) {
 		"its Application may be of another":         {"not-built", fixture{"edit cluster.yaml": strings.Replace(destination, "NAME", "prod", 1)}, 0, "not-built"},
 		"one with a rule may be of another":         {"not-built--ignored", fixture{"edit cluster.yaml": strings.Replace(destination, "NAME", "prod", 1)}, 0, "not-built"},
 		"one with a rule is of this cluster":        {"not-built--ignored", fixture{"edit cluster.yaml": strings.Replace(destination, "NAME", "in-cluster", 1)}, 200, ""},
-		"a count in a folder that no tool applies":  {"not-built--nobody", fixture{"paths": "apps/shop", "edit repo/apps/shop/web.yaml": "-spec: {selector: {}}\n+spec: {selector: {}, replicas: 3}\n"}, 3, "stated-count"},
+		"a count in a folder that no tool applies":  {"not-built--nobody", fixture{"paths": "apps/shop", "edit repo/apps/shop/web.yaml": "-spec: {selector: {}}\n+spec: {selector: {}, replicas: 3}\n"}, 3, "replicas-reset"},
 		"a count that a user's line covers":         {"not-built--own-line", fixture{"paths": "apps/shop", "edit repo/apps/shop/web.yaml": "-spec: {selector: {}}\n+spec: {selector: {}, replicas: 3}\n"}, 200, ""},
 		"its folder has a Component, and is broken": {"not-built--remote-base", fixture{"repo/apps/shop/kustomization.yaml": "resources: [gone.yaml]\ncomponents: [../../checkpoints/prod/shop]\n"}, 0, "no-ignore-rule build-fails"},
 	} {

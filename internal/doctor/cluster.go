@@ -67,9 +67,9 @@ type Cluster struct {
 	bindings       []admission.MutatingAdmissionPolicyBinding
 	autoscalers    []gitops.Autoscaler
 	definitions    map[workload.Kind]definition // only the definitions that could be read
-	// conflicts are the workloads that Helm 4 applies, and whose replicas another manager
-	// has written through the scale subresource.
-	conflicts map[workload.ID]bool
+	// clients are the workloads that the command helm applied. The value is true if its
+	// next upgrade fails with a conflict on the replicas.
+	clients map[workload.ID]bool
 }
 
 // Add adds an object in JSON. kind must be one of the Sources.

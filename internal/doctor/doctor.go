@@ -70,7 +70,7 @@ func Examine(c Case) Report {
 		}
 		e.rebuild(&w)
 		e.overwritten(w)
-		e.conflicting(w)
+		e.upgraded(w)
 		_, w.Evident = c.Tree.Evidence.Covers(w.ID)
 		e.report.Workloads = append(e.report.Workloads, w.Workload)
 	}

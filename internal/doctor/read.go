@@ -32,7 +32,7 @@ type Lister interface {
 // ReadCluster reads the cluster. It lists in Unread the parts that could not be read and
 // that findings need, and in Objects.Unknown those that the placement needs.
 func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster {
-	c := Cluster{Kinds: kinds, definitions: map[workload.Kind]definition{}, conflicts: map[workload.ID]bool{}}
+	c := Cluster{Kinds: kinds, definitions: map[workload.Kind]definition{}, clients: map[workload.ID]bool{}}
 	unread := func(what string, err error) {
 		if err != nil {
 			c.Unread = append(c.Unread, workload.Unread{Part: what, Why: err.Error()})
@@ -54,7 +54,7 @@ func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster
 	for _, kind := range kinds.All() {
 		if o, _ := kinds.Object(kind); o.Resource != "" { // only checkpoint files have another kind
 			add := func(one []byte) error {
-				c.conflict(kind, o, one)
+				c.client(kind, o, one)
 				return c.Objects.AddWorkload(kind, o.Replicas, one)
 			}
 			c.fail(o.FullResource(), false, read(ctx, from, o.Path(), o.Resource, o.Kind, add))

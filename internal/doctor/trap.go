@@ -46,6 +46,7 @@ const (
 	PatchSkipped     Trap = "patch-matches-nothing"
 	BeforePrefix     Trap = "matched-before-prefix"
 	Overridden       Trap = "overridden"
+	ReplicasReset    Trap = "replicas-reset"
 	StatedCount      Trap = "stated-count"
 	ChartGuard       Trap = "chart-guard"
 	Quota            Trap = "quota"
@@ -68,6 +69,6 @@ var worst = []Trap{
 	OtherDestination, OtherRepository, OtherRevision, NotReconciling, NoApplier,
 	FailsClosed, BuildFails, Paused, TwoSites, ListIgnored, ListForeign, KindDiffers, ComponentMissing, RecordNotApplied,
 	ServerTooOld, NotBuilt, PatchSkipped, BeforePrefix,
-	Overridden, StatedCount, ChartGuard, Quota, MaxUnderNeed,
+	Overridden, ReplicasReset, StatedCount, ChartGuard, Quota, MaxUnderNeed,
 	BrakeOverwritten, HelmConflict, StaleCounts, KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers, ReviewWithoutHost,
 }

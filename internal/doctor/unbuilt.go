@@ -44,15 +44,17 @@ func (e *examination) userLine(id workload.ID) string {
 // the level on creation.
 func (e *examination) reset(s *subject) bool {
 	o, w := e.given(s.ID)
-	if w.Replicas == nil || e.ignored(*s) {
+	if w.Replicas == nil || e.ignored(*s) || e.released(*s, w.Annotations) {
 		return false
 	}
-	if o.Chart {
-		return e.upgraded(s, o, w.Annotations, *w.Replicas)
-	}
 	s.Start, s.By = *w.Replicas, o.Dir
-	e.lowers(s, StatedCount, s.ID.String(), fmt.Sprintf("The manifest in %s contains replicas: %d. After a rebuild, the next apply of the GitOps tool sets the workload to this replica count.", o.Dir, *w.Replicas),
-		fmt.Sprintf("add the rule of \"gitlatch render argocd\" or \"gitlatch render flux\", which makes the tool ignore %s. Only then remove replicas from the manifest in %s", s.pointer(), o.Dir))
+	text := fmt.Sprintf("The manifest in %s contains replicas: %d. Each apply of the GitOps tool sets the live workload to this replica count, also after a rebuild.", o.Dir, *w.Replicas)
+	fix := fmt.Sprintf("add the rule of \"gitlatch render argocd\" or \"gitlatch render flux\", which makes the tool ignore %s. Only then remove replicas from the manifest in %s", s.pointer(), o.Dir)
+	if o.Chart {
+		text = "The chart renders the workload with replicas. Each apply of the GitOps tool sets the live workload to the replicas of the chart, also after a rebuild."
+		fix = omitReplicas + ". For Argo CD, you can instead add the rule of \"gitlatch render argocd\" to the Application"
+	}
+	e.lowers(s, ReplicasReset, s.ID.String(), text, fix)
 	return true
 }
 
