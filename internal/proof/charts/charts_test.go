@@ -36,17 +36,18 @@ type method struct {
 	changed    int    // replicas after a replacement of that chart by one that omits them
 }
 
-// methods have the effects of the tables in internal/docs/helm.md. Flux uninstalls a
-// release whose chart has a new name, and installs it again.
+// methods have the effects of the tables in internal/docs/helm.md. All charts have the
+// same name, because Flux uninstalls a release whose chart has a new name, and installs it
+// again.
 var methods = []method{
 	{"helm4", admission, fails, level, scaled},
 	{"helm3", admission, resets, level, 1},
 	{"argocd", admission, resets, stated, 1},
 	{"argocd", ignore, keeps, stated, scaled},
 	{"argocd", both, keeps, level, scaled},
-	{"flux", admission, resets, level, level},
-	{"flux", ignore, resets, stated, 1},
-	{"flux", dropped, keeps, level, level},
+	{"flux", admission, resets, level, scaled},
+	{"flux", ignore, resets, stated, scaled},
+	{"flux", dropped, keeps, level, scaled},
 }
 
 // A cell is one chart that one tool applies with one protection. It has a namespace with
@@ -106,7 +107,8 @@ func (o outcome) has(c cell, n int) bool {
 }
 
 // Autoscalers change the replicas before each upgrade. With the admission policy, no tool
-// resets them if the chart omits replicas, and a rebuild starts with the level.
+// resets them if the chart omits replicas, and a rebuild starts with the level. Before the
+// rebuild, doctor predicts the results of each cell.
 func TestCharts(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -115,6 +117,7 @@ func TestCharts(t *testing.T) {
 	for i := range *upgrades {
 		w.upgrade(t, i)
 	}
+	predicted := w.predictions(t)
 	w.rebuild(t)
 	w.change(t)
 	for _, c := range w.cells {
@@ -125,6 +128,9 @@ func TestCharts(t *testing.T) {
 		fmt.Printf("figure charts_%s_after_a_change_of_the_chart %d\n", figure, seen.changed)
 		if !seen.has(c, *upgrades) {
 			t.Errorf("%s: in %d upgrades it is %+v, want %+v", c.name(), *upgrades, seen, c.method)
+		}
+		if p := predicted[c.name()]; p.effect != c.effect || p.rebuilt != seen.rebuilt {
+			t.Errorf("%s: doctor predicts the effect %q and a rebuild with %d replicas, want %q and %d", c.name(), p.effect, p.rebuilt, c.effect, seen.rebuilt)
 		}
 	}
 }

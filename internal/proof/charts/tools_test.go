@@ -42,11 +42,11 @@ func (w *world) apply(t *testing.T, v values, rollback bool) map[cell]error {
 	w.refresh(t)
 	failed := map[cell]error{}
 	for _, c := range w.of("helm4", "helm3") {
-		args := []string{"upgrade", "--install", "web", filepath.Join(w.dir, "charts", w.chart(c)), "-f", filepath.Join(w.dir, "apps", c.name(), "values.yaml")}
+		args := append([]string{"upgrade", "--install", "web"}, w.options(c)...)
 		if rollback {
-			args = []string{"rollback", "web"}
+			args = []string{"rollback", "web", "--namespace", c.name()}
 		}
-		if err := helm.Run(t, w.ControlPlane, helm.Major(c.tool), append(args, "--namespace", c.name())...); err != nil {
+		if err := helm.Run(t, w.ControlPlane, helm.Major(c.tool), args...); err != nil {
 			failed[c] = err
 		}
 	}
@@ -64,6 +64,11 @@ func (w *world) apply(t *testing.T, v values, rollback bool) map[cell]error {
 		}
 	}
 	return failed
+}
+
+// options returns the chart, the values and the namespace of a cell of plain Helm.
+func (w *world) options(c cell) []string {
+	return []string{filepath.Join(w.dir, "charts", w.chart(c)), "-f", filepath.Join(w.dir, "apps", c.name(), "values.yaml"), "--namespace", c.name()}
 }
 
 // refresh makes Argo CD read the repository for all Applications.

@@ -98,7 +98,13 @@ func start(t *testing.T) *world {
 		id := workload.ID{Namespace: c.name(), Kind: workload.Deployment, Name: "web"}
 		changes = append(changes, checkpoint.Change{ID: id, To: checkpoint.Entry{Replicas: level, Min: 2, Max: 200}})
 	}
-	levels, _ := checkpoint.Merge(checkpoint.Tree{}, checkpoint.Site{Name: site, Cluster: site}, changes)
+	cluster := w.Kubectl(t, "", "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
+	tree, err := checkpoint.ParseTree(site, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	levels, _ := checkpoint.Merge(tree, checkpoint.Site{Name: site, Cluster: cluster}, changes)
+	checkpoint.List(tree, levels, nil)
 	for name, data := range levels {
 		w.files[name] = string(data)
 	}
