@@ -167,7 +167,7 @@ func (a application) origins() (all []origin) {
 		seen = []string{a.Status.Sync.Revision}
 	}
 	for i, s := range a.sources() {
-		o := origin{url: s.RepoURL, is: cmp.Or(place(s.RepoURL), "no repository"), revision: cmp.Or(s.TargetRevision, head), option: "targetRevision: %s"}
+		o := origin{url: s.RepoURL, is: cmp.Or(place(s.RepoURL), "no repository"), revision: cmp.Or(s.TargetRevision, head), fix: "set targetRevision: %s in the source of %s. " + orBranch}
 		if o.revision == head && i < len(seen) {
 			o.resolved = seen[i]
 		}

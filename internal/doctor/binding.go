@@ -62,9 +62,14 @@ type origin struct {
 	is       string // a URL or an object, as findings show it
 	url      string // "" if unknown
 	revision string // a branch, or another revision such as a tag
-	resolved string // the commit that HEAD resolved to; "" if unknown
-	option   string // the field of the source that sets the branch, as a format
+	resolved string // the commit that HEAD or an artifact was made from; "" if unknown
+	// artifact is true for an OCIRepository or a Bucket, which does not follow a branch.
+	artifact bool
+	fix      string // the remedy for another revision, as a format with the branch and the applier
 }
+
+// orBranch is the remedy if the source of an applier reads the correct branch.
+const orBranch = "If it reads the correct branch, set repository.branch in the configuration of gitlatch to that branch"
 
 // unbound returns a finding for the first condition that an applier does not meet,
 // without a workload. It returns nil if the applier meets every condition.
@@ -83,9 +88,13 @@ func (h Here) otherDestination(a applier) *Finding {
 
 func (h Here) otherRepository(a applier) *Finding {
 	const fix = "gitlatch doctor --url URL"
+	unknown := func(o origin) bool { return o.artifact && o.url == "" }
 	switch is := names(a.origins, func(o origin) string { return o.is }); {
 	case h.Repository == "":
 		return &Finding{OtherRepository, "", fmt.Sprintf("%s reads %s, but the configuration does not contain the URL at which the cluster reads the site's repository.", a.name, is), fix}
+	case slices.ContainsFunc(a.origins, unknown):
+		return &Finding{OtherRepository, "", fmt.Sprintf("%s reads %s, which does not show the commit of its files. The rules of this object do not count for the site.", a.name, is),
+			"read a GitRepository, or an OCIRepository that \"flux push artifact\" fills with --source and --revision"}
 	case !slices.ContainsFunc(a.origins, h.takes):
 		return &Finding{OtherRepository, "", fmt.Sprintf("%s reads %s, but the repository of the site is %s. The rules of this object do not count for the site.", a.name, is, place(h.Repository)),
 			"if both are the same repository, run: " + fix}
@@ -99,11 +108,11 @@ func (h Here) otherRevision(a applier) *Finding {
 		return nil
 	}
 	at := ""
-	if o := others[0]; o.resolved != "" {
+	if o := others[0]; o.resolved != "" && !o.artifact {
 		at = fmt.Sprintf(" (last resolved to %.12s, which is not the tip of the branch)", o.resolved)
 	}
 	return &Finding{OtherRevision, "", fmt.Sprintf("%s reads %s%s, but gitlatch writes to branch %s. The rules of this object do not count for the site.", a.name, names(others, func(o origin) string { return o.revision }), at, h.Branch),
-		fmt.Sprintf("set "+others[0].option+" in the source of %s. If it reads the correct branch, set repository.branch in the configuration of gitlatch to that branch", h.Branch, a.name)}
+		fmt.Sprintf(others[0].fix, h.Branch, a.name)}
 }
 
 func (Here) notReconciling(a applier) *Finding {
@@ -131,18 +140,23 @@ func (h Here) takes(o origin) bool {
 	return o.url != "" && h.Repository != "" && place(o.url) == place(h.Repository)
 }
 
-// follows reports whether an origin is at the site's branch, by name or through HEAD.
+// follows reports whether an origin is at the site's branch: by name, through HEAD, or as
+// an artifact of the branch's tip.
 func (h Here) follows(o origin) bool {
+	if o.artifact {
+		return o.resolved != "" && o.resolved == h.Tip
+	}
 	return strings.TrimPrefix(o.revision, "refs/heads/") == h.Branch || o.revision == head && (h.Tip == "" || o.resolved == h.Tip)
 }
 
 // head is the revision for the default branch of a repository.
 const head = "HEAD"
 
-// another reports whether an origin is certainly a repository other than the site's. Its
-// folders only share their names with folders of the site's repository.
+// another reports whether an origin is certainly a repository other than the site's, or an
+// artifact of another or an unknown commit. Its folders only share their names with folders
+// of the site's repository.
 func (h Here) another(o origin) bool {
-	return h.Repository != "" && o.url != "" && !h.takes(o)
+	return h.Repository != "" && (o.url != "" && !h.takes(o) || o.artifact && !h.follows(o))
 }
 
 func names(all []origin, name func(origin) string) string {

@@ -33,6 +33,8 @@ func Sources() []Source {
 			into(func(c *Cluster) *[]kustomization { return &c.kustomizations })},
 		{"gitrepositories.source.toolkit.fluxcd.io", "/apis/source.toolkit.fluxcd.io/v1", "gitrepositories", "GitRepository",
 			into(func(c *Cluster) *[]gitRepository { return &c.repositories })},
+		{"ocirepositories.source.toolkit.fluxcd.io", "/apis/source.toolkit.fluxcd.io/v1", "ocirepositories", "OCIRepository",
+			into(func(c *Cluster) *[]ociRepository { return &c.artifacts })},
 		{"helmreleases.helm.toolkit.fluxcd.io", "/apis/helm.toolkit.fluxcd.io/v2", "helmreleases", "HelmRelease",
 			into(func(c *Cluster) *[]helmRelease { return &c.releases })},
 		{"applications.argoproj.io", "/apis/argoproj.io/v1alpha1", "applications", "Application",
@@ -61,6 +63,7 @@ type Cluster struct {
 
 	kustomizations []kustomization
 	repositories   []gitRepository
+	artifacts      []ociRepository
 	releases       []helmRelease
 	applications   []application
 	policies       []admission.MutatingAdmissionPolicy

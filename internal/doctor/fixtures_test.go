@@ -49,7 +49,7 @@ var good = []string{"argocd", "flux", "admission"}
 
 // silent are the good fixtures, and the fixtures of a rollout without a finding. The
 // latter show doctor's report on the rollout.
-var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "argocd--brake-rule", "argocd--keda-brake-rule", "flux--merged", "flux--brake-rule", "flux--keda-brake-rule", "argocd--hub", "argocd--arn", "argocd--own-name", "argocd--hub-arn", "argocd--no-settings", "admission--chart", "admission--packed-chart", "not-built--ignored", "no-applier--own-line", "not-built--own-line", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
+var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "argocd--brake-rule", "argocd--keda-brake-rule", "flux--merged", "flux--artifact", "flux--brake-rule", "flux--keda-brake-rule", "argocd--hub", "argocd--arn", "argocd--own-name", "argocd--hub-arn", "argocd--no-settings", "admission--chart", "admission--packed-chart", "not-built--ignored", "no-applier--own-line", "not-built--own-line", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
 
 // A fixture is a case: its description, and files by name. Files below repo/ are in the
 // repository. declared lists its checkpoint entries. live lists the workloads, each with
@@ -119,11 +119,12 @@ func (f fixture) read(t *testing.T) doctor.Case {
 	t.Helper()
 	files := f.files(t)
 	repository := repomem.New(files)
-	c := doctor.Case{Site: f.site(), Here: here, Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), f, nil)}
 	tip, _, err := repository.Heads(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	f["cluster.yaml"] = strings.ReplaceAll(f["cluster.yaml"], "@sha1:TIP", "@sha1:"+tip)
+	c := doctor.Case{Site: f.site(), Here: here, Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), f, nil)}
 	c.Here.Tip = tip
 	if destination, ok := f["hub"]; ok {
 		c.Here.Hub = true

@@ -122,15 +122,18 @@ func (s sourceRef) in(of string) sourceRef {
 	return s
 }
 
-// origin returns the git source of a reference with its namespace. from is nil if the
-// source does not exist or is not a GitRepository.
+// origin returns the git source of a reference with its namespace. from is the result of
+// Cluster.repository.
 func (s sourceRef) origin(from *gitRepository) origin {
 	ref := s
-	o := origin{is: fmt.Sprintf("%s %s/%s", ref.Kind, ref.Namespace, ref.Name)}
+	o := origin{is: fmt.Sprintf("%s %s/%s", ref.Kind, ref.Namespace, ref.Name), artifact: slices.Contains([]string{"OCIRepository", "Bucket"}, ref.Kind)}
 	switch {
-	case from != nil:
+	case from != nil && from.Spec.URL != "":
 		o.is, o.url = place(from.Spec.URL)+" ("+o.is+")", from.Spec.URL
-		o.revision, o.option = from.revision(), "spec.ref: {branch: %s}"
+		o.revision, o.fix = from.revision(), "set spec.ref: {branch: %s} in the source of %s. "+orBranch
+		if from.artifact {
+			o.resolved, o.fix = from.pushed, "push the tip of branch %s with \"flux push artifact\" to the source of %s"
+		}
 	case ref.Kind == "GitRepository":
 		o.is += ", which does not exist"
 	}
@@ -138,8 +141,14 @@ func (s sourceRef) origin(from *gitRepository) origin {
 }
 
 // revision returns the branch of a source, or the commit, name, semver range or tag that
-// takes precedence. Flux uses the same order.
+// takes precedence. Flux uses the same order. An artifact has a commit only.
 func (r gitRepository) revision() string {
+	if r.artifact && r.pushed == "" {
+		return "an unknown commit"
+	}
+	if r.artifact {
+		return fmt.Sprintf("commit %.12s", r.pushed)
+	}
 	ref := r.Spec.Ref
 	other := first(
 		reason{ref.Commit != "", "commit " + ref.Commit},

@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // A gitRepository is a GitRepository of Flux, reduced to the fields that doctor reads.
@@ -27,6 +29,44 @@ type gitRepository struct {
 		} `json:"ref"`
 	} `json:"spec"`
 	Status fluxStatus `json:"status"`
+
+	// artifact is true for the repository that an OCIRepository was made from, and pushed
+	// is the commit, or "" if it is unknown.
+	artifact bool
+	pushed   string
+}
+
+// An ociRepository is an OCIRepository of Flux, reduced to the fields that doctor reads.
+type ociRepository struct {
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Spec     struct {
+		Suspend bool   `json:"suspend"`
+		Ignore  string `json:"ignore"`
+	} `json:"spec"`
+	Status struct {
+		fluxStatus
+		Artifact struct {
+			Metadata map[string]string `json:"metadata"` // the annotations of the artifact
+		} `json:"artifact"`
+	} `json:"status"`
+}
+
+// The annotations that "flux push artifact" sets: the URL of the repository, and the
+// revision, for example main@sha1:COMMIT.
+const (
+	annotationSource   = "org.opencontainers.image.source"
+	annotationRevision = "org.opencontainers.image.revision"
+)
+
+// repository returns the repository that the artifact was made from.
+func (r ociRepository) repository() *gitRepository {
+	made := gitRepository{Metadata: r.Metadata, Status: r.Status.fluxStatus, artifact: true}
+	made.Spec.URL = r.Status.Artifact.Metadata[annotationSource]
+	made.Spec.Suspend, made.Spec.Ignore = r.Spec.Suspend, r.Spec.Ignore
+	if _, commit, ok := strings.Cut(r.Status.Artifact.Metadata[annotationRevision], "@sha1:"); ok {
+		made.pushed = commit
+	}
+	return &made
 }
 
 // A source filters the files of a repository before a build. The zero value includes
@@ -39,18 +79,20 @@ type source struct {
 }
 
 // repository returns the source of a reference with its namespace, or nil if the source
-// does not exist or is not a GitRepository.
+// does not exist, or is another kind than a GitRepository or an OCIRepository.
 func (c Cluster) repository(ref sourceRef) *gitRepository {
-	for i, s := range c.repositories {
-		if ref.Kind == "GitRepository" && s.Metadata.Name == ref.Name && s.Metadata.Namespace == ref.Namespace {
-			return &c.repositories[i]
-		}
+	named := func(o metav1.ObjectMeta) bool { return o.Name == ref.Name && o.Namespace == ref.Namespace }
+	if git, ok := lists.First(c.repositories, func(r gitRepository) bool { return named(r.Metadata) }); ok && ref.Kind == "GitRepository" {
+		return &git
+	}
+	if oci, ok := lists.First(c.artifacts, func(r ociRepository) bool { return named(r.Metadata) }); ok && ref.Kind == "OCIRepository" {
+		return oci.repository()
 	}
 	return nil
 }
 
-// source returns the filter of the source with a reference. r is nil if the source does
-// not exist or is not a GitRepository.
+// source returns the filter of the source with a reference. r is nil if Cluster.repository
+// returns nil.
 func (r *gitRepository) source(ref sourceRef) source {
 	s := source{files: cmp.Or(ref.Kind, "GitRepository") == "GitRepository"}
 	if r != nil {

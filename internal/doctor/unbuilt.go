@@ -64,9 +64,10 @@ func (e *examination) reset(s *subject) bool {
 // itself.
 func (e *examination) hidden(s *subject, admitted bool) bool {
 	before := len(s.Lowers)
-	owners, _ := e.owners(s.ID)
+	owners, others := e.owners(s.ID)
 	owners = slices.DeleteFunc(owners, func(o owner) bool { return o.away })
-	for _, a := range append(lists.Map(owners, func(o owner) applier { return o.applier }), e.helm(*s)...) {
+	others = lists.Filter(others, applier.ofArtifact)
+	for _, a := range slices.Concat(lists.Map(owners, func(o owner) applier { return o.applier }), others, e.helm(*s)) {
 		if !e.fails(a, s.ID.Namespace) {
 			text, fix := a.unbuilt(e.Overlays)
 			e.lowers(s, NotBuilt, a.name, text+". The replicas that a rebuild starts these workloads with are unknown.", fix)
@@ -82,6 +83,12 @@ func (e *examination) hidden(s *subject, admitted bool) bool {
 			fmt.Sprintf("if %s in the repository contains the manifest, run \"gitlatch doctor --path FOLDER\". If another tool applies the workload and ignores %s, add \"NAMESPACE/KIND/NAME: REASON\" to %s", folder, s.pointer(), checkpoint.EvidencePath(e.Site)))
 	}
 	return len(s.Lowers) > before
+}
+
+// ofArtifact reports whether an applier reads an artifact, whose commit is not the tip of
+// the site's branch if the applier's build is not in the case.
+func (a applier) ofArtifact() bool {
+	return slices.ContainsFunc(a.origins, func(o origin) bool { return o.artifact })
 }
 
 // fails reports whether a build fails that belongs to an applier and includes the
