@@ -24,7 +24,9 @@ func (c *Cluster) client(kind workload.Kind, o workload.Object, data []byte) {
 	}
 	path := lists.Map(o.Replicas.Names(), func(name string) string { return "f:" + name })
 	written := lists.Filter(w.ManagedFields, func(m metav1.ManagedFieldsEntry) bool { return m.Manager == helmClient })
-	applied := slices.ContainsFunc(written, func(m metav1.ManagedFieldsEntry) bool { return m.Operation == metav1.ManagedFieldsOperationApply })
+	applied := slices.ContainsFunc(written, func(m metav1.ManagedFieldsEntry) bool {
+		return m.Operation == metav1.ManagedFieldsOperationApply
+	})
 	scaled := slices.ContainsFunc(w.ManagedFields, func(m metav1.ManagedFieldsEntry) bool {
 		return m.Subresource == "scale" && m.FieldsV1 != nil && workload.At(m.FieldsV1.GetRawBytes(), path...) != nil
 	})
