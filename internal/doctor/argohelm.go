@@ -57,7 +57,7 @@ func (a application) resolved(i int) string {
 	switch {
 	case i < len(seen.Revisions):
 		return seen.Revisions[i]
-	case i == 0 && len(a.sources()) == 1:
+	case i == 0:
 		return seen.Revision
 	}
 	return ""

@@ -38,28 +38,29 @@ func TestValuesOfAnApplication(t *testing.T) {
 		helm  string
 		start int32
 	}{
-		"the chart's":                        {"{}", 2},
-		"a file below the chart":             {"{valueFiles: [prod.yaml]}", 3},
-		"the last file":                      {"{valueFiles: [prod.yaml, eu.yaml]}", 4},
-		"a file from the root":               {"{valueFiles: [/values/prod.yaml]}", 5},
-		"a file above the chart":             {"{valueFiles: [../../values/prod.yaml]}", 5},
-		"a file outside of the repository":   {"{valueFiles: [../../../values/prod.yaml]}", 0},
-		"a file with a variable":             {"{valueFiles: [/values/$ARGOCD_APP_NAMESPACE/$ARGOCD_APP_NAME.yaml]}", 6},
-		"a file that is missing":             {"{valueFiles: [gone.yaml]}", 0},
-		"a file that may be missing":         {"{valueFiles: [prod.yaml, gone.yaml], ignoreMissingValueFiles: true}", 3},
-		"a file at an address":               {"{valueFiles: ['https://values.example.com/prod.yaml']}", 0},
-		"a pattern":                          {"{valueFiles: ['*.yaml']}", 0},
-		"values over a file":                 {"{valueFiles: [prod.yaml], values: 'count: 8'}", 8},
-		"an object in place of values":       {"{values: 'count: 8', valuesObject: {m: 1}}", 2},
-		"a parameter over values":            {"{valuesObject: {count: 8}, parameters: [{name: count, value: '6'}]}", 6},
-		"the last parameter":                 {"{parameters: [{name: count, value: '5'}, {name: count, value: '6'}]}", 6},
-		"a parameter that is a text":         {"{parameters: [{name: count, value: '6', forceString: true}]}", 7},
-		"a text over a parameter":            {"{parameters: [{name: count, value: '6', forceString: true}, {name: count, value: '6'}]}", 7},
-		"a parameter from a file":            {"{parameters: [{name: count, value: '6'}], fileParameters: [{name: count, path: count}]}", 7},
-		"values that are no YAML":            {"{values: '{'}", 0},
-		"a file that is a list":              {"{valueFiles: [values/list]}", 0},
-		"another name of the release":        {"{releaseName: other}", 0},
-		"a namespace that is not the tool's": {"{namespace: other}", 2},
+		"the chart's":                         {"{}", 2},
+		"a file below the chart":              {"{valueFiles: [prod.yaml]}", 3},
+		"the last file":                       {"{valueFiles: [prod.yaml, eu.yaml]}", 4},
+		"a file from the root":                {"{valueFiles: [/values/prod.yaml]}", 5},
+		"a file above the chart":              {"{valueFiles: [../../values/prod.yaml]}", 5},
+		"a file outside of the repository":    {"{valueFiles: [../../../values/prod.yaml]}", 0},
+		"a file with a variable":              {"{valueFiles: [/values/$ARGOCD_APP_NAMESPACE/$ARGOCD_APP_NAME.yaml]}", 6},
+		"a file that is missing":              {"{valueFiles: [gone.yaml]}", 0},
+		"a file that may be missing":          {"{valueFiles: [prod.yaml, gone.yaml], ignoreMissingValueFiles: true}", 3},
+		"a file at an address":                {"{valueFiles: ['https://values.example.com/prod.yaml']}", 0},
+		"an address, if files may be missing": {"{valueFiles: ['https://values.example.com/prod.yaml'], ignoreMissingValueFiles: true}", 0},
+		"a pattern":                           {"{valueFiles: ['*.yaml']}", 0},
+		"values over a file":                  {"{valueFiles: [prod.yaml], values: 'count: 8'}", 8},
+		"an object in place of values":        {"{values: 'count: 8', valuesObject: {m: 1}}", 2},
+		"a parameter over values":             {"{valuesObject: {count: 8}, parameters: [{name: count, value: '6'}]}", 6},
+		"the last parameter":                  {"{parameters: [{name: count, value: '5'}, {name: count, value: '6'}]}", 6},
+		"a parameter that is a text":          {"{parameters: [{name: count, value: '6', forceString: true}]}", 7},
+		"a text over a parameter":             {"{parameters: [{name: count, value: '6', forceString: true}, {name: count, value: '6'}]}", 7},
+		"a parameter from a file":             {"{parameters: [{name: count, value: '6'}], fileParameters: [{name: count, path: count}]}", 7},
+		"values that are no YAML":             {"{values: '{'}", 0},
+		"a file that is a list":               {"{valueFiles: [values/list]}", 0},
+		"another name of the release":         {"{releaseName: other}", 0},
+		"a namespace that is not the tool's":  {"{namespace: other}", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -69,6 +70,21 @@ func TestValuesOfAnApplication(t *testing.T) {
 				t.Errorf("want %d:\n%s", c.start, tell(r))
 			}
 		})
+	}
+}
+
+// Templates can depend on the cluster and on the release.
+func TestOptionsOfAnApplication(t *testing.T) {
+	t.Parallel()
+	for replicas, helm := range map[string]string{
+		".Capabilities.KubeVersion.Minor":                                 "{kubeVersion: 1.31.0}",
+		".Capabilities.APIVersions.Has \"example.com/v1\" | ternary 31 3": "{apiVersions: [example.com/v1]}",
+		"eq .Release.Namespace \"other\" | ternary 31 3":                  "{namespace: other}",
+	} {
+		f := application("shop/deployment/web", helm, shaped("Deployment", "", "  replicas: {{ "+replicas+" }}\n"))
+		if r := f.examine(t); r.Workloads[0].Start != 31 {
+			t.Errorf("%s: want 31:\n%s", helm, tell(r))
+		}
 	}
 }
 
@@ -103,6 +119,7 @@ func TestASourceOfValues(t *testing.T) {
 			t.Parallel()
 			f := application("shop/deployment/web", "{}", counted)
 			f["repo/values/prod.yaml"] = "count: 5\n"
+			f["repo/prod.yaml"] = "count: 6\n"
 			for name, text := range counted {
 				f["charts/web-1.0.0.tgz/"+name] = text
 			}
@@ -133,6 +150,7 @@ func TestValuesOfAHelmRelease(t *testing.T) {
 		"a quoted text at a path":        {chartSpec + "}}, valuesFrom: [{kind: ConfigMap, name: web, valuesKey: quoted, targetPath: count}]", 7},
 		"a Secret":                       {chartSpec + "}}, valuesFrom: [{kind: Secret, name: web}]", 8},
 		"an encrypted Secret":            {chartSpec + "}}, valuesFrom: [{kind: Secret, name: sealed}]", 0},
+		"an encrypted Secret at a path":  {chartSpec + "}}, valuesFrom: [{kind: Secret, name: sealed, targetPath: count}]", 0},
 		"a key that is missing":          {chartSpec + "}}, valuesFrom: [{kind: ConfigMap, name: web, valuesKey: gone}]", 0},
 		"a ConfigMap that is missing":    {chartSpec + "}}, valuesFrom: [{kind: ConfigMap, name: gone}]", 0},
 		"one that may be in the cluster": {chartSpec + "}}, valuesFrom: [{kind: ConfigMap, name: gone, optional: true}]", 0},
@@ -140,6 +158,7 @@ func TestValuesOfAHelmRelease(t *testing.T) {
 			9},
 		"another name":                            {chartSpec + "}}, releaseName: other", 0},
 		"another namespace":                       {chartSpec + "}}, targetNamespace: other", 0},
+		"another namespace, by its release":       {chartSpec + "}}, releaseName: web, targetNamespace: other", 0},
 		"another repository":                      {"chart: {spec: {chart: charts/web, sourceRef: {kind: GitRepository, name: other, namespace: flux-system}}}", 0},
 		"another cluster":                         {chartSpec + "}}, kubeConfig: {secretRef: {name: other}}", 0},
 		"a chart from elsewhere":                  {"chart: {spec: {chart: web, version: 2.0.0, sourceRef: {kind: HelmRepository, name: charts}}}", 0},
@@ -167,6 +186,21 @@ func TestValuesOfAHelmRelease(t *testing.T) {
 				t.Errorf("want %d:\n%s", c.start, tell(r))
 			}
 		})
+	}
+}
+
+// Flux shortens the name of a release to 53 letters, with a hash.
+func TestALongNameOfARelease(t *testing.T) {
+	t.Parallel()
+	const live = "shop/deployment/checkout-of-the-shop-in-the-region-of-fr-f16e0afb5c5f 10 1 20\n"
+	f := fixture{"live": live, "declared": live, "cluster.yaml": fleetSource +
+		"---\nkind: HelmRelease\nmetadata: {name: checkout-of-the-shop-in-the-region-of-frankfurt-for-customers-of-germany, namespace: shop}\n" +
+		"spec: {chart: {spec: {chart: charts/web, sourceRef: {kind: GitRepository, name: fleet, namespace: flux-system}}}}\n"}
+	for name, text := range counted {
+		f["repo/charts/web/"+name] = text
+	}
+	if r := f.examine(t); r.Workloads[0].Start != 2 {
+		t.Errorf("want 2:\n%s", tell(r))
 	}
 }
 

@@ -89,6 +89,7 @@ func TestFilesOfAChart(t *testing.T) {
 			nil, `its dependency db 1.0.0 is not in charts/. Run "helm dependency build", and commit charts/`},
 		"an ignored template": {map[string]string{"Chart.yaml": webChart, ".helmignore": "templates/old/\n*.bak\n",
 			"templates/old/a.yaml": "old: 1", "templates/b.yaml.bak": "bak: 1", "templates/c.yaml": "new: 1"}, []string{"new: 1", "!old", "!bak"}, ""},
+		"a hidden template":          {map[string]string{"Chart.yaml": webChart, "templates/.a.yaml": "hidden: 1"}, []string{"!hidden"}, ""},
 		"notes and tests of nothing": {map[string]string{"Chart.yaml": webChart, "templates/NOTES.txt": "a note", "templates/_a.tpl": "a: 1", "templates/b.yaml": " \n"}, []string{"!note", "!a: 1", "!b.yaml"}, ""},
 		"a library":                  {map[string]string{"Chart.yaml": webChart + "type: library\n"}, nil, "library"},
 		"another Kubernetes":         {map[string]string{"Chart.yaml": webChart + "kubeVersion: '<1.30.0'\n"}, nil, "requires Kubernetes <1.30.0, but the cluster runs v1.37"},
