@@ -48,10 +48,12 @@ test: ## Test everything, with a real control plane, Flux, Argo CD, Helm, Flagge
 	go test -json -p $(AT_ONCE) -timeout 60m ./internal/tick ./... | go run ./scripts/summary
 	@scripts/fuzz.sh 20s
 
+# Many short tests wait for git or for a lock, so more of them run at once than there are
+# processors.
 .PHONY: test-short
 test-short: ## Test what needs only Go and git, quickly
 	@scripts/need.sh short
-	go test -short -timeout 5m ./...
+	go test -short -parallel 8 -timeout 5m ./...
 
 .PHONY: fuzz
 fuzz: ## Fuzz every target for a time each, a few at once (FUZZTIME=10m; what is found is kept as a test)

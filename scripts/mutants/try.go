@@ -263,7 +263,7 @@ func (m *module) start(ctx context.Context, binary string, id int, r run, limit 
 		return "", 0, err
 	}
 	defer os.RemoveAll(temporary)
-	args := []string{"bash", "-c", limited, fmt.Sprint(int(limit.Seconds())), binary, "-test.v", "-test.failfast", "-test.timeout=10m"}
+	args := []string{"bash", "-c", limited, fmt.Sprint(int(limit.Seconds())), binary, "-test.v", "-test.failfast", "-test.parallel=8", "-test.timeout=10m"}
 	cmd := m.command(ctx, append(args, r.args...)...)
 	cmd.Dir = filepath.Join(m.root, r.folder)
 	flags := os.Getenv("GOFLAGS") + " -overlay=" + filepath.Join(dir, "overlay.json") // of tests that build programs
