@@ -160,7 +160,7 @@ func (r Rule) Judge(files []File, entries map[workload.ID]checkpoint.Entry) (all
 		for _, id := range slices.SortedFunc(maps.Keys(f.Marks), workload.Compare) {
 			m := Mark{File: f.Path, ID: id, Counts: f.Marks[id], Level: entries[id].Replicas}
 			m.Text = r.left(m)
-			if m.Text == "" && m.Behind() && !r.follows(f.Path, id, m.Counts) {
+			if m.Behind() && !r.follows(f.Path, id, m.Counts) {
 				m.Theirs = true
 				m.Text = fmt.Sprintf("a user wrote this number, and gitlatch does not change it: write %d to make it follow the checkpoint", m.Level)
 			}
