@@ -13,6 +13,16 @@ import (
 
 var errRead = errors.New("503 Service Unavailable")
 
+// unopened is a proposal with a change of a marker that the host did not open.
+var unopened = scene{"proposal not opened", func(w *world) {
+	w.Host, w.Propose = true, true
+	w.marks("shop/web 3")
+	w.scale("shop/web", 87)
+	w.ticks(1)
+	_, _ = w.Tick(func(t *tick.Tick) { t.Proposals = refuser{t.Proposals} })
+	w.Now = w.Now.Add(period)
+}}
+
 // TestAFailureOfEachRead fails each read of a tick from the repository and from the host of
 // proposals in turn. The tick reports the failure. Two calm ticks later the state equals the
 // state without a failure.
@@ -26,7 +36,7 @@ func TestAFailureOfEachRead(t *testing.T) {
 		w.Repository.Edit("clean up", w.Now, map[string][]byte{checkpoint.RecordPath(site, "shop"): nil})
 		w.Repository.Edit("elsewhere", w.Now, map[string][]byte{"app.yaml": []byte("y")})
 	}}
-	for _, s := range append(slices.Clone(scenes), removal) {
+	for _, s := range append(slices.Clone(scenes), removal, unopened) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			calm := newWorld(map[string]string{"gitlatch.yaml": latching})
@@ -156,5 +166,47 @@ func (r deleted) History(ctx context.Context, id, until string, limit int) ([]re
 	if id == r.head {
 		return nil, false, errRead
 	}
+	return r.Repository.History(ctx, id, until, limit)
+}
+
+// A tick needs the commit of a proposal more than once if a dead tick pushed it, but reads
+// it once.
+func TestTheCommitOfAProposalIsReadOnce(t *testing.T) {
+	t.Parallel()
+	seen := false
+	for effect := 1; !seen; effect++ {
+		w := newWorld(map[string]string{"gitlatch.yaml": latching})
+		w.Host, w.Propose = true, true
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.scale("shop/web", 180)
+		w.ticks(1)
+		w.KillBefore = effect
+		if _, err := w.Tick(); err == nil {
+			t.Fatal("no death left the commit of the proposal unknown")
+		}
+		w.KillBefore = 0
+		w.Now = w.Now.Add(period)
+		reads := map[string]int{}
+		if _, err := w.Tick(func(t *tick.Tick) { t.Repository = counting{t.Repository, reads} }); err != nil {
+			t.Fatal(err)
+		}
+		for id, n := range reads {
+			seen = true
+			if n != 1 {
+				t.Errorf("killed before effect %d, the next tick read commit %s %d times, want once", effect, id, n)
+			}
+		}
+	}
+}
+
+// counting is a repository that counts the reads of each commit's history.
+type counting struct {
+	repo.Repository
+	reads map[string]int
+}
+
+func (r counting) History(ctx context.Context, id, until string, limit int) ([]repo.LogEntry, bool, error) {
+	r.reads[id]++
 	return r.Repository.History(ctx, id, until, limit)
 }

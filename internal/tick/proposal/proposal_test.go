@@ -8,6 +8,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick/proposal"
@@ -108,5 +109,32 @@ func TestWhatPeopleAreAskedFor(t *testing.T) {
 	}
 	if all := proposal.Changes(latch.LatchesOf(map[workload.ID]latch.Latch{web: retires})); !slices.Equal(all, []checkpoint.Change{{ID: web, From: at(100)}}) {
 		t.Errorf("a retirement is proposed as %+v", all)
+	}
+}
+
+// A change can be of the replicas, of the rollout, or of both. The removal of an entry with
+// both counts as one of the replicas.
+func TestReadingsOfAChange(t *testing.T) {
+	t.Parallel()
+	rolling := checkpoint.Rollout{Milestone: 50}
+	scale, both, rollout := checkpoint.Entry{Replicas: 100}, checkpoint.Entry{Replicas: 200, Rollout: rolling}, checkpoint.Entry{Rollout: rolling}
+	for _, c := range []struct {
+		says     string
+		from, to checkpoint.Entry
+		want     []policy.Reading
+	}{
+		{"replicas", scale, checkpoint.Entry{Replicas: 200}, []policy.Reading{policy.ReadingScale}},
+		{"a rollout begins", scale, scale.WithRollout(rolling), []policy.Reading{policy.ReadingRollout}},
+		{"a rollout ends", both, both.WithRollout(checkpoint.Rollout{}), []policy.Reading{policy.ReadingRollout}},
+		{"replicas and a rollout", scale, both, []policy.Reading{policy.ReadingScale, policy.ReadingRollout}},
+		{"an entry without replicas", checkpoint.Entry{}, rollout, []policy.Reading{policy.ReadingRollout}},
+		{"its removal", rollout, checkpoint.Entry{}, []policy.Reading{policy.ReadingRollout}},
+		{"the removal of both", both, checkpoint.Entry{}, []policy.Reading{policy.ReadingScale}},
+	} {
+		change := checkpoint.Change{From: c.from, To: c.to}
+		got := lists.Map(proposal.Crossings([]checkpoint.Change{change}, nil), func(d policy.Decision) policy.Reading { return d.Reading })
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.says, got, c.want)
+		}
 	}
 }
