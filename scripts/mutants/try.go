@@ -213,7 +213,8 @@ func (m *module) test(ctx context.Context, dir string, id int, r run) (failed st
 }
 
 // limit returns the processor time for a run, which ends a mutant that never ends: 10 s, and
-// five times the time without a mutant. It prints a folder whose tests fail without one, for
+// five times the time of the original. It prints a folder whose tests fail with the original,
+// for example because they read source files that only the overlay has.
 // example because they read source files that only the overlay has.
 func (m *module) limit(ctx context.Context, r run) (time.Duration, error) {
 	used, known := m.used[r.folder]
