@@ -27,6 +27,7 @@ var unopened = scene{"proposal not opened", func(w *world) {
 // proposals in turn. The tick reports the failure. Two calm ticks later the state equals the
 // state without a failure.
 func TestAFailureOfEachRead(t *testing.T) {
+	first := scene{"first tick", func(*world) {}}
 	removal := scene{"entries removed", func(w *world) {
 		for _, name := range []string{"shop/web", "shop/api", "shop/jobs", "pay/ledger"} {
 			w.scale(name, 87)
@@ -36,7 +37,7 @@ func TestAFailureOfEachRead(t *testing.T) {
 		w.Repository.Edit("clean up", w.Now, map[string][]byte{checkpoint.RecordPath(site, "shop"): nil})
 		w.Repository.Edit("elsewhere", w.Now, map[string][]byte{"app.yaml": []byte("y")})
 	}}
-	for _, s := range append(slices.Clone(scenes), removal, unopened) {
+	for _, s := range append(slices.Clone(scenes), first, removal, unopened) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			calm := newWorld(map[string]string{"gitlatch.yaml": latching})
