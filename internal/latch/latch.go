@@ -145,13 +145,9 @@ func (l Latch) Settled(e checkpoint.Entry) Latch {
 		l.Declared = e
 		return l.withProposed(l.Proposal.WithRollout(e.Rollout))
 	}
-	merged := l.Proposed() == e && e != (checkpoint.Entry{}) && !l.Asked
 	was := l.Effective().Declared
 	l = l.Unproposed()
 	l.Declared = e
-	if merged {
-		return l
-	}
 	return l.started(was, e)
 }
 
