@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
@@ -99,5 +100,31 @@ func (w *world) isFrozen(t *testing.T, r tick.Report, whole bool) {
 	})
 	if entry := w.entries(t)[id("shop/worker/web")]; entry == (checkpoint.Entry{}) || frozen != whole {
 		t.Fatalf("entry %+v, decisions %v", entry, r.Decisions)
+	}
+}
+
+// A tick reports its changes in the order of workload.Compare, also the removals of entries
+// under the old name of a kind.
+func TestRemovalsOfARenamedKindAreInOrder(t *testing.T) {
+	t.Parallel()
+	const kinds = "kinds: [{apiVersion: example.com/v1, kind: Worker, resource: workers}]\n"
+	w := newWorld(map[string]string{"gitlatch.yaml": latching + kinds})
+	w.scale("pay/worker/web", 87)
+	w.scale("shop/web", 87)
+	w.ticks(3)
+	w.write(latching + strings.Replace(kinds, "workers", "workers, name: job", 1))
+	w.ticks(1)
+	delete(w.Fleet, id("pay/worker/web"))
+	w.scale("pay/job/web", 430)
+	w.scale("shop/web", 430)
+	w.ticks(1)
+	report, err := w.Tick()
+	must(t, err)
+	if report.Commit == nil {
+		t.Fatal("no commit")
+	}
+	changed := lists.Map(report.Commit.Changes, func(d policy.Decision) string { return d.ID.String() })
+	if want := []string{"pay/job/web", "pay/worker/web", "shop/deployment/web"}; !slices.Equal(changed, want) {
+		t.Errorf("changes of %v, want %v", changed, want)
 	}
 }
