@@ -2,6 +2,7 @@ package tick_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -81,5 +82,25 @@ func TestTheNoticeOfADeclinedProposal(t *testing.T) {
 		if err != nil || declined < 0 || !strings.Contains(report.Notices[declined].Text, want) {
 			t.Errorf("want %q, error %v, notices %v", want, err, report.Notices)
 		}
+	}
+}
+
+// A user made the branch of proposals from the base, whose tip is a commit of gitlatch. It
+// has no commit of another author, so the next tick proposes.
+func TestABranchOfProposalsThatIsAtTheBase(t *testing.T) {
+	t.Parallel()
+	w := newWorld(map[string]string{"gitlatch.yaml": latching})
+	w.scale("shop/web", 87)
+	w.ticks(3)
+	base, _, err := w.Repository.Heads(t.Context())
+	must(t, err)
+	w.Host, w.Propose = true, true
+	w.Repository.Point("gitlatch/"+site, base)
+	w.scale("shop/web", 187)
+	w.ticks(1)
+	report, err := w.Tick()
+	must(t, errors.Join(err, report.Err()))
+	if open := w.openProposal(); open == nil || open.Head == base {
+		t.Errorf("the proposal is %+v", open)
 	}
 }
