@@ -24,13 +24,19 @@ const (
 )
 
 // A way is an admission policy and a binding that gives it checkpoint files as
-// parameters.
+// parameters. kyverno is true for a policy of Kyverno, see mutatingPolicy.
 type way struct {
 	policy  admission.MutatingAdmissionPolicy
 	binding admission.MutatingAdmissionPolicyBinding
+	kyverno bool
 }
 
-func (w way) name() string { return "MutatingAdmissionPolicy " + w.policy.Name }
+func (w way) name() string {
+	if w.kyverno {
+		return "MutatingPolicy " + w.policy.Name
+	}
+	return "MutatingAdmissionPolicy " + w.policy.Name
+}
 
 // ways returns the policies that read checkpoint files, once for each binding.
 func (c Cluster) ways() []way {
@@ -41,11 +47,24 @@ func (c Cluster) ways() []way {
 		}
 		for _, b := range c.bindings {
 			if ref := b.Spec.ParamRef; b.Spec.PolicyName == p.Name && ref != nil && ref.Name == recordName && ref.Namespace == "" {
-				found = append(found, way{p, b})
+				found = append(found, way{policy: p, binding: b})
 			}
 		}
 	}
+	for _, p := range c.kyverno {
+		if w, ok := p.way(); ok {
+			found = append(found, w)
+		}
+	}
 	return found
+}
+
+// fails returns the main cause for which the policy fails.
+func (w way) fails() string {
+	if w.kyverno {
+		return "Kyverno is down"
+	}
+	return "the policy cannot read a checkpoint file"
 }
 
 // changes reports whether a mutation of the policy mentions a field.
@@ -76,7 +95,7 @@ func (w way) onlyCreation() bool {
 // workload in its checkpoint file.
 func (w way) covers(s subject, namespace map[string]string) bool {
 	all, narrowed := w.policy.Spec.MatchConstraints, w.binding.Spec.MatchResources
-	return all != nil && w.finds(s) && len(all.ResourceRules) > 0 && matches(all, s, namespace) &&
+	return all != nil && w.finds(s) && !(w.kyverno && slices.Contains(skips, s.ID.Namespace)) && len(all.ResourceRules) > 0 && matches(all, s, namespace) &&
 		(narrowed == nil || matches(narrowed, s, namespace))
 }
 
@@ -108,7 +127,7 @@ func selects(s *metav1.LabelSelector, of map[string]string) bool {
 // that also act on live workloads.
 func (e *examination) changes(s subject, field string, created bool) (way, bool) {
 	return lists.First(e.Cluster.ways(), func(w way) bool {
-		return w.changes(field) && w.onlyCreation() == created && !(created && e.old()) && w.covers(s, e.Cluster.labels(s.ID.Namespace))
+		return w.changes(field) && w.onlyCreation() == created && !(created && e.old(w)) && w.covers(s, e.Cluster.labels(s.ID.Namespace))
 	})
 }
 
@@ -116,7 +135,10 @@ func (e *examination) changes(s subject, field string, created bool) (way, bool)
 // creation.
 func (e *examination) admits(s subject) (way, bool) { return e.changes(s, "replicas", true) }
 
-func (e *examination) old() bool { return e.Cluster.Minor > 0 && e.Cluster.Minor < since }
+// old reports whether the API server is too old for a MutatingAdmissionPolicy.
+func (e *examination) old(w way) bool {
+	return !w.kyverno && e.Cluster.Minor > 0 && e.Cluster.Minor < since
+}
 
 // ways reports problems of the policies themselves, independent of workloads.
 func (e *examination) ways() {
@@ -127,11 +149,11 @@ func (e *examination) ways() {
 			text  string
 			fix   string
 		}{
-			{e.old(), ServerTooOld, fmt.Sprintf("The API server runs Kubernetes 1.%d. Before Kubernetes 1.%d, this policy acts only if the feature gate MutatingAdmissionPolicy is on. \"gitlatch doctor\" cannot read feature gates, so the policy does not count as a rule.", e.Cluster.Minor, since),
+			{e.old(w), ServerTooOld, fmt.Sprintf("The API server runs Kubernetes 1.%d. Before Kubernetes 1.%d, this policy acts only if the feature gate MutatingAdmissionPolicy is on. \"gitlatch doctor\" cannot read feature gates, so the policy does not count as a rule.", e.Cluster.Minor, since),
 				"add the ignore rule that \"gitlatch render argocd\" or \"gitlatch render flux\" prints, or upgrade the cluster"},
 			{w.changes("replicas") && !w.onlyCreation(), PolicyOnUpdate, "The policy matches operations other than CREATE, so it changes live workloads.",
 				"set operations: [CREATE] in each entry of spec.matchConstraints.resourceRules of " + w.name()},
-			{ptr.Deref(w.policy.Spec.FailurePolicy, admission.Fail) != admission.Ignore, FailsClosed, "The policy has failurePolicy: Fail. If the policy cannot read a checkpoint file, the API server refuses to create workloads, even during a rebuild.",
+			{ptr.Deref(w.policy.Spec.FailurePolicy, admission.Fail) != admission.Ignore, FailsClosed, "The policy has failurePolicy: Fail. If " + w.fails() + ", the API server refuses to create workloads, even during a rebuild.",
 				"set spec.failurePolicy: Ignore in " + w.name()},
 			{ptr.Deref(w.binding.Spec.ParamRef.ParameterNotFoundAction, admission.DenyAction) != admission.AllowAction, FailsClosed,
 				fmt.Sprintf("The binding %s has parameterNotFoundAction: Deny. The API server refuses to create workloads in a namespace without a checkpoint file.", w.binding.Name),

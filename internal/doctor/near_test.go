@@ -19,6 +19,9 @@ func TestOneEditAway(t *testing.T) {
 
 		bound     = "-    namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [shop]}]}\n+    "
 		constrain = "-  matchConstraints:\n+  matchConstraints:\n+    "
+		kyverno   = "admission--kyverno"
+		raised    = "admission: MutatingPolicy set-replicas acts on creation alone"
+		file      = "dyn(resource.Get('v1', 'configmaps', request.namespace, 'gitlatch-checkpoint'))"
 		ref       = "-  paramRef: {name: gitlatch-checkpoint, parameterNotFoundAction: Allow}\n+  paramRef: "
 		rules     = "-    - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments, statefulsets]}\n+    - "
 		fluxRule  = "-spec: {path: ./apps/shop}\n+spec: {path: ./apps/shop, sourceRef: {kind: GitRepository, name: fleet}, ignore: [{paths: [/spec/replicas]}]}\n+status: {observedGeneration: 1, conditions: [{type: Ready, status: \"True\"}]}\n+---\n+" + fleetSource
@@ -56,6 +59,13 @@ func TestOneEditAway(t *testing.T) {
 		"the record of another namespace": {"admission", "repo/checkpoints/prod/kustomization.yaml", "-resources: [shop/checkpoint.yaml]\n+resources: [pay/checkpoint.yaml]\n",
 			fixture{"declared": "shop/deployment/web 200 3 500\npay/deployment/api 5 1 9\n"}, policy, 1, []doctor.Trap{doctor.ComponentMissing, doctor.RecordNotApplied}},
 		"a namespace that the list leaves out": {"admission", "", "", fixture{"declared": "shop/deployment/web 200 3 500\nold/deployment/api 5 1 9\n"}, policy, 200, nil},
+		"in Kyverno, and not accepted":         {kyverno, "cluster.yaml", "-status: {conditionStatus: {ready: true}}\n+status: {conditionStatus: {ready: false}}\n", nil, "", 1, lost},
+		"in Kyverno, under conditions":         {kyverno, "cluster.yaml", "-  failurePolicy: Ignore\n+  failurePolicy: Ignore\n+  matchConditions: [{name: web, expression: object.metadata.name == 'web'}]\n", nil, "", 1, lost},
+		"in Kyverno, of live objects":          {kyverno, "cluster.yaml", "-  failurePolicy: Ignore\n+  failurePolicy: Ignore\n+  evaluation: {mutateExisting: {enabled: true}}\n", nil, "", 1, lost},
+		"in Kyverno, of targets":               {kyverno, "cluster.yaml", "-  failurePolicy: Ignore\n+  failurePolicy: Ignore\n+  targetMatchConstraints: {resourceRules: []}\n", nil, "", 1, lost},
+		"in Kyverno, from elsewhere":           {kyverno, "cluster.yaml", "-    expression: " + file + "\n+    expression: " + strings.Replace(file, "request.namespace", "'shop'", 1) + "\n", nil, "", 1, lost},
+		"in Kyverno, of other namespaces":      {kyverno, "cluster.yaml", constrain + "namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: pay}}\n", nil, "", 1, lost},
+		"in Kyverno, of its namespace":         {kyverno, "cluster.yaml", constrain + "namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}\n", nil, raised, 200, nil},
 		"two that keep it": {"flux", "", "", fixture{"cluster.yaml": read(t, "flux")["cluster.yaml"] + "---\n" + strings.ReplaceAll(read(t, "argocd")["cluster.yaml"], "path: clusters", "path: ./clusters")},
 			flux + "; " + argo, 200, nil},
 		"its base built as well":         {"flux", "", "", fixture{"paths": "apps/shop", "live": owned}, flux, 200, nil},

@@ -44,6 +44,8 @@ func exampleOf(t *testing.T, way string, objects ...string) fixture {
 func TestTheWaysThatShipAreGood(t *testing.T) {
 	t.Parallel()
 	admission := string(ways.Admission(place)) + "\n---\n" + string(ways.Images(place))
+	inKyverno := place
+	inKyverno.Kyverno = true
 	steps := file(t, filepath.Join(gitopsFolder, "admission/example/flux/prod-eu.yaml"))
 	application := file(t, filepath.Join(gitopsFolder, "admission/example/argocd/prod-eu.yaml"))
 	const policy = "MutatingAdmissionPolicy gitlatch-replicas"
@@ -56,6 +58,8 @@ func TestTheWaysThatShipAreGood(t *testing.T) {
 		"flux":   {exampleOf(t, "flux", strings.Replace(string(ways.Flux(place)), "\n---\n", "\n"+ready+"---\n", 1)+ready), "flux: Kustomization flux-system/prod-eu ignores /spec/replicas", place.Path},
 		"admission by Flux": {exampleOf(t, "admission", admission, steps),
 			"admission: " + policy + " acts on creation alone", policy},
+		"Kyverno by Flux": {exampleOf(t, "admission", string(ways.Admission(inKyverno))+"status: {conditionStatus: {ready: true}}\n", steps),
+			"admission: MutatingPolicy gitlatch-replicas acts on creation alone", "MutatingPolicy gitlatch-replicas"},
 		"admission by Argo CD": {exampleOf(t, "admission", admission, application+"status: {sync: {status: Synced}}\n"),
 			"admission: " + policy + " acts on creation alone", policy},
 	} {

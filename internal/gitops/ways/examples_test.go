@@ -64,6 +64,7 @@ func rendered(t *testing.T) map[string]string {
 		"flux/prod-eu.yaml":                                         string(ways.Flux(example)),
 		"flux/example/flux/prod-eu.yaml":                            string(ways.Flux(example)),
 		"admission/policy.yaml":                                     string(ways.Admission(example)),
+		"admission/kyverno.yaml":                                    string(ways.Admission(kyvernos(example))),
 		"admission/images.yaml":                                     string(ways.Images(example)),
 		"admission/writers.yaml":                                    string(ways.Writers(example)),
 		"admission/example/clusters/prod-eu/before/writers.yaml":    string(ways.Writers(example)),

@@ -71,9 +71,12 @@ func (p *process) cpu() time.Duration {
 	return time.Duration(ticks) * 10 * time.Millisecond
 }
 
-// stop kills the full group at once. Nothing in it is needed later, and the log then
-// ends with the test, not with an orderly shutdown.
+// stop kills the full group at once, if it still runs. Nothing in it is needed later, and
+// the log then ends with the test, not with an orderly shutdown.
 func (p *process) stop() {
+	if p.ended() != nil {
+		return // another process may have its number by now
+	}
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 	<-p.done
 }
