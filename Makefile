@@ -88,6 +88,12 @@ keda: ## Test ScaledObjects with a real KEDA, from the sample to the release of 
 	@scripts/keda/build.sh >/dev/null
 	go test -count=1 -timeout 30m -run '^TestKEDA$$' ./internal/restore/cluster -keda
 
+.PHONY: kyverno
+kyverno: ## Test the admission policy for clusters below Kubernetes 1.36 with a real Kyverno (the first build takes 20 minutes)
+	@scripts/controlplane/build.sh >/dev/null
+	@scripts/kyverno/build.sh >/dev/null
+	go test -count=1 -timeout 30m -run 'Kyverno$$' ./internal/gitops/ways -kyverno
+
 .PHONY: fit
 fit: ## Compare the answers whether a rebuild fits with Karpenter's scheduler and a real kube-scheduler, on 200 random fleets (FLEETS=160: with Karpenter, and a quarter as many without; SEED=1: the first seed, printed and drawn by default)
 	@scripts/controlplane/build.sh >/dev/null

@@ -2,15 +2,20 @@ package ways_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/gitlatch/gitlatch/internal/docs"
 	"github.com/gitlatch/gitlatch/internal/gitops/ways"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/kyverno"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
+
+// The build of Kyverno takes 10 minutes, so its tests need -kyverno, as in make kyverno.
+var withKyverno = flag.Bool("kyverno", false, "run the tests of a real Kyverno")
 
 // kyvernos returns the place with the policy of Kyverno.
 func kyvernos(place ways.Place) ways.Place {
@@ -18,10 +23,20 @@ func kyvernos(place ways.Place) ways.Place {
 	return place
 }
 
+// installed returns a control plane with a Kyverno that is not started.
+func installed(t *testing.T) (*controlplane.ControlPlane, *kyverno.Kyverno) {
+	t.Helper()
+	cp := controlplane.Start(t, controlplane.Options{})
+	return cp, kyverno.Install(t, cp)
+}
+
 // The policy of Kyverno passes the tests of the admission policy.
 func TestKyverno(t *testing.T) {
 	t.Parallel()
-	cp := controlplane.Start(t, controlplane.Options{})
+	if !*withKyverno {
+		return
+	}
+	cp, k := installed(t)
 	kinds := []workload.Kind{workload.ArgoRollout, "crew", "squad"}
 	for _, kind := range append(kinds, "pool") {
 		o, _ := named.Object(kind)
@@ -29,7 +44,9 @@ func TestKyverno(t *testing.T) {
 	}
 	place := kyvernos(example)
 	place.Kinds = named
-	k := kyverno.Install(t, cp)
+	if says := "Kyverno " + strings.TrimPrefix(k.Version, "v"); !strings.Contains(docs.Text("kyverno"), says) {
+		t.Errorf("the page kyverno.md does not name %s", says)
+	}
 	k.Start(t)
 	cp.Apply(t, string(ways.Admission(place)), namespaceOf("probe"), record("probe", `deployment.web: "7"`, `rollout.web: "7"`, `crew.web: "7"`, `squad.web: "7"`))
 	acts(t, cp, "probe", "web", "7 app:1")
@@ -88,8 +105,10 @@ func leavesSystems(t *testing.T, cp *controlplane.ControlPlane) {
 // Fail are refused. A started Kyverno raises new workloads again, and no old ones.
 func TestARestartOfKyverno(t *testing.T) {
 	t.Parallel()
-	cp := controlplane.Start(t, controlplane.Options{})
-	k := kyverno.Install(t, cp)
+	if !*withKyverno {
+		return
+	}
+	cp, k := installed(t)
 	stop := k.Start(t)
 	policy := string(ways.Admission(kyvernos(example)))
 	var lines []string
