@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	admission "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 )
@@ -22,21 +23,33 @@ type mutatingPolicy struct {
 	Metadata metav1.ObjectMeta
 	Spec     struct {
 		admission.MutatingAdmissionPolicySpec
-		Evaluation             json.RawMessage
+		Evaluation struct {
+			Mode                      string
+			Admission, MutateExisting struct{ Enabled *bool }
+		}
 		TargetMatchConstraints json.RawMessage
 	}
-	Status struct{ ConditionStatus struct{ Ready bool } }
+	Status struct {
+		ConditionStatus struct{ Conditions []metav1.Condition }
+	}
+}
+
+// acts reports whether Kyverno applies the policy to each object that it matches, and to
+// no live object of its own accord.
+func (p mutatingPolicy) acts() bool {
+	s := p.Spec
+	return meta.IsStatusConditionTrue(p.Status.ConditionStatus.Conditions, "WebhookConfigured") &&
+		s.TargetMatchConstraints == nil && len(s.MatchConditions) == 0 && (s.Evaluation.Mode == "" || s.Evaluation.Mode == "Kubernetes") &&
+		ptr.Deref(s.Evaluation.Admission.Enabled, true) && !ptr.Deref(s.Evaluation.MutateExisting.Enabled, false)
 }
 
 // way returns the policy in the form of an admission policy and its binding. It reports
-// false for a policy that Kyverno has not accepted, for one that does not read checkpoint
-// files, and for one with fields that gitlatch does not render.
+// false for a policy that does not act, or does not read checkpoint files as gitlatch's
+// policy does.
 func (p mutatingPolicy) way() (way, bool) {
-	s := p.Spec
-	isOurs := p.Status.ConditionStatus.Ready && s.Evaluation == nil && s.TargetMatchConstraints == nil && len(s.MatchConditions) == 0 &&
-		slices.ContainsFunc(s.Variables, func(v admission.Variable) bool { return v.Expression == reads })
+	isOurs := slices.ContainsFunc(p.Spec.Variables, func(v admission.Variable) bool { return v.Expression == reads })
 	w := way{kyverno: true}
-	w.policy.Name, w.policy.Spec = p.Metadata.Name, s.MutatingAdmissionPolicySpec
+	w.policy.Name, w.policy.Spec = p.Metadata.Name, p.Spec.MutatingAdmissionPolicySpec
 	w.binding.Spec.ParamRef = &admission.ParamRef{ParameterNotFoundAction: ptr.To(admission.AllowAction)}
-	return w, isOurs
+	return w, isOurs && p.acts()
 }

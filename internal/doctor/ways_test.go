@@ -58,7 +58,7 @@ func TestTheWaysThatShipAreGood(t *testing.T) {
 		"flux":   {exampleOf(t, "flux", strings.Replace(string(ways.Flux(place)), "\n---\n", "\n"+ready+"---\n", 1)+ready), "flux: Kustomization flux-system/prod-eu ignores /spec/replicas", place.Path},
 		"admission by Flux": {exampleOf(t, "admission", admission, steps),
 			"admission: " + policy + " acts on creation alone", policy},
-		"Kyverno by Flux": {exampleOf(t, "admission", string(ways.Admission(inKyverno))+"status: {conditionStatus: {ready: true}}\n", steps),
+		"Kyverno by Flux": {exampleOf(t, "admission", string(ways.Admission(inKyverno))+"status: {conditionStatus: {conditions: [{type: WebhookConfigured, status: 'True'}]}}\n", steps),
 			"admission: MutatingPolicy gitlatch-replicas acts on creation alone", "MutatingPolicy gitlatch-replicas"},
 		"admission by Argo CD": {exampleOf(t, "admission", admission, application+"status: {sync: {status: Synced}}\n"),
 			"admission: " + policy + " acts on creation alone", policy},

@@ -49,6 +49,7 @@ func TestKyverno(t *testing.T) {
 	}
 	k.Start(t)
 	cp.Apply(t, string(ways.Admission(place)), namespaceOf("probe"), record("probe", `deployment.web: "7"`, `rollout.web: "7"`, `crew.web: "7"`, `squad.web: "7"`))
+	cp.Kubectl(t, "", "wait", `--for=jsonpath={.status.conditionStatus.conditions[?(@.type=="WebhookConfigured")].status}=True`, "mutatingpolicy/gitlatch-replicas", "--timeout=280s")
 	acts(t, cp, "probe", "web", "7 app:1")
 	for _, kind := range kinds {
 		eventuallyCreated(t, cp, manifest(kind, "probe", "web", ""), "7")
