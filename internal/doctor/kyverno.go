@@ -10,8 +10,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// reads is the expression with which gitlatch's policy for Kyverno reads a checkpoint
-// file. doctor recognizes the policy by it.
+// reads is an expression in gitlatch's policy for Kyverno, which reads a checkpoint file.
+// doctor recognizes the policy by this expression.
 const reads = "dyn(resource.Get('v1', 'configmaps', request.namespace, '" + recordName + "'))"
 
 // skips are the namespaces that Kyverno's own configuration excludes from policies.
@@ -34,8 +34,8 @@ type mutatingPolicy struct {
 	}
 }
 
-// acts reports whether Kyverno applies the policy to each object that it matches, and to
-// no live object of its own accord.
+// acts reports whether Kyverno applies the policy to each request that it matches, and
+// does not also apply the policy to live objects.
 func (p mutatingPolicy) acts() bool {
 	s := p.Spec
 	return meta.IsStatusConditionTrue(p.Status.ConditionStatus.Conditions, "WebhookConfigured") &&

@@ -24,7 +24,8 @@ type Kyverno struct {
 	cp        *controlplane.ControlPlane
 	bin       string
 	variables []string
-	webhooks  string // the address of its webhooks
+	// The addresses of its webhooks and of its metrics.
+	webhooks, metrics string
 }
 
 // Install installs Kyverno without starting it. If it cannot be built, the test is
@@ -40,7 +41,8 @@ func Install(t testing.TB, cp *controlplane.ControlPlane) *Kyverno {
 	}
 	cp.Apply(t, manifests...)
 	cp.Established(t)
-	return &Kyverno{Version: strings.TrimSpace(read(t, filepath.Join(bin, "version"))), cp: cp, bin: bin, webhooks: controlplane.Ports(t, 1)[0],
+	free := controlplane.Ports(t, 2)
+	return &Kyverno{Version: strings.TrimSpace(read(t, filepath.Join(bin, "version"))), cp: cp, bin: bin, webhooks: free[0], metrics: free[1],
 		variables: []string{"KYVERNO_NAMESPACE=kyverno", "KYVERNO_SERVICEACCOUNT_NAME=kyverno-admission-controller", "KYVERNO_ROLE_NAME=kyverno:admission-controller",
 			"KYVERNO_DEPLOYMENT=kyverno-admission-controller", "KYVERNO_POD_NAME=kyverno", "KYVERNO_SVC=kyverno-svc",
 			"INIT_CONFIG=kyverno", "METRICS_CONFIG=kyverno-metrics", "HOME=" + t.TempDir()}}
@@ -50,17 +52,15 @@ func Install(t testing.TB, cp *controlplane.ControlPlane) *Kyverno {
 // wait until the webhooks answer. The admission controller ends when the test ends.
 func (k *Kyverno) Start(t testing.TB) (stop func()) {
 	t.Helper()
-	host, port, err := net.SplitHostPort(k.webhooks)
-	if err != nil {
-		t.Fatalf("start Kyverno: %v", err)
-	}
+	host, webhooks, _ := net.SplitHostPort(k.webhooks)
+	_, metrics, _ := net.SplitHostPort(k.metrics)
 	const pair = "kyverno-svc.kyverno.svc.kyverno-tls-"
-	return k.cp.Run(t, "", k.variables, filepath.Join(k.bin, "kyverno"),
-		"--kubeconfig="+k.cp.KubeconfigAs(t, User, "system:serviceaccounts", "system:serviceaccounts:kyverno"), "--serverIP="+k.webhooks, "--webhookServerHost="+host, "--webhookServerPort="+port,
+	return k.cp.Run(t, "http://"+k.metrics+"/metrics", k.variables, filepath.Join(k.bin, "kyverno"),
+		"--kubeconfig="+k.cp.KubeconfigAs(t, User, "system:serviceaccounts", "system:serviceaccounts:kyverno"), "--serverIP="+k.webhooks, "--webhookServerHost="+host, "--webhookServerPort="+webhooks,
 		"--caSecretName="+pair+"ca", "--tlsSecretName="+pair+"pair", "--tlsKeyAlgorithm=ECDSA",
 		"--backgroundServiceAccountName=system:serviceaccount:kyverno:kyverno-background-controller",
 		"--reportsServiceAccountName=system:serviceaccount:kyverno:kyverno-reports-controller",
-		"--disableMetrics", "--controllerRuntimeMetricsAddress=0", "--omitEvents=PolicyApplied,PolicySkipped")
+		"--metricsHost="+host, "--metricsPort="+metrics, "--controllerRuntimeMetricsAddress=0", "--omitEvents=PolicyApplied,PolicySkipped")
 }
 
 func read(t testing.TB, file string) string {
