@@ -94,8 +94,11 @@ func (w way) onlyCreation() bool {
 // covers reports whether the policy matches the creation of a workload and can find the
 // workload in its checkpoint file.
 func (w way) covers(s subject, namespace map[string]string) bool {
+	if w.kyverno && slices.Contains(skips, s.ID.Namespace) {
+		return false
+	}
 	all, narrowed := w.policy.Spec.MatchConstraints, w.binding.Spec.MatchResources
-	return all != nil && w.finds(s) && !(w.kyverno && slices.Contains(skips, s.ID.Namespace)) && len(all.ResourceRules) > 0 && matches(all, s, namespace) &&
+	return all != nil && w.finds(s) && len(all.ResourceRules) > 0 && matches(all, s, namespace) &&
 		(narrowed == nil || matches(narrowed, s, namespace))
 }
 
