@@ -139,3 +139,19 @@ func TestOneEditAway(t *testing.T) {
 		t.Errorf("a policy on all operations: %s", tell(r))
 	}
 }
+
+// Kyverno's own configuration excludes some namespaces from policies.
+func TestKyvernoActsInNoNamespaceOfASystem(t *testing.T) {
+	t.Parallel()
+	for namespace, want := range map[string]string{
+		"pay": "admission: MutatingPolicy set-replicas acts on creation alone", "kube-system": "", "kube-public": "", "kube-node-lease": "", "kyverno": "",
+	} {
+		f := read(t, "admission--kyverno")
+		for _, name := range []string{"live", "declared", "repo/apps/shop/web.yaml", "repo/checkpoints/prod/kustomization.yaml"} {
+			f[name] = strings.ReplaceAll(f[name], "shop", namespace)
+		}
+		if r := f.examine(t); len(r.Workloads) != 1 || r.Workloads[0].Inert.Line() != want {
+			t.Errorf("in %s, want inert by %q:\n%s", namespace, want, tell(r))
+		}
+	}
+}
