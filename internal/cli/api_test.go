@@ -18,6 +18,7 @@ import (
 type api struct {
 	*httptest.Server
 	uid       string           // of kube-system
+	minor     string           // of its version
 	workloads map[string]*pods // by namespace/kind/name
 	refuse    map[string]int   // statuses, by the resource or the path that they answer for
 	says      string           // text in the answer to a refused request
@@ -44,7 +45,7 @@ type rolls struct {
 
 func newAPI(t *testing.T) *api {
 	t.Helper()
-	a := &api{uid: "1f0c-blue", refuse: map[string]int{}, workloads: map[string]*pods{
+	a := &api{uid: "1f0c-blue", minor: "37", refuse: map[string]int{}, workloads: map[string]*pods{
 		"kube-system/deployment/dns": {desired: 2, ready: 2, least: 2, most: 4},
 		"pay/statefulset/ledger":     {desired: 3, ready: 3, least: 2, most: 9},
 		"shop/deployment/api":        {desired: 45, ready: 45, least: 2, most: 300},
@@ -81,7 +82,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "horizontalpodautoscalers":
 		answer = map[string]any{"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscalerList", "items": a.autoscalers()}
 	case "version":
-		answer = map[string]any{"major": "1", "minor": "37"}
+		answer = map[string]any{"major": "1", "minor": a.minor}
 	case "priorityclasses":
 		answer = map[string]any{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClassList", "items": []any{}}
 	case "scale":

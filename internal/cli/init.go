@@ -14,9 +14,12 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/drill/open"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -142,7 +145,7 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 	if err != nil {
 		return fmt.Errorf("init: %w", err)
 	}
-	b.next = i.next(b.Commit, c, files, namespaces, latches)
+	b.next = i.next(b.Commit, c, files, namespaces, latches, old(ctx, from))
 	return i.output.write(env, b)
 }
 
@@ -162,9 +165,26 @@ func firstMessage(site string, files map[string][]byte) string {
 		site, strings.Join(slices.Sorted(maps.Keys(files)), "\n"), site)
 }
 
+// old reports whether the API server runs a version without admission policies. It is
+// false if the version is unknown.
+func old(ctx context.Context, from *wiring.Opener) bool {
+	objects, _, err := open.Objects(ctx, from)
+	if err != nil {
+		return false
+	}
+	minor, err := objects.Minor(ctx)
+	return err == nil && doctor.Old(minor)
+}
+
 // next returns the text about the commit, its files and the next steps. latches is true
-// if the site's policy writes levels.
-func (f *flags) next(id string, c config.Config, files map[string][]byte, namespaces []string, latches bool) string {
+// if the site's policy writes levels, and old if the cluster has no admission policies.
+func (f *flags) next(id string, c config.Config, files map[string][]byte, namespaces []string, latches, old bool) string {
+	rule := "\n  gitlatch render admission%s | kubectl apply -f -\n      applies the policy that protects live replica counts (Kubernetes 1.36 or\n      later). For other rules, see \"gitlatch help protection\"\n"
+	component := "If you do not apply the admission policy, add the Component of each namespace to\nthe overlay of the namespace. "
+	if old {
+		rule = "\n  gitlatch render flux --patch%[1]s\n  gitlatch render argocd --patch%[1]s\n      prints the fields that protect live replica counts. Add the fields to your\n      Flux Kustomization or your Argo CD Application\n"
+		component = "Add the Component of each namespace to the overlay of the namespace.\n"
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "commit %s\n", id)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -183,7 +203,7 @@ func (f *flags) next(id string, c config.Config, files map[string][]byte, namesp
 		fmt.Fprintf(&b, "\ngitlatch only observes the site.\nTo start writing levels, set \"mode: latch\" in %s.\n", c.Repository.PolicyFile)
 	}
 	b.WriteString("\nNext steps:\n")
-	fmt.Fprintf(&b, "\n  gitlatch render admission%s | kubectl apply -f -\n      applies the policy that protects live replica counts (Kubernetes 1.36 or\n      later). For other rules, see \"gitlatch help protection\"\n", flag)
+	fmt.Fprintf(&b, rule, flag)
 	fmt.Fprintf(&b, "  gitlatch doctor --write%s\n      lists problems, and commits the rules that protect live replica counts\n", flag)
 	ticks := "samples the cluster and prints the level changes"
 	if latches {
@@ -193,8 +213,8 @@ func (f *flags) next(id string, c config.Config, files map[string][]byte, namesp
 	if len(namespaces) > 0 {
 		record := checkpoint.RecordPath(c.Site, namespaces[0])
 		fmt.Fprintf(&b, "\nA rebuild uses the levels only if your GitOps tool applies the checkpoint files,\nsuch as %s, before the workloads.\n", record)
-		fmt.Fprintf(&b, "If you do not apply the admission policy, add the Component of each namespace to\nthe overlay of the namespace. For example, edit apps/%s/kustomization.yaml:\n\n  components: [../../%s]\n",
-			namespaces[0], path.Dir(checkpoint.ComponentPath(c.Site, namespaces[0])))
+		fmt.Fprintf(&b, "%sFor example, edit apps/%s/kustomization.yaml:\n\n  components: [../../%s]\n",
+			component, namespaces[0], path.Dir(checkpoint.ComponentPath(c.Site, namespaces[0])))
 	}
 	return b.String()
 }

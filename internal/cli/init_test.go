@@ -75,6 +75,21 @@ func TestInitCommitsWhatASiteBeginsWith(t *testing.T) {
 	}
 }
 
+// Before Kubernetes 1.36, init recommends the rules of Flux and Argo CD. Without an answer
+// about the version, it names the version that the admission policy needs.
+func TestInitRecommendsARuleThatTheServerKnows(t *testing.T) {
+	t.Parallel()
+	w := bare(t)
+	w.api.minor = "35+"
+	golden(t, "init-1.35.txt", strings.ReplaceAll(strings.ReplaceAll(w.run("init").out, w.origin.Tip("main"), "<commit>"), w.dir, "<dir>"))
+
+	w = bare(t)
+	w.api.refuse["version"] = 403
+	if got := w.run("init"); got.status != 0 || !strings.Contains(got.out, "gitlatch render admission") || !strings.Contains(got.out, "(Kubernetes 1.36 or\n") {
+		t.Errorf("without the version: %+v", got)
+	}
+}
+
 // With --mode latch, the first ticks write levels. A policy file that exists keeps its
 // mode, and init names the file to edit.
 func TestInitWritesAPolicyInAMode(t *testing.T) {

@@ -79,7 +79,8 @@ When a tool or a user creates a workload, the policy raises the replicas of the
 workload to its level. The policy reads the level from the checkpoint file of
 the namespace. The admission policy does not change running workloads.
 
-The admission policy requires Kubernetes 1.36 or later. Apply the checkpoint
+The admission policy requires Kubernetes 1.36 or later. For earlier versions,
+use "gitlatch render flux" or "gitlatch render argocd". Apply the checkpoint
 files before the workloads. If the API server cannot read the checkpoint file of
 a namespace, it creates the workloads of this namespace with the replicas in
 their manifests.

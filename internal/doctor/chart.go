@@ -259,9 +259,9 @@ func (e *examination) charted(s *subject, stated *int32) {
 	case s.Start >= need:
 	case stated == nil:
 		e.lowers(s, ChartGuard, s.ID.String(), "The chart renders the workload without replicas, so a rebuild starts it with 1 pod. A replica count in the values, for example replicaCount, has no effect.",
-			renderAdmission+". Before Kubernetes 1.36, see \"gitlatch help helm\"")
+			e.admission("", helpHelm))
 	default:
 		e.lowers(s, StatedCount, s.ID.String(), "The chart renders the workload with fewer replicas than the workload needs, and a rebuild starts it with the replicas of the chart.",
-			"add a gitlatch marker to the replica count in the values file (see \"gitlatch help in-place\"). Alternatively, "+renderAdmission)
+			"add a gitlatch marker to the replica count in the values file (see \"gitlatch help in-place\"). Alternatively, "+e.admission("", helpHelm))
 	}
 }

@@ -368,7 +368,9 @@ func TestFixtures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := read(t, name)
-			r := f.examine(t)
+			c := f.read(t)
+			r := doctor.Examine(c)
+			recommends(t, c)
 			if got := tell(r); got != f["want"] {
 				t.Errorf("got\n%s\nwant\n%s", got, f["want"])
 				rewrite(t, file, got)
@@ -384,6 +386,20 @@ func TestFixtures(t *testing.T) {
 				t.Errorf("it does not fall into %s", trap)
 			}
 		})
+	}
+}
+
+// recommends fails if a fix names the admission policy on Kubernetes 1.35, or on an unknown
+// version without the version that the policy needs.
+func recommends(t *testing.T, c doctor.Case) {
+	t.Helper()
+	for minor, allowed := range map[int]string{0: " (Kubernetes 1.36 or later)", 35: "nothing"} {
+		c.Cluster.Minor = minor
+		for _, f := range doctor.Examine(c).Findings {
+			if strings.Contains(f.Fix, "render admission") && !strings.Contains(f.Fix, allowed) {
+				t.Errorf("Kubernetes 1.%d: %s: %s", minor, f.Trap, f.Fix)
+			}
+		}
 	}
 }
 

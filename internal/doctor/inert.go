@@ -16,8 +16,21 @@ import (
 // unprotected starts the text of a finding about a workload without a rule.
 const unprotected = "No rule protects the live replica count"
 
-// renderAdmission is the remedy that works with any tool.
-const renderAdmission = "run \"gitlatch render admission | kubectl apply -f -\""
+// admission returns the remedy that works with any tool, followed by more. If the API
+// server does not know admission policies, it returns instead.
+func (e *examination) admission(more, instead string) string {
+	const render = "run \"gitlatch render admission | kubectl apply -f -\""
+	switch {
+	case e.old():
+		return instead
+	case e.Cluster.Minor == 0:
+		return render + fmt.Sprintf(" (Kubernetes 1.%d or later)", since) + more
+	}
+	return render + more
+}
+
+// helpHelm is the remedy for a chart without admission policies.
+const helpHelm = "follow the steps for earlier versions of Kubernetes in \"gitlatch help helm\""
 
 // staleCounts is the text of a finding about an Application whose syncs write all its
 // objects.
@@ -89,13 +102,16 @@ func (f Finding) about(s subject) Finding {
 	return f
 }
 
+// applyByTool is the remedy for a workload without an applier, without admission policies.
+const applyByTool = "let Flux or Argo CD apply the workload, with the rule of \"gitlatch render flux\" or \"gitlatch render argocd\" and the Component of the namespace"
+
 // noApplier returns the text of a finding about a workload without a known applier: why
 // no rule protects its replicas, and the fix.
 func (e *examination) noApplier(s subject) (text, fix string) {
 	own := "add \"NAMESPACE/KIND/NAME: REASON\" to " + checkpoint.EvidencePath(e.Site)
 	if all := e.helm(s); len(all) > 0 {
 		return fmt.Sprintf(unprotected+". %s applies the workload, and Helm has no rule that ignores %s.", strings.Join(lists.Map(all, func(a applier) string { return a.name }), ", "), s.pointer()),
-			renderAdmission + ". If the templates of the chart do not set replicas, " + own
+			e.admission("", helpHelm) + ". If the templates of the chart do not set replicas, " + own
 	}
 	none := "No Flux Kustomization and no Argo CD Application in this cluster applies the workload"
 	hub := " If Argo CD in another cluster, a hub, applies the workload, set gitops in the configuration to that cluster."
@@ -104,7 +120,7 @@ func (e *examination) noApplier(s subject) (text, fix string) {
 		hub = ""
 	}
 	return unprotected + ". " + none + ".",
-		fmt.Sprintf("%s, and include no Component.%s If another tool applies the workload and ignores %s, %s", renderAdmission, hub, s.pointer(), own)
+		fmt.Sprintf("%s.%s If another tool applies the workload and ignores %s, %s", e.admission(", and include no Component", applyByTool), hub, s.pointer(), own)
 }
 
 // fluxManager is the field manager of Flux.

@@ -83,7 +83,7 @@ spec: {minReplicas: 3, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, k
 
 func TestOnARealControlPlane(t *testing.T) {
 	t.Parallel()
-	cp := controlplane.Start(t, controlplane.Options{})
+	cp, minor := controlplane.Start(t, controlplane.Options{}), controlplane.Minor(t)
 	for _, namespace := range []string{"shop", "flux-system", "argocd"} {
 		cp.Kubectl(t, "", "create", "namespace", namespace)
 	}
@@ -94,8 +94,8 @@ func TestOnARealControlPlane(t *testing.T) {
 		if r := doctor.Examine(seen); len(r.Unread) > 0 || !slices.ContainsFunc(r.Findings, func(f doctor.Finding) bool { return f.Trap == doctor.NoApplier }) {
 			t.Errorf("%s", tell(r))
 		}
-		if seen.Cluster.Minor < 36 {
-			t.Errorf("the server is 1.%d", seen.Cluster.Minor)
+		if seen.Cluster.Minor != minor {
+			t.Errorf("the server is 1.%d, want 1.%d", seen.Cluster.Minor, minor)
 		}
 	})
 	t.Run("a person without rights", func(t *testing.T) {
@@ -110,6 +110,9 @@ func TestOnARealControlPlane(t *testing.T) {
 
 	cp.Define(t, controlplane.Kustomization, controlplane.GitRepository, controlplane.HelmRelease, controlplane.Application)
 	for _, way := range good {
+		if way == "admission" && doctor.Old(minor) {
+			continue
+		}
 		t.Run(way, func(t *testing.T) {
 			f := read(t, way)
 			cp.Apply(t, f["cluster.yaml"])

@@ -69,7 +69,7 @@ func (e *examination) hidden(s *subject, admitted bool) bool {
 	others = lists.Filter(others, applier.ofArtifact)
 	for _, a := range slices.Concat(lists.Map(owners, func(o owner) applier { return o.applier }), others, e.helm(*s)) {
 		if !e.fails(a, s.ID.Namespace) {
-			text, fix := a.unbuilt(e.Overlays)
+			text, fix := e.unbuilt(a)
 			e.lowers(s, NotBuilt, a.name, text+". The replicas that a rebuild starts these workloads with are unknown.", fix)
 		}
 	}
@@ -99,13 +99,14 @@ func (e *examination) fails(a applier, namespace string) bool {
 
 // unbuilt returns the text of a finding about an applier without a build: the source of
 // its workloads, and the fix.
-func (a applier) unbuilt(overlays []Overlay) (text, fix string) {
+func (e *examination) unbuilt(a applier) (text, fix string) {
 	const rendered = "write the rendered manifests to a folder, and run \"gitlatch doctor --path FOLDER\""
-	mine := lists.Filter(overlays, func(o Overlay) bool { return o.By == a.by() && o.Err != nil })
-	fix = fmt.Sprintf("%s, and add the rule of \"gitlatch render %s\" to %s. Alternatively, %s", renderAdmission, a.tool, a.name, rendered)
+	mine := lists.Filter(e.Overlays, func(o Overlay) bool { return o.By == a.by() && o.Err != nil })
+	policy := fmt.Sprintf(", and add the rule of \"gitlatch render %s\" to %s. Alternatively, ", a.tool, a.name)
 	if a.chart {
-		fix = renderAdmission + ", and remove the replicas from the templates of the chart. Alternatively, " + rendered
+		policy = ", and remove the replicas from the templates of the chart. Alternatively, "
 	}
+	fix = e.admission(policy+rendered, rendered)
 	switch {
 	case len(mine) > 0 && errors.Is(mine[0].Err, errElsewhere):
 		return "The workloads come from a Helm chart that is not in the repository",
