@@ -88,6 +88,16 @@ keda: ## Test ScaledObjects with a real KEDA, from the sample to the release of 
 	@scripts/keda/build.sh >/dev/null
 	go test -count=1 -timeout 30m -run '^TestKEDA$$' ./internal/restore/cluster -keda
 
+.PHONY: test-versions
+test-versions: ## Test on Kubernetes 1.34 to 1.37, and update the table of tested versions (ONLY=1.35: on this version; the first build takes an hour)
+	@scripts/flux/build.sh >/dev/null
+	@scripts/argocd/build.sh >/dev/null
+	@scripts/helm/build.sh >/dev/null
+	@scripts/flagger/build.sh >/dev/null
+	@scripts/keda/build.sh >/dev/null
+	@scripts/charts/build.sh >/dev/null
+	go test -v -count=1 -timeout 8h ./internal/proof/versions -run '^TestVersions$$' -versions -only '$(ONLY)'
+
 .PHONY: kyverno
 kyverno: ## Test the admission policy for clusters below Kubernetes 1.36 with a real Kyverno (the first build takes 20 minutes)
 	@scripts/controlplane/build.sh >/dev/null

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -59,8 +60,12 @@ func heldAt(n int32, by, from, to string) func(workload.Sample) bool {
 	}
 }
 
-// A Deployment that was paused before its template changed is halted, and keeps the
-// name of its target once it continues.
+// predicted is the minor version of the product's k8s.io/api. With the types of another
+// version, a template has another hash.
+const predicted = 37
+
+// A Deployment that was paused before its template changed is halted. On version predicted,
+// it keeps the name of its target once it continues.
 func (r *realCluster) paused(t *testing.T) {
 	r.namespace(t, "paused")
 	r.cp.Apply(t, workloadYAML("Deployment", "paused", "web", "web:1", "  replicas: 3\n  paused: false"))
@@ -69,7 +74,7 @@ func (r *realCluster) paused(t *testing.T) {
 	target := r.untilSample(t, "paused/deployment/web", heldAt(5, "paused", "web:1", "web:2")).Rollout.Templates[0].Hash
 	r.cp.Apply(t, workloadYAML("Deployment", "paused", "web", "web:2", "  replicas: 5\n  paused: false"))
 	r.untilSample(t, "paused/deployment/web", ready(5))
-	if made := r.cp.Kubectl(t, "", "get", "replicasets", "-n", "paused", "-o", "name"); !strings.Contains(made, "web-"+target) {
+	if made := r.cp.Kubectl(t, "", "get", "replicasets", "-n", "paused", "-o", "name"); controlplane.Minor(t) == predicted && !strings.Contains(made, "web-"+target) {
 		t.Errorf("the target was %s, and the ReplicaSets are %q", target, made)
 	}
 }

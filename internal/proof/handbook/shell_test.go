@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
-	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
 // A shell runs the commands of a page, as a user in an empty folder. It has gitlatch,
@@ -33,9 +33,8 @@ func newShell(t *testing.T, home string, origin *gitserver.Origin, kubeconfig st
 	if out, err := built.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	kubectl := program.Folder(t, "a real control plane", filepath.Join("scripts", "controlplane", "build.sh"))
 	return &shell{dir: t.TempDir(), kubeconfig: kubeconfig, env: []string{
-		"PATH=" + bin + ":" + kubectl + ":" + os.Getenv("PATH"), "HOME=" + home,
+		"PATH=" + bin + ":" + controlplane.Binaries(t) + ":" + os.Getenv("PATH"), "HOME=" + home,
 		"GIT_AUTHOR_NAME=p", "GIT_AUTHOR_EMAIL=p@example.com", "GIT_COMMITTER_NAME=p", "GIT_COMMITTER_EMAIL=p@example.com",
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_VALUE_0=" + fleetURL, "GIT_CONFIG_KEY_0=url." + origin.Dir + ".insteadOf",
 	}}

@@ -27,11 +27,18 @@ metadata: {name: nodes.static.k8s.io}
 spec: {policyName: nodes.static.k8s.io, validationActions: [Deny]}
 `
 
+// static is the first minor version of Kubernetes that reads admission policies from files.
+// In earlier versions, Start applies endsDeleted before it starts the nodes.
+const static = 37
+
 // admission returns the flags of an API server that applies endsDeleted to the nodes
 // from its first answer on. It reads the policy from a file, so the cluster does not
-// contain it.
+// contain it. Before version static, admission returns nil.
 func (cp *ControlPlane) admission(t testing.TB) []string {
 	t.Helper()
+	if Minor(t) < static {
+		return nil
+	}
 	dir := filepath.Join(cp.dir, "admission")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatalf("write the admission policies: %v", err)

@@ -55,7 +55,7 @@ type ControlPlane struct {
 // test is skipped, in CI it fails.
 func Start(t testing.TB, o Options) *ControlPlane {
 	t.Helper()
-	bin := binaries(t)
+	bin := Binaries(t)
 	cp := &ControlPlane{bin: bin, dir: t.TempDir()}
 	id, err := newIdentity(cp.dir)
 	if err != nil {
@@ -86,6 +86,9 @@ func Start(t testing.TB, o Options) *ControlPlane {
 	cp.wait(t, "the API server is ready", cp.ready, etcd, api)
 
 	cp.kubeconfig = cp.configure(t, "admin")
+	if Minor(t) < static {
+		cp.Apply(t, endsDeleted)
+	}
 	manager := start(t, cp.dir, nil, filepath.Join(bin, "kube-controller-manager"), append([]string{
 		"--kubeconfig=" + cp.configure(t, "system:kube-controller-manager"),
 		"--use-service-account-credentials=true", // without it Deployments stay at 0, in good health
