@@ -2,7 +2,6 @@ package backtest
 
 import (
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/latch"
@@ -79,7 +78,7 @@ type row struct {
 func newReplay(past *Past, c Candidate, o Options) *replay {
 	s := &replay{
 		options: o,
-		set:     latching(c.Set),
+		set:     c.Set.Latching(), // the past contains neither the mode of the site nor its rules
 		result:  Result{Candidate: c},
 		byID:    map[workload.ID]*row{},
 		latches: map[workload.ID]latch.Latch{},
@@ -96,18 +95,6 @@ func newReplay(past *Past, c Candidate, o Options) *replay {
 		s.byID[id] = r
 	}
 	return s
-}
-
-// latching returns the policies of a site that latches and does not require a rule. The
-// past does not contain the mode of the site, or its rules.
-func latching(set policy.Set) policy.Set {
-	set.Latch = true
-	set.Default.AcceptRisk = true
-	set.Rules = slices.Clone(set.Rules)
-	for i := range set.Rules {
-		set.Rules[i].Policy.AcceptRisk = true
-	}
-	return set
 }
 
 func (s *replay) period() int64 { return int64(s.set.Guards.Period / time.Second) }

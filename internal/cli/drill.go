@@ -14,6 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/backoff"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
+	"github.com/gitlatch/gitlatch/internal/drill/run"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/page"
 	"github.com/gitlatch/gitlatch/internal/report"
@@ -81,9 +82,7 @@ Exit status:
 	c.Flags().BoolVar(&d.exact, "exact", false, "with --flush, also lower levels to the number of pods that a workload needs now")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --flush, print the new levels and write nothing")
 	c.Flags().BoolVar(&d.all, "all", false, "also list the workloads that start with all needed pods")
-	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder in the repository to build (repeatable)")
-	c.Flags().StringVar(&d.url, "url", "", "URL from which the cluster reads the repository (default: the URL in the configuration)")
-	registerCharts(c, &d.charts)
+	d.registerBuild(c)
 	registerAWS(c, &d.aws)
 	c.Flags().Var((*units.Span)(&d.wait), "lock-timeout", "maximum time to wait for a running tick")
 	c.Flags().StringVar(&d.metrics, "metrics-file", "", "path of the Prometheus textfile to write, such as gitlatch-drill.prom (not the path that \"gitlatch tick\" uses)")
@@ -109,31 +108,11 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 	if err := d.check(); err != nil {
 		return err
 	}
-	c, err := d.config()
-	if err != nil {
-		return err
-	}
-	from := opener(env, c, d.reads())
-	from.Group, from.Rights = open.Group, open.Rights
-	parts, err := d.openWaiting(ctx, env, from)
+	r, parts, err := d.prepare(ctx, env)
 	if err != nil {
 		return err
 	}
 	defer closed(&err, parts)
-	r, err := open.Open(ctx, from, parts)
-	if err != nil {
-		return err
-	}
-	if r.Account, err = accountOf(ctx, from, d.aws); err != nil {
-		return err
-	}
-	r.Here.Repository = cmp.Or(d.url, r.Here.Repository)
-	r.Tick.DryRun = d.reads()
-	r.Paths = slices.Concat(r.Paths, d.paths)
-	r.Charts = chartsIn(d.charts)
-	r.Exact = d.exact
-	r.MinCoverage = d.minCoverage
-	r.LeaseWithin = d.wait
 	document, err := r.Drill(ctx)
 	if err != nil {
 		return err
@@ -149,6 +128,42 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 		return fmt.Errorf("score the drill: %s", nothing)
 	}
 	return unless(document.Passed)
+}
+
+// prepare opens a drill by the flags, and its parts, which the caller closes.
+func (d *drilling) prepare(ctx context.Context, env Env) (r *run.Run, parts wiring.Parts, err error) {
+	c, err := d.config()
+	if err != nil {
+		return nil, parts, err
+	}
+	from := opener(env, c, d.reads())
+	from.Group, from.Rights = open.Group, open.Rights
+	parts, err = d.openWaiting(ctx, env, from)
+	if err != nil {
+		return nil, parts, err
+	}
+	r, err = open.Open(ctx, from, parts)
+	if err == nil {
+		r.Account, err = accountOf(ctx, from, d.aws)
+	}
+	if err != nil {
+		return nil, parts, errors.Join(err, parts.Close())
+	}
+	r.Here.Repository = cmp.Or(d.url, r.Here.Repository)
+	r.Tick.DryRun = d.reads()
+	r.Paths = slices.Concat(r.Paths, d.paths)
+	r.Charts = chartsIn(d.charts)
+	r.Exact = d.exact
+	r.MinCoverage = d.minCoverage
+	r.LeaseWithin = d.wait
+	return r, parts, nil
+}
+
+// registerBuild adds the flags that select the folders and charts to build.
+func (d *drilling) registerBuild(c *cobra.Command) {
+	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder in the repository to build (repeatable)")
+	c.Flags().StringVar(&d.url, "url", "", "URL from which the cluster reads the repository (default: the URL in the configuration)")
+	registerCharts(c, &d.charts)
 }
 
 // openWaiting opens the parts of the site. It waits up to d.wait if another process has

@@ -126,7 +126,7 @@ func TestReportShowsTheDay(t *testing.T) {
 	for _, want := range []string{
 		"A simulated day: ", "Commits of gitlatch on Wednesday", "latch(prod-eu): tickets/seats 5000 -> 10000",
 		"tickets/seats: a sale", " 10,000 ┤", "data/report-export: ",
-		"one commit per change  ", "one per ",
+		"The lowest coverage of ", "without gitlatch  with gitlatch\n",
 		"A rebuild from git at ", "tickets/seats would start with 3 pods instead of 10,000",
 		"cd " + filepath.Dir(d.repository) + "\n", "  gitlatch log tickets/seats --limit 3 -c gitlatch-demo.yaml\n", "git clone fleet.git fleet",
 	} {
@@ -151,7 +151,7 @@ func TestTheReportSaysWhereTheLeastWasDeclared(t *testing.T) {
 	t.Parallel()
 	want := "80 %: 100 for the 125 pods of shop/web at 00:40\n"
 	d := &day{trace: one(map[int]traces.State{0: calm(80), 30: calm(125)}), history: declared(map[int]int32{0: 100, 60: 200})}
-	if got := d.commitTable(term.Style{}); !strings.Contains(got, want) {
+	if got := d.coverage(); !strings.Contains(got, want) {
 		t.Errorf("does not say %q:\n%s", want, got)
 	}
 }

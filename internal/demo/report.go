@@ -20,7 +20,7 @@ func share(of, all int64) float64 { return float64(of) / float64(max(1, all)) }
 
 // report writes the report of the day for users.
 func (d *day) report(out io.Writer, s term.Style) error {
-	parts := []string{d.opening(), d.gitLog(s), d.charts(s), d.commitTable(s), d.rebuildTable(s), d.lookAround(s)}
+	parts := []string{d.opening(), d.gitLog(s), d.charts(s), d.lookAround(s), d.rebuildTable(s), d.verdict(s)}
 	_, err := io.WriteString(out, strings.Join(parts, "\n"))
 	return err
 }
@@ -88,15 +88,25 @@ func (d *day) plot(i int, title string) term.Plot {
 	}
 }
 
-func (d *day) commitTable(s term.Style) string {
-	span := dayOf(d.trace)
-	changes, commits := d.trace.ScaleChanges(span.From, span.To), d.commitsIn(span)
-	c := WorstCoverage(d.trace, d.history, holdUp, span)
-	return s.Heading("Number of commits on "+d.name()) + "\n" + term.Table("lrl",
-		[]string{"one commit per change", term.Number(int64(changes)), ""},
-		[]string{"gitlatch", term.Number(int64(commits)), fmt.Sprintf("one per %.0f changes", ChangesPerCommit(d.trace, d.commits, span))},
-	) + fmt.Sprintf("  The lowest coverage of a healthy replica count that lasted %.0f minutes was\n  %.0f %%: %s for the %s pods of %s at %s\n",
+// coverage returns the sentence about the lowest coverage of the day.
+func (d *day) coverage() string {
+	c := WorstCoverage(d.trace, d.history, holdUp, dayOf(d.trace))
+	return fmt.Sprintf("  The lowest coverage of a healthy replica count that lasted %.0f minutes was\n  %.0f %%: %s for the %s pods of %s at %s\n",
 		holdUp.Minutes(), 100*c.Share, term.Number(int64(c.Declared)), term.Number(int64(c.Need)), c.Workload.Short(), d.clock(c.At).Format("15:04"))
+}
+
+// verdict returns the last lines: the commits and the result of a rebuild, without
+// gitlatch and with it.
+func (d *day) verdict(s term.Style) string {
+	span := dayOf(d.trace)
+	changes := term.Number(int64(d.trace.ScaleChanges(span.From, span.To)))
+	r := WorstMoment(d.trace, d.history, span)
+	met := func(o Outcome) string { return fmt.Sprintf("%.0f %%", 100*share(o.Met, r.Needed)) }
+	return s.Heading("Result of "+d.name()) + "\n" + term.Table("lrr",
+		[]string{"", "without gitlatch", "with gitlatch"},
+		[]string{fmt.Sprintf("commits for %s changes", changes), changes, term.Number(int64(d.commitsIn(span)))},
+		[]string{fmt.Sprintf("needed pods that a rebuild at %s starts", d.clock(r.At).Format("15:04")), met(r.Manifests), met(r.Checkpoint)},
+	)
 }
 
 func (d *day) rebuildTable(s term.Style) string {
@@ -117,7 +127,7 @@ func (d *day) rebuildTable(s term.Style) string {
 		) + fmt.Sprintf("  %s would start with %s pods instead of %s,\n  and with the checkpoint with %s.\n", f.Workload.Short(),
 		term.Number(int64(f.Manifest)), term.Number(int64(f.Need)), term.Number(int64(f.Checkpoint))) +
 		s.Faint("  Short: workloads with fewer pods than they need. In each round, an autoscaler\n"+
-			"  doubles the pods, and the new pods start and add to its metrics.") + "\n"
+			"  doubles the pods, and the new pods start and add to its metrics.") + "\n" + d.coverage()
 }
 
 func (d *day) lookAround(s term.Style) string {

@@ -48,7 +48,7 @@ func (d Document) verdict() []string {
 	if f.Coverage != nil {
 		say("A rebuild of %s starts with %d of %d needed pods. %s with all needed pods. %s with less than %s of the needed pods.", term.Count(f.Workloads, "workload"), f.Covered, f.Need, starts(f.Full), starts(f.Low), term.Percent(d.MinCoverage))
 		lines = append(lines, f.surplus()...)
-		say("In a rebuild, all needed pods are ready %s. Without checkpoints, all needed pods are ready %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
+		say("In a rebuild, all needed pods are ready after %s. Without checkpoints, all needed pods are ready after %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
 		scored = "Scored"
 	}
 	if d.Fit != nil {
@@ -161,10 +161,10 @@ func Span(seconds int64) string {
 	}
 }
 
-// takes returns the time after which all pods are ready, and the number of workloads
-// without an autoscaler that would add them.
+// takes returns the time until all pods are ready, and the number of workloads without an
+// autoscaler that would add them.
 func takes(seconds int64, stuck int) string {
-	text := "after " + Span(seconds)
+	text := Span(seconds)
 	if stuck > 0 {
 		text += fmt.Sprintf(", except the pods of %s without an autoscaler that adds pods", term.Count(stuck, "workload"))
 	}

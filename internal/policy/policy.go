@@ -243,6 +243,17 @@ func DefaultSet() Set {
 	return Set{Default: Presets()["cope"], Guards: DefaultGuards()}
 }
 
+// Latching returns the set of a site that writes levels and does not require a rule.
+func (s Set) Latching() Set {
+	s.Latch = true
+	s.Default.AcceptRisk = true
+	s.Rules = slices.Clone(s.Rules)
+	for i := range s.Rules {
+		s.Rules[i].Policy.AcceptRisk = true
+	}
+	return s
+}
+
 // Guards are the limits of a site. The zero value is not valid: start from DefaultGuards.
 type Guards struct {
 	// Period is the time from one sample to the next. A gap of more than three periods
