@@ -78,7 +78,7 @@ type row struct {
 func newReplay(past *Past, c Candidate, o Options) *replay {
 	s := &replay{
 		options: o,
-		set:     c.Set.Latching(), // the past contains neither the mode of the site nor its rules
+		set:     c.Set.Latching(), // the past contains no mode of the site, and no rules
 		result:  Result{Candidate: c},
 		byID:    map[workload.ID]*row{},
 		latches: map[workload.ID]latch.Latch{},

@@ -17,7 +17,7 @@ import (
 // needs are the live pods of the 20 workloads of a cluster.
 var needs = []int{160, 42, 38, 20, 18, 16, 14, 12, 9, 8, 7, 6, 6, 6, 4, 4, 4, 3, 2, 2}
 
-// On a cluster with 20 workloads, the demo predicts what a drill predicts: the drill of
+// On a cluster with 20 workloads, the demo has the numbers of two drills: the drill of
 // git before the checkpoints, and the drill after a flush of the same checkpoints. The
 // README shows the sentence. Without the repository, the start is unknown.
 func TestTheDemoOfARealClusterEqualsADrill(t *testing.T) {

@@ -99,6 +99,7 @@ var sessions = []session{
 	{"render admission", settled, always},
 	{"backtest PAST", newWorld, ""},
 	{"demo", nil, ""},
+	{"demo --cluster real", tended, ""},
 	{"version", nil, ""},
 	{"status", settled, ""},
 	{"status --help", nil, ""},

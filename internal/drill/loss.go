@@ -16,7 +16,7 @@ import (
 // knows no start.
 type Loss struct{ Now, Then Document }
 
-// Known reports whether the number of pods of a rebuild from git is known.
+// Known is true if Now has the number of pods that a rebuild starts.
 func (l Loss) Known() bool { return l.Now.Fleet.Coverage != nil }
 
 // Sentence returns the prediction in one sentence.

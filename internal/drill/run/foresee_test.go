@@ -1,0 +1,90 @@
+package run_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// twice is a site with a second workload, cart, which no folder builds. Part of the
+// cluster could not be listed.
+type twice struct{ *parts }
+
+func (p twice) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
+	f, err := p.parts.Sample(ctx, kinds)
+	cart := f.Samples[0]
+	cart.ID.Name = "cart"
+	f.Samples = append(f.Samples, cart)
+	f.Unread = []workload.Unread{{Part: "statefulsets", Why: "forbidden"}}
+	return f, err
+}
+
+// The prediction leaves out what it does not know, and says so. It writes nothing. A site
+// that only observes gets the same levels.
+func TestAForesightNamesWhatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		paths  []string
+		second bool
+		says   []string
+	}{
+		"one workload": {[]string{"clusters/prod"}, false, []string{
+			"Lost now, this cluster would start with 1 of 87 pods (1.1 %) and need about 7 min 30 s; with these checkpoints 100 pods, 30 s."}},
+		"no folder": {nil, false, []string{
+			"Lost now, this cluster would start with an unknown number of its 87 pods; with these checkpoints 100 pods, 30 s. The number is unknown: the replicas that a rebuild starts 1 workload with are unknown. If the manifests in git set no replicas, a rebuild needs about 7 min 30 s. Use --repository",
+		}},
+		"a second workload": {[]string{"clusters/prod"}, true, []string{
+			"could not be read: statefulsets: forbidden", "Notice: the replicas that a rebuild starts 1 workload with are unknown.",
+			"Lost now, this cluster would start with 1 of 87 pods (1.1 %) and need about 7 min 30 s; with these checkpoints 100 pods, 30 s."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, r := newParts(t)
+			p.Repository.Edit("team", p.now, map[string][]byte{"gitlatch.yaml": nil, "clusters/prod/kustomization.yaml": []byte("resources: [web.yaml]\n")})
+			before := len(p.Repository.Log())
+			r.Paths = c.paths
+			if c.second {
+				r.Tick.Sampler = twice{p}
+			}
+			l, err := r.Foresee(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			if err := l.Print(&out, term.Style{}, "Use --repository"); err != nil {
+				t.Fatal(err)
+			}
+			text := strings.Join(strings.Fields(out.String()), " ")
+			for _, want := range c.says {
+				if !strings.Contains(text, want) {
+					t.Errorf("does not say %q:\n%s", want, out.String())
+				}
+			}
+			head, err := p.store.Head(t.Context(), "prod")
+			if err != nil || !head.At.IsZero() || len(p.Repository.Log()) != before || len(p.told) > 0 {
+				t.Errorf("%v: it wrote: %+v, %v", err, head, p.told)
+			}
+		})
+	}
+}
+
+// The sentence leaves out neither workloads that stay short nor an unknown effect.
+func TestASentenceIsHonest(t *testing.T) {
+	t.Parallel()
+	half := 0.5
+	for want, l := range map[string]drill.Loss{
+		"The effect of a loss of this cluster is unknown: no workload needs pods.": {Then: drill.Document{Fleet: drill.Fleet{Nothing: "no workload needs pods"}}},
+		"Lost now, this cluster would start with 1 of 2 pods (50 %) and need about 1 min 30 s, except the pods of 1 workload without an autoscaler that adds pods; with these checkpoints 1 pod, 30 s, except the pods of 2 workloads without an autoscaler that adds pods.": {
+			Now:  drill.Document{Fleet: drill.Fleet{Coverage: &half, Covered: 1, Need: 2, With: 90, StuckWith: 1}},
+			Then: drill.Document{Fleet: drill.Fleet{Rebuilt: 1, With: 30, StuckWith: 2}}},
+	} {
+		if got := l.Sentence(); got != want {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
+	}
+}
