@@ -234,9 +234,9 @@ bench-backtest: bin/gitlatch ## Measure a backtest of 50 workloads over 90 days,
 bench-fleet: ## Let 1,000 simulated sites share one real repository, and compare ways to divide it among them (some ten minutes)
 	@go test ./internal/proof/fleet -timeout 90m -run '^$$' -bench '^BenchmarkFleet$$' -benchtime 1x | grep --line-buffered -vE '^(PASS$$|ok |goos:|goarch:|pkg:|cpu:|Benchmark)'
 
-.PHONY: cost
-cost: ## Compute what a site costs a month on AWS (ARGS="-set period_minutes=1"; names are in scripts/cost/prices.yaml)
-	@go run ./scripts/cost $(ARGS)
+.PHONY: usage
+usage: ## Compute the quantities that AWS charges for a site a month (ARGS="-set period_minutes=1"; names are in scripts/usage/usage.yaml)
+	@go run ./scripts/usage $(ARGS)
 
 .PHONY: prose
 prose: ## Measure the text that users read (ARGS='-list handbook': list the patterns of the house dialect)

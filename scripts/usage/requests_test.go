@@ -21,12 +21,12 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-var update = flag.Bool("update", false, "write what was measured to testdata/cost/requests.json")
+var update = flag.Bool("update", false, "write what was measured to testdata/usage/requests.json")
 
-var requestsFile = filepath.Join("..", "..", "testdata", "cost", "requests.json")
+var requestsFile = filepath.Join("..", "..", "testdata", "usage", "requests.json")
 
 // TestRequestsAreAsMeasured runs real ticks against stand-ins of all services, and
-// compares their requests with the numbers in the cost computation.
+// compares their requests with the stored numbers.
 func TestRequestsAreAsMeasured(t *testing.T) {
 	t.Parallel()
 	s := newStands(t)
@@ -72,7 +72,7 @@ func TestRequestsAreAsMeasured(t *testing.T) {
 		t.Errorf("measured %+v\nstored   %+v", measured, stored)
 	}
 	if t.Failed() {
-		t.Logf("if that is as it should be: go test ./scripts/cost -run %s -update && make cost ARGS='-o markdown', which belongs into internal/docs/aws.md", t.Name())
+		t.Logf("if that is as it should be: go test ./scripts/usage -run %s -update && make usage, whose first table belongs into internal/docs/aws.md", t.Name())
 	}
 }
 
