@@ -166,8 +166,8 @@ func TestTheConfigurationIsFound(t *testing.T) {
 	}
 }
 
-// The commands that the demo prints at its end work on its result.
-func TestTheDemoEndsWithCommandsThatWork(t *testing.T) {
+// The commands that the demo prints work on its result.
+func TestTheDemoPrintsCommandsThatWork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays a whole day")
 	}

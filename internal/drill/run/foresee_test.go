@@ -24,8 +24,8 @@ func (p twice) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet
 	return f, err
 }
 
-// The prediction leaves out what it does not know, and says so. It writes nothing. A site
-// that only observes gets the same levels.
+// The prediction leaves out workloads with an unknown start, and states their number. It
+// writes nothing. A site that only observes gets the same levels.
 func TestAForesightNamesWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -73,7 +73,7 @@ func TestAForesightNamesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// The sentence leaves out neither workloads that stay short nor an unknown effect.
+// The sentence includes workloads that never get their pods, and an unknown effect.
 func TestASentenceIsHonest(t *testing.T) {
 	t.Parallel()
 	half := 0.5
