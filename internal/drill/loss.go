@@ -72,6 +72,11 @@ func (l Loss) Print(out io.Writer, s term.Style, remedy string) error {
 	for _, notice := range told.Notices {
 		p.Say("", "Notice: %s.", notice)
 	}
+	if l.Then.Fit.Refuses() {
+		for _, line := range l.Then.Fit.Lines() {
+			p.Say("", "%s", line)
+		}
+	}
 	p.Say("", "%s", l.Sentence())
 	if then := l.Then.Fleet; !l.Known() && then.Nothing == "" {
 		p.Say("", "The number is unknown: %s. If the manifests in git set no replicas, a rebuild needs about %s.", l.Now.Fleet.Nothing, takes(then.Without, then.StuckWithout))

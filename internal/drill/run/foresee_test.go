@@ -31,16 +31,19 @@ func TestAForesightNamesWhatItDoesNotKnow(t *testing.T) {
 	for name, c := range map[string]struct {
 		paths  []string
 		second bool
+		node   string // of the cluster
 		says   []string
 	}{
-		"one workload": {[]string{"clusters/prod"}, false, []string{
+		"one workload": {[]string{"clusters/prod"}, false, "", []string{
 			"Lost now, this cluster would start with 1 of 87 pods (1.1 %) and need about 7 min 30 s; with these checkpoints 100 pods, 30 s."}},
-		"no folder": {nil, false, []string{
+		"no folder": {nil, false, "", []string{
 			"Lost now, this cluster would start with an unknown number of its 87 pods; with these checkpoints 100 pods, 30 s. The number is unknown: the replicas that a rebuild starts 1 workload with are unknown. If the manifests in git set no replicas, a rebuild needs about 7 min 30 s. Use --repository",
 		}},
-		"a second workload": {[]string{"clusters/prod"}, true, []string{
+		"a second workload": {[]string{"clusters/prod"}, true, "", []string{
 			"could not be read: statefulsets: forbidden", "Notice: the replicas that a rebuild starts 1 workload with are unknown.",
 			"Lost now, this cluster would start with 1 of 87 pods (1.1 %) and need about 7 min 30 s; with these checkpoints 100 pods, 30 s."}},
+		"no room": {[]string{"clusters/prod"}, false, "{kind: Node, metadata: {name: n1, labels: {kubernetes.io/hostname: n1}}, status: {allocatable: {pods: 60}}}", []string{
+			"A rebuild does not fit: 40 of 100 pods stay pending"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -48,6 +51,9 @@ func TestAForesightNamesWhatItDoesNotKnow(t *testing.T) {
 			p.Repository.Edit("team", p.now, map[string][]byte{"gitlatch.yaml": nil, "clusters/prod/kustomization.yaml": []byte("resources: [web.yaml]\n")})
 			before := len(p.Repository.Log())
 			r.Paths = c.paths
+			if c.node != "" {
+				p.flux = map[string]string{"Node": c.node}
+			}
 			if c.second {
 				r.Tick.Sampler = twice{p}
 			}
