@@ -59,17 +59,13 @@ func (l Loss) Print(out io.Writer, s term.Style, remedy string) error {
 	if len(levels) > 0 {
 		p.Line("")
 	}
-	told := l.Now
-	if !l.Known() {
-		told = l.Then
-	}
-	for _, text := range told.Unread {
+	for _, text := range l.Then.Unread {
 		p.Say("", "could not be read: %s", text)
 	}
-	for _, left := range told.LeftOut {
+	for _, left := range l.Then.LeftOut {
 		p.Say("", "The numbers do not include %s (%s).", term.Count(left.Workloads, "workload"), left.Text)
 	}
-	for _, notice := range told.Notices {
+	for _, notice := range l.Then.Notices {
 		p.Say("", "Notice: %s.", notice)
 	}
 	if l.Then.Fit.Refuses() {

@@ -11,15 +11,17 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// twice is a site with a second workload, cart, which no folder builds. Part of the
-// cluster could not be listed.
+// twice is a site with a second workload, cart, which no folder builds, and a third one,
+// queue, without an autoscaler. Part of the cluster could not be listed.
 type twice struct{ *parts }
 
 func (p twice) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
 	f, err := p.parts.Sample(ctx, kinds)
 	cart := f.Samples[0]
 	cart.ID.Name = "cart"
-	f.Samples = append(f.Samples, cart)
+	queue := f.Samples[0]
+	queue.ID.Name, queue.Scale = "queue", &workload.Scale{Desired: 5, Ready: 5}
+	f.Samples = append(f.Samples, cart, queue)
 	f.Unread = []workload.Unread{{Part: "statefulsets", Why: "forbidden"}}
 	return f, err
 }
@@ -40,15 +42,19 @@ func TestAForesightNamesWhatItDoesNotKnow(t *testing.T) {
 			"Lost now, this cluster would start with an unknown number of its 87 pods; with these checkpoints 100 pods, 30 s. The number is unknown: the replicas that a rebuild starts 1 workload with are unknown. If the manifests in git set no replicas, a rebuild needs about 7 min 30 s. Use --repository",
 		}},
 		"a second workload": {[]string{"clusters/prod"}, true, "", []string{
-			"could not be read: statefulsets: forbidden", "Notice: the replicas that a rebuild starts 1 workload with are unknown.",
+			"could not be read: statefulsets: forbidden", "The numbers do not include 1 workload (it has no autoscaler).", "Notice: the replicas that a rebuild starts 1 workload with are unknown.",
 			"Lost now, this cluster would start with 1 of 87 pods (1.1 %) and need about 7 min 30 s; with these checkpoints 100 pods, 30 s."}},
+		"paused in git": {[]string{"clusters/paused"}, false, "", []string{
+			"Lost now, this cluster would start with 0 of 87 pods (0 %)", "with these checkpoints 0 pods, "}},
 		"no room": {[]string{"clusters/prod"}, false, "{kind: Node, metadata: {name: n1, labels: {kubernetes.io/hostname: n1}}, status: {allocatable: {pods: 60}}}", []string{
 			"A rebuild does not fit: 40 of 100 pods stay pending"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, r := newParts(t)
-			p.Repository.Edit("team", p.now, map[string][]byte{"gitlatch.yaml": nil, "clusters/prod/kustomization.yaml": []byte("resources: [web.yaml]\n")})
+			p.Repository.Edit("team", p.now, map[string][]byte{
+				"clusters/paused/kustomization.yaml": []byte("resources: [web.yaml]\n"), "clusters/paused/web.yaml": []byte(manifest("web", "paused: true, ")),
+				"gitlatch.yaml": nil, "clusters/prod/kustomization.yaml": []byte("resources: [web.yaml]\n")})
 			before := len(p.Repository.Log())
 			r.Paths = c.paths
 			if c.node != "" {
