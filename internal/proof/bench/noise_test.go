@@ -32,16 +32,16 @@ func shippedDay(t *testing.T) (changes, commits float64) {
 	t.Helper()
 	var report strings.Builder
 	must(t, demo.Run(t.Context(), demo.Options{Out: &report, Dir: t.TempDir()}))
-	number := func(row string) float64 {
-		found := regexp.MustCompile(`(?m)^ *` + row + ` +([0-9,]+)\b`).FindStringSubmatch(report.String())
-		if found == nil {
-			t.Fatalf("the demo prints no %s:\n%s", row, report.String())
-		}
-		value, err := strconv.ParseFloat(strings.ReplaceAll(found[1], ",", ""), 64)
+	found := regexp.MustCompile(`(?m)^ *commits for .* changes +([0-9,]+) +([0-9,]+)$`).FindStringSubmatch(report.String())
+	if found == nil {
+		t.Fatalf("the demo prints no number of commits:\n%s", report.String())
+	}
+	number := func(text string) float64 {
+		value, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
 		must(t, err)
 		return value
 	}
-	return number("one commit per change"), number("gitlatch")
+	return number(found[1]), number(found[2])
 }
 
 // noisy runs workloads for some days, after one day in which their levels settle. Their
