@@ -22,7 +22,8 @@ func (w *Witness) had(change checkpoint.Change) {
 
 // overwrites reports a number with a marker that gitlatch changed although the entry
 // never had that level, and the marker, the file and the entry existed before. It skips a
-// workload with two markers in a file, an entry that git and the state had lost, a file with
+// workload with two markers in a file, an entry that git and the state had lost, also if
+// the state has the removal of an entry whose checkpoint file was then broken, a file with
 // a marker that gitlatch refused, because a corrected marker counts as new, a commit that
 // another tick already agreed with, and a push that lands late, because the agreement of
 // its tick is no longer known.
@@ -42,7 +43,8 @@ func overwrites(s *Seen) string {
 			}
 			after := marksIn(s.World.Repository.Show(c.ID)[path])
 			for id, was := range marksIn(s.World.Repository.Show(c.Parents[0])[path]) {
-				old := len(known[id]) == 1 && s.at(s.agreed)[id].Replicas > 0 && s.blind[id.Namespace] == nil
+				lost := s.blind[id.Namespace] != nil || s.unread(s.agreed)[id.Namespace] != nil && s.Before.Latches[id].Declared.IsZero()
+				old := len(known[id]) == 1 && s.at(s.agreed)[id].Replicas > 0 && !lost
 				if old && len(was) == 1 && !slices.Equal(after[id], was) && !s.levels[id][was[0]] {
 					return fmt.Sprintf("%s changes %d to %d for %s in %s, and its entry never had that level", subject(c), was, after[id], id, path)
 				}

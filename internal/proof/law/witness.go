@@ -332,13 +332,17 @@ func (w *Witness) forget(head, latches bool) {
 }
 
 // unlearn drops user edits that no latch records yet, because the product cannot know
-// who made them: it gives them no edit grace period, and extends no earlier one.
+// who made them: it gives them no edit grace period, and extends no earlier one. An opt-out
+// ends if the workload has an entry again.
 func (w *Witness) unlearn(known map[workload.ID]latch.Latch) {
+	entries := w.at(w.head())
 	for of, t := range w.theirs {
-		switch l := known[of.id]; {
-		case of.of(l.Declared) != t.value || l.GraceUntil.IsZero() && !l.OptedOut:
+		l := known[of.id]
+		out := l.OptedOut && entries[of.id].IsZero()
+		switch {
+		case of.of(l.Declared) != t.value || l.GraceUntil.IsZero() && !out:
 			delete(w.theirs, of)
-		case l.GraceUntil.Before(t.until) && !l.OptedOut:
+		case l.GraceUntil.Before(t.until) && !out:
 			t.until = l.GraceUntil
 			w.theirs[of] = t
 		}
