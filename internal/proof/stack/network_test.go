@@ -39,8 +39,8 @@ func endpointsOf(provider string) map[string]string {
 		"GitProvider": "github",
 	}
 	switch provider {
-	case "codecommit":
-		given["GitProvider"] = "codecommit"
+	case "codecommit", "url":
+		given["GitProvider"] = provider
 	case "spoke":
 		given["SpokeAccounts"] = "444455556666,777788889999"
 	}
@@ -50,7 +50,7 @@ func endpointsOf(provider string) map[string]string {
 // A tick calls its services through endpoints, and GitHub through a NAT gateway. The
 // spoke's own role describes the cluster of a spoke, and its calls are not in the list.
 func endpointsAreOfWhatATickCalls(t *testing.T, of template) (broken []string) {
-	for _, provider := range []string{"codecommit", "github", "spoke"} {
+	for _, provider := range []string{"codecommit", "github", "spoke", "url"} {
 		want := []string{"eks"}
 		for _, operation := range operations(t, provider) {
 			service, _, _ := strings.Cut(operation, ":")
@@ -118,6 +118,22 @@ func portsAreThoseOfTLS(t *testing.T, of templates) (broken []string) {
 	}
 	if groups != 3 {
 		broken = append(broken, fmt.Sprintf("there are %d security groups, for three functions", groups))
+	}
+	return append(broken, sshIsLetOut(t, of)...)
+}
+
+// sshIsLetOut checks the functions in a VPC with a repository over SSH: each may reach
+// port 22, in addition to TLS.
+func sshIsLetOut(t *testing.T, of templates) (broken []string) {
+	for id, r := range deployed(t, of, samples[4]).resources() {
+		if at(r, "Type") != "AWS::EC2::SecurityGroup" {
+			continue
+		}
+		rules := list(at(r, "Properties", "SecurityGroupEgress"))
+		broken = append(broken, only443(id, rules[:1])...)
+		if len(rules) != 2 || at(rules[1], "IpProtocol") != "tcp" || at(rules[1], "FromPort") != 22 || at(rules[1], "ToPort") != 22 {
+			broken = append(broken, fmt.Sprintf("%s: lets through %v, and the repository is on port 22", id, rules[1:]))
+		}
 	}
 	return broken
 }
