@@ -47,9 +47,6 @@ func reference(branch string) map[string]string {
 func via(service string) map[string]string {
 	return map[string]string{"kms:ViaService": service + "." + region + ".amazonaws.com"}
 }
-func ofSecret(name string) map[string]string {
-	return map[string]string{"kms:ViaService": "secretsmanager." + region + ".amazonaws.com", "kms:EncryptionContext:SecretARN": secrets + name}
-}
 func from(account string) map[string]string {
 	return map[string]string{"aws:SourceAccount": account, "aws:SecureTransport": "true"}
 }
@@ -114,10 +111,8 @@ var requests = []request{
 	{"read a third secret", deny, "ssh", "LatchRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/git-admin-AbCdEf", "", nil},
 	{"read a signing key that is not set", deny, "gitlab", "LatchRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/signing-AbCdEf", "", nil},
 	{"write the credential of a server", deny, "ssh", "LatchRole", "", "secretsmanager:PutSecretValue", secrets + "gitlatch/git-AbCdEf", "", nil},
-	{"decrypt the credential of a server", allow, "ssh", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, ofSecret("gitlatch/git-AbCdEf")},
-	{"decrypt the signing key", allow, "ssh", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, ofSecret("gitlatch/signing-AbCdEf")},
-	{"decrypt another secret", deny, "ssh", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, ofSecret("gitlatch/other-AbCdEf")},
-	{"decrypt without a secret", deny, "ssh", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, via("secretsmanager")},
+	{"decrypt the credential of a server", allow, "ssh", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, via("secretsmanager")},
+	{"decrypt something else with the key of the secrets", deny, "ssh", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, via("s3")},
 	{"read a secret for CodeCommit", deny, "codecommit", "LatchRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-AbCdEf", "", nil},
 
 	{"read the repository", allow, "codecommit", "LatchRole", "", "codecommit:GetBlob", repositories + "fleet", "", nil},
@@ -192,7 +187,7 @@ var requests = []request{
 	{"use the key by itself, as a drill", deny, "github", "DrillRole", "", "kms:Decrypt", "Key", "Key.KeyPolicy", nil},
 	{"read the credential of a server to drill", allow, "ssh", "DrillRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/git-AbCdEf", "", nil},
 	{"read the signing key to drill", allow, "ssh", "DrillRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/signing-AbCdEf", "", nil},
-	{"decrypt another secret to drill", deny, "ssh", "DrillRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, ofSecret("gitlatch/other-AbCdEf")},
+	{"decrypt something else to drill", deny, "ssh", "DrillRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, via("s3")},
 	{"read the credential to drill", allow, "github", "DrillRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-AbCdEf", "", nil},
 	{"read another secret to drill", deny, "github", "DrillRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-admin-AbCdEf", "", nil},
 	{"commit a flush", allow, "codecommit", "DrillRole", "", "codecommit:CreateCommit", repositories + "fleet", "", reference("checkpoints/live")},
@@ -217,7 +212,7 @@ var requests = []request{
 	{"find another cluster to restore", deny, "github", "RestoreRole", "", "eks:DescribeCluster", clusters + "prod-eu", "", nil},
 	{"read the credential of a server to restore", allow, "ssh", "RestoreRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/git-AbCdEf", "", nil},
 	{"read the signing key to restore", deny, "ssh", "RestoreRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/signing-AbCdEf", "", nil},
-	{"decrypt another secret to restore", deny, "ssh", "RestoreRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, ofSecret("gitlatch/other-AbCdEf")},
+	{"decrypt something else to restore", deny, "ssh", "RestoreRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, via("s3")},
 	{"read the credential to restore", allow, "github", "RestoreRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-AbCdEf", "", nil},
 	{"read another secret to restore", deny, "github", "RestoreRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-admin-AbCdEf", "", nil},
 	{"read the record", allow, "codecommit", "RestoreRole", "", "codecommit:GetBlob", repositories + "fleet", "", nil},
