@@ -34,7 +34,7 @@ var parameters = []struct{ value, name, kind string }{
 // An operation is a call of the client.
 type operation struct {
 	call     func(*gitlab.Client) error
-	query    any // options of the call; nil has none
+	query    any // options of the call; nil without
 	body     any
 	required []string
 	status   int

@@ -119,22 +119,6 @@ func portsAreThoseOfTLS(t *testing.T, of templates) (broken []string) {
 	if groups != 3 {
 		broken = append(broken, fmt.Sprintf("there are %d security groups, for three functions", groups))
 	}
-	return append(broken, sshIsLetOut(t, of)...)
-}
-
-// sshIsLetOut checks the functions in a VPC with a repository over SSH: each may reach
-// port 22, in addition to TLS.
-func sshIsLetOut(t *testing.T, of templates) (broken []string) {
-	for id, r := range deployed(t, of, samples[4]).resources() {
-		if at(r, "Type") != "AWS::EC2::SecurityGroup" {
-			continue
-		}
-		rules := list(at(r, "Properties", "SecurityGroupEgress"))
-		broken = append(broken, only443(id, rules[:1])...)
-		if len(rules) != 2 || at(rules[1], "IpProtocol") != "tcp" || at(rules[1], "FromPort") != 22 || at(rules[1], "ToPort") != 22 {
-			broken = append(broken, fmt.Sprintf("%s: lets through %v, and the repository is on port 22", id, rules[1:]))
-		}
-	}
 	return broken
 }
 

@@ -129,7 +129,7 @@ func restoreRightsAreUsed(t *testing.T, of templates) (broken []string) {
 		if s.parameters["VpcId"] != "" {
 			used = append(used, forSubnets...)
 		}
-		if s.parameters["SecretKeyArn"] != "" {
+		if s.parameters["GitHubCredentialKeyArn"] != "" {
 			used = append(used, "kms:Decrypt") // Secrets Manager decrypts the secret for the caller
 		}
 		slices.Sort(used)

@@ -101,9 +101,8 @@ var samples = []sample{
 		"GitUrl":        "ssh://git@git.example.com/platform/fleet.git",
 		"GitCredential": "gitlatch/git",
 		"SigningKey":    "gitlatch/signing",
-		"SecretKeyArn":  "arn:aws:kms:eu-west-1:111122223333:key/5e9d",
-		"VpcId":         "vpc-0a1b2c3d",
-		"SubnetIds":     "subnet-0a1b2c3d",
+
+		"GitHubCredentialKeyArn": "arn:aws:kms:eu-west-1:111122223333:key/5e9d",
 	}, map[string]map[string]string{drillSource: nil, restoreSource: nil}},
 	{"gitlab", "url", map[string]string{
 		"Site":          "prod-ca",
@@ -350,7 +349,6 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"GitUrl":                 {"http://git.example.com/a.git", "https://me:secret@git.example.com/a.git", "git@git.example.com:a.git", "ssh://git.example.com/a.git", "https://git.example.com", `https://a/b"`},
 		"GitLabUrl":              {"http://git.example.com", "https://me:secret@git.example.com", `https://a"`},
 		"GitCredential":          {"arn:aws:secretsmanager:eu-west-1:111122223333:secret:a", "a*"},
-		"SecretKeyArn":           {"alias/mine", "*"},
 		"SigningKey":             {"arn:aws:secretsmanager:eu-west-1:111122223333:secret:a", "a*"},
 		"Branch":                 {"", `a"`, "a*", "-a", "a b"},
 		"PublishMode":            {"pr"},

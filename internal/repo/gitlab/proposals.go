@@ -75,7 +75,7 @@ func wrap(err error, doing string, args ...any) error {
 }
 
 // newest returns the newest merge request of a branch of this project, and not of a fork.
-// It returns nil if there is none.
+// It returns nil if no merge request was found.
 func (p *Proposals) newest(ctx context.Context, branch, state string) (*mergeRequest, error) {
 	if err := repo.CheckBranch(branch); err != nil {
 		return nil, err

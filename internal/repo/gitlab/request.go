@@ -116,7 +116,7 @@ func texts(v any) (all []string) {
 	return all
 }
 
-// refusals are the statuses with which GitLab does not accept a write.
+// refusals are the statuses of a write that GitLab does not accept.
 var refusals = []int{http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusConflict, http.StatusUnprocessableEntity}
 
 // refused returns a RefusedError if GitLab refused a write, and otherwise err.
