@@ -38,7 +38,7 @@ func (p *Proposals) call(ctx context.Context, method, path string, said, answer 
 	if err != nil {
 		return err
 	}
-	text := []byte(nil)
+	var text []byte
 	if said != nil {
 		if text, err = json.Marshal(said); err != nil {
 			return err
@@ -117,7 +117,9 @@ func texts(v any) (all []string) {
 }
 
 // refusals are the statuses of a write that GitLab does not accept.
-var refusals = []int{http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusConflict, http.StatusUnprocessableEntity}
+var refusals = []int{
+	http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusConflict, http.StatusUnprocessableEntity,
+}
 
 // refused returns a RefusedError if GitLab refused a write, and otherwise err.
 func refused(what string, err error) error {
