@@ -13,6 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitlab"
 )
 
 // TestOnAWS runs the built bootstrap with all services of its deployment: login at a
@@ -23,6 +24,7 @@ func TestOnAWS(t *testing.T) {
 	t.Parallel()
 	c := startCloud(t)
 	t.Run("sites", func(t *testing.T) {
+		c.servers(t)
 		for _, p := range []plan{
 			{name: "codecommit-direct", provider: "codecommit", mode: "direct"},
 			{name: "codecommit-proposal", provider: "codecommit", mode: "proposal"},
@@ -64,6 +66,63 @@ func TestOnAWS(t *testing.T) {
 	})
 	t.Run("operations seen are those that are granted", c.operations)
 	t.Run("rights seen are those of the role", c.rights)
+}
+
+// servers are sites on any git server: by a token, by an SSH key, and on GitLab with
+// merge requests. Two of the branches require signatures.
+func (c *cloud) servers(t *testing.T) {
+	for _, p := range []plan{
+		{name: "https-direct", provider: "https", mode: "direct"},
+		{name: "ssh-direct", provider: "ssh", mode: "direct", signed: true},
+		{name: "gitlab-proposal", provider: "gitlab", mode: "proposal", signed: true},
+	} {
+		p.hold = "down: 0s"
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			s := c.deploy(t, p)
+			s.first(t)
+			if p.mode == "direct" {
+				s.surges(t)
+			}
+			if !p.signed {
+				s.refused(t)
+			}
+			if s.server != nil {
+				s.rekeyed(t)
+			}
+			s.remembers(t)
+			s.verified(t)
+		})
+	}
+}
+
+// rekeyed gives the host another key. The error has the key, and the place for it.
+func (s *stack) rekeyed(t *testing.T) {
+	t.Helper()
+	tip := s.origin.Tip("main")
+	s.server.Rekey(t)
+	s.fails(t, "not pinned", "Compare the key with the published keys", "the secret in repository.auth.secret: "+s.server.HostKeys()[0])
+	s.change(t, "git.example.com "+s.server.HostKeys()[0]+"\n"+string(s.server.Key))
+	s.ticks(t)
+	if s.origin.Tip("main") != tip {
+		t.Error("the branch moved")
+	}
+}
+
+// verified fails the test unless git verifies each commit of the site. Its first commit
+// and the merges are of users.
+func (s *stack) verified(t *testing.T) {
+	t.Helper()
+	if !s.signed {
+		return
+	}
+	commits := strings.Fields(s.origin.Git(t, "log", "--all", "--author=gitlatch", "--format=%H"))
+	if len(commits) == 0 {
+		t.Error("the site has no commits")
+	}
+	for _, commit := range commits {
+		s.origin.Git(t, "verify-commit", commit)
+	}
 }
 
 // first writes the first checkpoint of a site.
@@ -165,6 +224,10 @@ func (s *stack) refuse(t *testing.T, on bool) {
 		s.codecommit.Deny("CreateCommit", words)
 	case s.codecommit != nil:
 		s.codecommit.Deny("CreatePullRequest", words)
+	case s.gitlab != nil && on:
+		s.gitlab.Deny(gitlab.Open)
+	case s.gitlab != nil:
+		s.gitlab.Allow(gitlab.Open)
 	case s.mode == "direct":
 		s.origin.Decline(t, map[bool]string{true: "error: GH006: Protected branch update failed for refs/heads/main."}[on])
 	case on:
@@ -259,7 +322,7 @@ func (s *stack) counts(t *testing.T) {
 }
 
 // pullRequest finds the id of a pull request in its web address.
-var pullRequest = regexp.MustCompile(`/pull(?:-requests)?/([0-9]+)`)
+var pullRequest = regexp.MustCompile(`/(?:pull|pull-requests|merge_requests)/([0-9]+)`)
 
 // proposed returns the id of the pull request that a tick opened or changed.
 func proposed(t *testing.T, answer report.Document) string {

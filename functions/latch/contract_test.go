@@ -42,7 +42,7 @@ func (c *cloud) operations(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"every", "codecommit", "github", "spoke"} {
+	for _, name := range []string{"every", "codecommit", "github", "spoke", "url"} {
 		file := filepath.Join("../../testdata/stack/operations", name+".txt")
 		got := strings.Join(lists[name], "\n") + "\n"
 		if *update {

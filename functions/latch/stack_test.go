@@ -24,6 +24,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/codecommit"
 	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
 	"github.com/gitlatch/gitlatch/internal/testenv/github"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitlab"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	"github.com/gitlatch/gitlatch/internal/testenv/moto"
 	"github.com/gitlatch/gitlatch/internal/testenv/runtimeapi"
@@ -33,11 +34,14 @@ import (
 type plan struct {
 	name string // name of the site and of its namespace
 	// provider is codecommit, github (with an App), or spoke: github with a token, and
-	// with the cluster in another account.
+	// with the cluster in another account. On any git server, it is https (with a
+	// token), ssh (with a key) or gitlab.
 	provider string
 	mode     string // direct or proposal
 	// hold is the hold of the policy. With "", no level change waits for a second sample.
 	hold string
+	// signed is true if the branch requires signatures of the key in a second secret.
+	signed bool
 }
 
 // A host has the site's repository and its pull requests.
@@ -55,7 +59,9 @@ type stack struct {
 	plan
 	host       host
 	codecommit *codecommit.Server // nil on GitHub
-	github     *github.Server     // nil on CodeCommit
+	github     *github.Server     // nil on other hosts
+	gitlab     *gitlab.Server     // nil on other hosts
+	server     *gitserver.SSH     // nil without SSH
 	origin     *gitserver.Origin
 	gateway    *gateway.Gateway
 	role       string
@@ -90,6 +96,8 @@ func (c *cloud) deploy(t *testing.T, p plan) *stack {
 		s.codecommit = codecommit.Start(t)
 		s.host, services["codecommit"] = s.codecommit, s.codecommit.Endpoint()
 		hosted = fmt.Sprintf(`codecommit: {name: "%s"}`, p.name)
+	case "https", "ssh", "gitlab":
+		hosted = s.byURL(t)
 	default:
 		s.github = github.Start(t)
 		s.host = s.github
@@ -99,7 +107,7 @@ func (c *cloud) deploy(t *testing.T, p plan) *stack {
 			s.github.Grant(secret)
 		}
 		s.github.Install(github.App{ID: 7, InstallationID: 70, Key: &c.appKey.PublicKey})
-		s.keep(t, secret)
+		s.keep(t, s.secretName(), secret)
 		hosted = fmt.Sprintf(`github: {repository: "%s/%s", %sSecret: "%s", apiURL: "%s"}`, github.Owner, p.name, login, s.secretName(), s.github.APIURL())
 	}
 	hold := "up: 1, down: 0s"
@@ -111,7 +119,10 @@ func (c *cloud) deploy(t *testing.T, p plan) *stack {
 	s.subscribe(t)
 	s.filled = map[string]string{
 		"Site": p.name, "PeriodMinutes": "5", "ClusterName": cluster, "Region": moto.Region, "AWS::Region": moto.Region, "Assume": "",
-		"Table": table, "Host": hosted, "Branch": "main", "PublishMode": p.mode, "Topic": s.topic, "Demand": "",
+		"Table": table, "Host": hosted, "Branch": "main", "PublishMode": p.mode, "Topic": s.topic, "Demand": "", "Signing": "",
+	}
+	if p.signed {
+		s.signs(t)
 	}
 	entry := s.role
 	if p.provider == "spoke" {
@@ -128,11 +139,59 @@ func (c *cloud) deploy(t *testing.T, p plan) *stack {
 
 func (s *stack) secretName() string { return "gitlatch/" + s.name }
 
+// byURL starts a git server of the site, and returns the configuration of the template
+// for it.
+func (s *stack) byURL(t *testing.T) string {
+	t.Helper()
+	url, more, secret := "", "", "glpat-"+s.name
+	switch s.provider {
+	case "https":
+		server := gitserver.Start(t)
+		server.RequireAuth("robot", "glpat-"+s.name)
+		s.host, url, secret = plain{server}, server.URL(s.name), "robot:glpat-"+s.name+"\n"
+	case "ssh":
+		s.server = gitserver.StartSSH(t)
+		s.host, url = plain{s.server}, s.server.URL(s.name)
+		secret = "git.example.com " + s.server.HostKeys()[0] + "\n" + string(s.server.Key)
+	default:
+		s.gitlab = gitlab.Start(t)
+		s.gitlab.Grant(secret)
+		s.host, url = s.gitlab, s.gitlab.Repository(s.name)
+		more = fmt.Sprintf(`, gitlabURL: "%s"`, s.gitlab.URL())
+	}
+	s.keep(t, s.secretName(), secret)
+	return fmt.Sprintf(`url: "%s"%s, auth: {secret: "%s"}`, url, more, s.secretName())
+}
+
+// creator creates repositories.
+type creator interface {
+	Create(t testing.TB, name string, files map[string]string) *gitserver.Origin
+}
+
+// plain is a git server without pull requests.
+type plain struct{ creator }
+
+func (plain) Merge(t testing.TB, _ string, _ bool) { t.Fatal("a git server has no pull requests") }
+func (plain) Decline(t testing.TB, _ string)       { t.Fatal("a git server has no pull requests") }
+func (plain) Words(t testing.TB, _ string) (title, body string, comments []string) {
+	t.Fatal("a git server has no pull requests")
+	return "", "", nil
+}
+
+// signs makes the branch require signatures of a key that only the site has.
+func (s *stack) signs(t *testing.T) {
+	t.Helper()
+	private, key := gitserver.NewKey(t)
+	s.keep(t, s.secretName()+"-signing", string(private))
+	s.origin.RequireSignatures(t, gitserver.Public(key))
+	s.filled["Signing"] = fmt.Sprintf(`commit: {signing: {keySecret: "%s-signing"}}`, s.secretName())
+}
+
 // keep creates a secret of the site.
-func (s *stack) keep(t *testing.T, secret string) {
+func (s *stack) keep(t *testing.T, name, secret string) {
 	t.Helper()
 	vault := secretsmanager.NewFromConfig(s.moto.Config())
-	if _, err := vault.CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: aws.String(s.secretName()), SecretString: &secret}); err != nil {
+	if _, err := vault.CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: &name, SecretString: &secret}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -195,11 +254,15 @@ func (s *stack) renew(t *testing.T) {
 func (s *stack) note() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.seen[s.provider] == nil {
-		s.seen[s.provider] = map[string]bool{}
+	list := s.provider
+	if slices.Contains([]string{"https", "ssh", "gitlab"}, list) {
+		list = "url"
+	}
+	if s.seen[list] == nil {
+		s.seen[list] = map[string]bool{}
 	}
 	for _, operation := range s.gateway.Operations(s.key.AccessKeyID) {
-		s.seen[s.provider][operation] = true
+		s.seen[list][operation] = true
 	}
 	if s.codecommit == nil {
 		return
@@ -212,7 +275,7 @@ func (s *stack) note() {
 }
 
 // A token or a key, in any form.
-var secrets = regexp.MustCompile(`k8s-aws-v1\.|ghs_[0-9]|github_pat_|PRIVATE KEY`)
+var secrets = regexp.MustCompile(`k8s-aws-v1\.|ghs_[0-9]|github_pat_|glpat-|PRIVATE KEY`)
 
 // send sends an event of testdata/events for this site.
 func (s *stack) send(t *testing.T, event string) (answer report.Document, r runtimeapi.Result) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
@@ -22,6 +23,10 @@ type Auth struct {
 
 	SSHKey   Secret   // the private key of a deploy key
 	HostKeys []string // accepted keys of the SSH host, each in the form "ssh-ed25519 AAAA..."
+
+	// Secret is the name or ARN of a secret in AWS Secrets Manager. It replaces the other
+	// fields: it contains the token, or the deploy key and the keys of the host.
+	Secret string
 }
 
 // A Secret is the location of a secret, never the secret itself. The zero value has no
@@ -76,9 +81,12 @@ func authFields(auth *Auth) yamldoc.Object {
 		yamldoc.Optional("sshKeyEnv", "environment variable that contains the private deploy key for an ssh URL", yamldoc.Into(&auth.SSHKey.Env, variable)),
 		yamldoc.Optional("sshKeyFile", "path of the file that contains the private deploy key for an ssh URL", file(&auth.SSHKey.File)),
 		yamldoc.Optional("hostKeys", "list of SSH host keys that gitlatch accepts; each host key consists of the key type and the public key, such as `ssh-ed25519 AAAA...`", texts(&auth.HostKeys, "pin a key", hostKey, wholeKey)),
+		yamldoc.Optional("secret", "name or ARN of the AWS Secrets Manager secret that contains the access token, or the private deploy key and the host keys for an ssh URL", yamldoc.Into(&auth.Secret, secretName, noToken)),
 	).With(
-		yamldoc.OneOf("tokenEnv", "tokenFile", "sshKeyEnv", "sshKeyFile"),
+		yamldoc.OneOf("tokenEnv", "tokenFile", "sshKeyEnv", "sshKeyFile", "secret"),
 		yamldoc.AtMostOne(userNames...),
+		yamldoc.AtMostOne("secret", "username"),
+		yamldoc.AtMostOne("secret", "usernameEnv"),
 		yamldoc.Needs("sshKeyEnv", unknown, "hostKeys"),
 		yamldoc.Needs("sshKeyFile", unknown, "hostKeys"),
 		yamldoc.Needs("hostKeys", useless, deployKeys...),
@@ -109,10 +117,12 @@ var (
 )
 
 // sameWay is the rule that the login fits the URL. An SSH URL needs a deploy key and
-// allows no user name. Other URLs do not allow a deploy key.
+// allows no user name. Other URLs do not allow a deploy key. The content of a secret is
+// compared with the URL after it is read.
 func sameWay(url *string) yamldoc.Rule {
+	withKey := append(slices.Clone(deployKeys), "secret")
 	key := schema{"anyOf": yamldoc.Each(deployKeys)}
-	keyAlone := schema{"anyOf": yamldoc.Each(deployKeys), "not": schema{"anyOf": yamldoc.Each(userNames)}}
+	keyAlone := schema{"anyOf": yamldoc.Each(withKey), "not": schema{"anyOf": yamldoc.Each(userNames)}}
 	return yamldoc.Rule{
 		Check: func(r *yamldoc.Reader, path string) {
 			at := yamldoc.Child(path, "auth")
@@ -123,8 +133,8 @@ func sameWay(url *string) yamldoc.Rule {
 			}
 			switch known := *url != "" && !r.Failed(at); {
 			case repo.OverSSH(*url):
-				if known && len(r.Standing(at, deployKeys)) == 0 {
-					r.Report(at, "must contain one of %s. Over SSH, gitlatch logs in with a deploy key", strings.Join(deployKeys, ", "))
+				if known && len(r.Standing(at, withKey)) == 0 {
+					r.Report(at, "must contain one of %s. Over SSH, gitlatch logs in with a deploy key", strings.Join(withKey, ", "))
 				}
 				refuse(at, "requires a token. Over SSH, the user is part of the URL", userNames...)
 				refuse(path, "requires an https URL. Over SSH, gitlatch identifies the host by its key", "caFile")

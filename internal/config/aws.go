@@ -89,7 +89,8 @@ func githubFields(g *GitHub) yamldoc.Object {
 		yamldoc.Required("repository", "GitHub repository, as owner/name",
 			yamldoc.Into(&g.Repository, yamldoc.Text(`^[-A-Za-z0-9_]{1,100}/[-A-Za-z0-9_.]{1,100}$`, "owner/name, without a URL"))),
 		yamldoc.Optional("apiURL", "API URL of a GitHub Enterprise server, such as `https://github.example.com/api/v3/`",
-			yamldoc.Into(&g.APIURL, yamldoc.Text(`^https?://`, "an https URL"), wrongAPIURL)),
+			yamldoc.Into(&g.APIURL, yamldoc.Text(`^https?://`, "an https URL"),
+				hostURL("https://github.example.com/api/v3/", "Set a secret in appSecret or tokenSecret"))),
 		yamldoc.Optional("appSecret", "name or ARN of the AWS Secrets Manager secret that contains the credentials of a GitHub App", yamldoc.Into(&g.AppSecret, secretName, noToken)),
 		yamldoc.Optional("tokenSecret", "name or ARN of the AWS Secrets Manager secret that contains a fine-grained access token", yamldoc.Into(&g.TokenSecret, secretName, noToken)),
 	).With(yamldoc.OneOf("appSecret", "tokenSecret"))
@@ -119,9 +120,9 @@ var secretName = func() yamldoc.Form {
 	return f
 }()
 
-// tokenShape is the pattern of a GitHub token: it starts with a word and an underscore. A
-// private key does not match it, and is refused because of its dashes and line breaks.
-const tokenShape = `^(gh[a-z]|github_pat)_`
+// tokenShape is the pattern of a token of GitHub or GitLab. A private key does not match
+// it, and is refused because of its dashes and line breaks.
+const tokenShape = `^(gh[a-z]_|github_pat_|glpat-)`
 
 func noToken(s string) error {
 	if regexp.MustCompile(tokenShape).MatchString(s) {
@@ -130,14 +131,16 @@ func noToken(s string) error {
 	return nil
 }
 
-// wrongAPIURL returns an error if s is not the URL of an API. The checks are the same as
-// for the URL of a repository.
-func wrongAPIURL(s string) error {
-	if err := repo.CheckURL(strings.TrimSuffix(s, "/") + "/"); err != nil {
-		return errors.New(strings.NewReplacer(
-			"such as https://git.example.com/team/site.git", "such as https://github.example.com/api/v3/",
-			"Set them in repository.auth", "Set a secret in appSecret or tokenSecret",
-		).Replace(err.Error()))
+// hostURL returns the check for the URL of a git host. The check is the same as for the
+// URL of a repository. Its errors show the example, and the place of the credentials.
+func hostURL(example, credentials string) func(string) error {
+	return func(s string) error {
+		if err := repo.CheckURL(strings.TrimSuffix(s, "/") + "/"); err != nil {
+			return errors.New(strings.NewReplacer(
+				"such as https://git.example.com/team/site.git", "such as "+example,
+				"Set them in repository.auth", credentials,
+			).Replace(err.Error()))
+		}
+		return nil
 	}
-	return nil
 }

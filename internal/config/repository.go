@@ -15,6 +15,7 @@ import (
 // and GitHub is set.
 type Repository struct {
 	URL        string // https, ssh, file, http to this machine, user@host:path or a local path
+	GitLabURL  string // of the GitLab server with the repository in URL; "" opens no merge requests
 	CodeCommit CodeCommit
 	GitHub     GitHub
 	Mode       Mode
@@ -42,7 +43,7 @@ func (r Repository) Address() string {
 
 // HasProposals reports whether the repository's host has pull requests.
 func (r Repository) HasProposals() bool {
-	return r.CodeCommit != (CodeCommit{}) || r.GitHub != (GitHub{})
+	return r.CodeCommit != (CodeCommit{}) || r.GitHub != (GitHub{}) || r.GitLabURL != ""
 }
 
 // A Mode is the way in which level changes reach the branch.
@@ -58,6 +59,8 @@ const (
 func repositoryFields(r *Repository) yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Optional("url", "URL of the repository (https or ssh), or the path of a local repository", address(&r.URL)),
+		yamldoc.Optional("gitlabURL", "URL of the GitLab server that hosts the repository in `repository.url`, such as `https://gitlab.com`; set this field to let gitlatch open merge requests",
+			yamldoc.Into(&r.GitLabURL, yamldoc.Text(`^https?://`, "an https URL"), hostURL("https://gitlab.com", "Set them in repository.auth"))),
 		yamldoc.Optional("codecommit", "AWS CodeCommit repository", codecommitFields(&r.CodeCommit)),
 		yamldoc.Optional("github", "git repository on GitHub or on a GitHub Enterprise server", githubFields(&r.GitHub)),
 		yamldoc.Optional("mode", "method that gitlatch uses to publish level changes; with the value `direct`, gitlatch commits level changes to the branch; with the value `proposal`, gitlatch opens one pull request",
@@ -71,6 +74,9 @@ func repositoryFields(r *Repository) yamldoc.Object {
 	).With(
 		yamldoc.OneOf("url", "codecommit", "github"),
 		proposable(r),
+		yamldoc.Needs("gitlabURL", "gitlatch pushes to this URL", "url"),
+		yamldoc.Needs("gitlabURL", "gitlatch opens merge requests with the access token", "auth"),
+		yamldoc.Rule{Check: r.onGitLab},
 		yamldoc.Needs("auth", "codecommit uses the AWS credentials, and github has its own field for the secret", "url"),
 		yamldoc.Needs("caFile", "codecommit uses the AWS SDK, which reads AWS_CA_BUNDLE", "url", "github"),
 		sameWay(&r.URL),
@@ -114,6 +120,14 @@ func wrongFolder(s string) error {
 	return nil
 }
 
+// onGitLab reports a URL that is not the https URL of a repository on the GitLab server.
+func (r *Repository) onGitLab(of *yamldoc.Reader, path string) {
+	server := strings.TrimSuffix(r.GitLabURL, "/") + "/"
+	if r.GitLabURL != "" && r.URL != "" && !strings.HasPrefix(r.URL, server) {
+		of.Report(yamldoc.Child(path, "url"), "must start with %s, the URL in gitlabURL. For merge requests, use the https URL of the repository", server)
+	}
+}
+
 // proposable is the rule that mode proposal requires a host with pull requests.
 func proposable(repo *Repository) yamldoc.Rule {
 	return yamldoc.Rule{
@@ -129,4 +143,4 @@ func proposable(repo *Repository) yamldoc.Rule {
 }
 
 // hosted are the fields of repositories with pull requests.
-var hosted = []string{"codecommit", "github"}
+var hosted = []string{"codecommit", "github", "gitlabURL"}

@@ -84,11 +84,11 @@ type Vault interface {
 	) (*secretsmanager.GetSecretValueOutput, error)
 }
 
-// A secret is the location of GitHub credentials.
+// A secret is the location of credentials in Secrets Manager.
 type secret struct {
 	field string // of the configuration
 	name  string // or ARN
-	app   bool   // the secret must have the key of an App
+	app   bool   // the secret must have the key of a GitHub App
 }
 
 func secretOf(g config.GitHub) secret {
@@ -106,29 +106,40 @@ var remedies = map[string]string{
 	"InvalidRequestException":   "restore the secret if it is being deleted, and give it a value",
 }
 
-// read reads the credentials. Errors do not show them.
-func (s secret) read(ctx context.Context, vault Vault) (github.Credentials, error) {
-	failed := func(err error) (github.Credentials, error) {
-		return github.Credentials{}, fmt.Errorf("%s: secret %s: %w", s.field, s.name, err)
-	}
+// failed returns an error of a secret, with its location.
+func (s secret) failed(err error) error {
+	return fmt.Errorf("%s: secret %s: %w", s.field, s.name, err)
+}
+
+// text reads the content.
+func (s secret) text(ctx context.Context, vault Vault) (string, error) {
 	answer, err := vault.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(s.name)})
 	var said smithy.APIError
 	switch {
 	case errors.As(err, &said) && remedies[said.ErrorCode()] != "":
-		return failed(fmt.Errorf("%s (%w)", remedies[said.ErrorCode()], err))
+		return "", s.failed(fmt.Errorf("%s (%w)", remedies[said.ErrorCode()], err))
 	case err != nil:
-		return failed(err)
+		return "", s.failed(err)
 	case answer.SecretString == nil:
-		return failed(errors.New("is binary. Store it as text"))
+		return "", s.failed(errors.New("is binary. Store it as text"))
 	}
-	credentials, err := github.ParseSecret(*answer.SecretString)
+	return *answer.SecretString, nil
+}
+
+// read reads the credentials for GitHub. Errors do not show them.
+func (s secret) read(ctx context.Context, vault Vault) (github.Credentials, error) {
+	text, err := s.text(ctx, vault)
+	if err != nil {
+		return github.Credentials{}, err
+	}
+	credentials, err := github.ParseSecret(text)
 	switch {
 	case err != nil:
-		return failed(err)
+		return github.Credentials{}, s.failed(err)
 	case s.app && credentials.Token != "":
-		return failed(errors.New("contains no JSON of a GitHub App. For a token, use tokenSecret"))
+		return github.Credentials{}, s.failed(errors.New("contains no JSON of a GitHub App. For a token, use tokenSecret"))
 	case !s.app && credentials.Token == "":
-		return failed(errors.New("contains the key of a GitHub App. Use appSecret"))
+		return github.Credentials{}, s.failed(errors.New("contains the key of a GitHub App. Use appSecret"))
 	}
 	return credentials, nil
 }

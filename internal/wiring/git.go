@@ -12,12 +12,23 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/signing"
 )
 
-// Git opens the repository at the configured URL, with the configured credentials.
+// Git opens the repository at the configured URL, with the configured credentials. It
+// reads no secrets of AWS.
 func Git(c config.Config, getenv func(string) string) (*gitwire.Repository, error) {
+	options, err := gitOptions(c, getenv)
+	if err != nil {
+		return nil, err
+	}
+	return gitwire.Open(options)
+}
+
+// gitOptions returns the options of the repository at the configured URL, without the
+// secrets of AWS.
+func gitOptions(c config.Config, getenv func(string) string) (gitwire.Options, error) {
 	r := c.Repository
 	username, token, err := r.Auth.Read(getenv)
 	if err != nil {
-		return nil, err
+		return gitwire.Options{}, err
 	}
 	auth := wire.Auth{Username: username, Password: token}
 	if username == "" && token != "" {
@@ -25,17 +36,17 @@ func Git(c config.Config, getenv func(string) string) (*gitwire.Repository, erro
 	}
 	key, err := r.Auth.SSHKey.Read("repository.auth.sshKey", getenv)
 	if err != nil {
-		return nil, err
+		return gitwire.Options{}, err
 	}
 	signer, err := signer(c.Commit.Signing, getenv)
 	if err != nil {
-		return nil, err
+		return gitwire.Options{}, err
 	}
 	bundle, err := caBundle(r)
 	if err != nil {
-		return nil, err
+		return gitwire.Options{}, err
 	}
-	return gitwire.Open(gitwire.Options{
+	return gitwire.Options{
 		URL:      r.URL,
 		Branch:   r.Branch,
 		Auth:     auth,
@@ -44,12 +55,13 @@ func Git(c config.Config, getenv func(string) string) (*gitwire.Repository, erro
 		MaxBytes: int64(r.MaxBytes),
 		Author:   author(c.Commit.Author),
 		Signer:   signer,
-	})
+	}, nil
 }
 
-// signer returns the key that signs commits; nil if commits are not signed.
+// signer returns the key that signs commits; nil if commits are not signed, or the key is
+// in a secret of AWS.
 func signer(s config.Signing, getenv func(string) string) (*signing.Key, error) {
-	if s == (config.Signing{}) {
+	if s.Key == (config.Secret{}) {
 		return nil, nil
 	}
 	key, passphrase, err := s.Read(getenv)

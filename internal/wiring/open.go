@@ -27,6 +27,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 	cc "github.com/gitlatch/gitlatch/internal/repo/codecommit"
 	"github.com/gitlatch/gitlatch/internal/repo/github"
+	"github.com/gitlatch/gitlatch/internal/repo/gitlab"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 	"github.com/gitlatch/gitlatch/internal/tick"
@@ -54,6 +55,7 @@ type Opener struct {
 	aws    aws.Config
 	awsErr error
 	login  *github.Login // login that members share; nil before the first
+	held   *heldKeys     // secrets that members share; nil before the first
 }
 
 // Of returns the opener of a member. o is the opener of the fleet. Members share the AWS
@@ -76,7 +78,10 @@ func (o *Opener) with(c config.Config) *Opener {
 
 // Forget makes members log in again. Call it after a login failed: its secret may have
 // been rotated.
-func (o *Opener) Forget() { o.login = nil }
+func (o *Opener) Forget() {
+	o.login = nil
+	o.held = nil
+}
 
 // Open opens all parts of the site except Owner, which the run sets. It opens the cluster
 // first: if that fails, it does not create a state file.
@@ -223,11 +228,58 @@ func (o *Opener) repository(ctx context.Context) (repo.Repository, repo.Proposal
 	case r.GitHub != (config.GitHub{}):
 		return o.github(ctx)
 	}
-	r, err := Git(o.Config, o.Getenv)
+	return o.git(ctx)
+}
+
+func (o *Opener) git(ctx context.Context) (repo.Repository, repo.Proposals, error) {
+	options, err := gitOptions(o.Config, o.Getenv)
 	if err != nil {
 		return nil, nil, err
 	}
-	return r, nil, nil
+	read, err := o.keys(ctx, gitwire.Keys{Auth: options.Auth, SSH: options.SSH, Signer: options.Signer})
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.inSecrets() {
+		options.Keys = read
+	}
+	r, err := gitwire.Open(options)
+	if err != nil || o.Config.Repository.GitLabURL == "" {
+		return r, nil, err
+	}
+	proposals, err := o.gitlab(options, r, read)
+	return r, proposals, err
+}
+
+func (o *Opener) gitlab(git gitwire.Options, r *gitwire.Repository, read readKeys) (repo.Proposals, error) {
+	transport, err := wire.Trusting(git.CABundle)
+	if err != nil {
+		return nil, fmt.Errorf("repository.caFile: %s %w", o.Config.Repository.CAFile, err)
+	}
+	proposals, err := gitlab.Open(gitlab.Options{
+		URL:        o.Config.Repository.GitLabURL,
+		Repository: git.URL,
+		Branch:     git.Branch,
+		Token: func(ctx context.Context) (string, error) {
+			keys, err := read(ctx)
+			return keys.Auth.Password, err
+		},
+		Transport: transport,
+		Git:       r,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("repository.%w", err)
+	}
+	return proposals, nil
+}
+
+// shared returns the opener with the logins that members share: the fleet file is in the
+// same repository as the files of its members. It returns nil for a single site.
+func (o *Opener) shared() *Opener {
+	if o.Config.Fleet != "" {
+		return o
+	}
+	return o.fleet
 }
 
 func (o *Opener) codecommit(ctx context.Context) (repo.Repository, repo.Proposals, error) {
@@ -283,11 +335,12 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 			Signer:    signer,
 		},
 	}
-	shared := o.fleet
-	if o.Config.Fleet != "" {
-		shared = o // the fleet file is in the same repository as the files of its members
+	if o.inSecrets() {
+		if options.Git.Keys, err = o.keys(ctx, gitwire.Keys{}); err != nil {
+			return nil, nil, err
+		}
 	}
-	if shared != nil {
+	if shared := o.shared(); shared != nil {
 		if shared.login == nil {
 			if shared.login, err = github.NewLogin(options); err != nil {
 				return nil, nil, fmt.Errorf("repository.github: %w", err)

@@ -96,7 +96,7 @@ var importers = map[string][]string{
 	"golang.org/x/crypto/ssh":           {"internal/repo/gitwire", "internal/repo/signing", "internal/testenv/gitserver"},
 	"github.com/google/go-github/":      {"internal/repo/github"},
 	"github.com/bradleyfalzon/":         {"internal/repo/github"},
-	"github.com/getkin/kin-openapi":     {"internal/testenv/github"},
+	"github.com/getkin/kin-openapi":     {"internal/testenv/openapi"},
 	"sigs.k8s.io/aws-iam-authenticator": {"internal/eks", "internal/testenv"},
 }
 

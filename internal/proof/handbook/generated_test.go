@@ -138,9 +138,9 @@ func sentences(description string) string {
 // a schedule, a path, an ARN, a pattern, or the name of a parameter or an alarm. A chosen
 // word is a value or an example.
 var (
-	literal = regexp.MustCompile("`[^`]*`" + `|(?:rate|cron)\([^)]*\)|[\w.:-]*[/*_](?:[\w.:/*-]*[\w/*-])?|\b(?:[A-Z][a-z]+){2,}\b`)
+	literal = regexp.MustCompile("`[^`]*`" + `|(?:rate|cron)\([^)]*\)|[\w.:@-]*[/*_](?:[\w.:@/*-]*[\w/*-])?|\b(?:[A-Z][a-z]+){2,}\b`)
 	chosen  = regexp.MustCompile("(\\bvalue|\\baction|cluster must be|for example|start with|`GitProvider` is|`ClusterNames` to) ([a-zA-Z][\\w-]*|-)")
-	product = regexp.MustCompile(`^(?:GitHub|CodeCommit|CloudFormation|CloudWatch)$`)
+	product = regexp.MustCompile(`^(?:GitHub|GitLab|CodeCommit|CloudFormation|CloudWatch)$`)
 )
 
 // marked puts the literals and the chosen words of a description in code font.

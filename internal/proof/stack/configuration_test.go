@@ -81,6 +81,43 @@ demand:
 - workload: shop/web
   cloudwatch: {namespace: Shop, metric: users}
 `,
+	"ssh": `
+apiVersion: gitlatch.dev/v1alpha1
+kind: Config
+site: prod-uk
+period: 5m
+cluster:
+  eks: {name: prod-uk, region: eu-west-1}
+state:
+  dynamodb: {table: gitlatch-prod-uk-StateTable-1A2B3C4D5E6F, region: eu-west-1}
+repository:
+  url: ssh://git@git.example.com/platform/fleet.git
+  auth: {secret: gitlatch/git}
+  branch: main
+  mode: direct
+commit:
+  signing: {keySecret: gitlatch/signing}
+alerts:
+  sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-uk-AlertTopic-1A2B3C4D5E6F"}
+`,
+	"gitlab": `
+apiVersion: gitlatch.dev/v1alpha1
+kind: Config
+site: prod-ca
+period: 5m
+cluster:
+  eks: {name: prod-ca, region: eu-west-1}
+state:
+  dynamodb: {table: gitlatch-prod-ca-StateTable-1A2B3C4D5E6F, region: eu-west-1}
+repository:
+  url: https://git.example.com/gitlab/platform/eu/fleet.git
+  gitlabURL: https://git.example.com/gitlab
+  auth: {secret: gitlatch/gitlab}
+  branch: main
+  mode: proposal
+alerts:
+  sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-ca-AlertTopic-1A2B3C4D5E6F"}
+`,
 }
 
 // stored are the values of SSM parameters that CloudFormation inserts for a reference.
@@ -93,9 +130,11 @@ func restoring(c map[string]any) map[string]any {
 	delete(c, "alerts")
 	delete(c, "demand")
 	delete(c, "period")
+	delete(c, "commit")
 	c["state"] = map[string]any{"memory": map[string]any{}}
 	repository := c["repository"].(map[string]any)
 	delete(repository, "mode")
+	delete(repository, "gitlabURL")
 	// A restore may run in another Region than the repository.
 	if host, is := repository["codecommit"].(map[string]any); is {
 		host["region"] = region

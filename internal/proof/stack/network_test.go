@@ -39,8 +39,8 @@ func endpointsOf(provider string) map[string]string {
 		"GitProvider": "github",
 	}
 	switch provider {
-	case "codecommit":
-		given["GitProvider"] = "codecommit"
+	case "codecommit", "url":
+		given["GitProvider"] = provider
 	case "spoke":
 		given["SpokeAccounts"] = "444455556666,777788889999"
 	}
@@ -50,7 +50,7 @@ func endpointsOf(provider string) map[string]string {
 // A tick calls its services through endpoints, and GitHub through a NAT gateway. The
 // spoke's own role describes the cluster of a spoke, and its calls are not in the list.
 func endpointsAreOfWhatATickCalls(t *testing.T, of template) (broken []string) {
-	for _, provider := range []string{"codecommit", "github", "spoke"} {
+	for _, provider := range []string{"codecommit", "github", "spoke", "url"} {
 		want := []string{"eks"}
 		for _, operation := range operations(t, provider) {
 			service, _, _ := strings.Cut(operation, ":")

@@ -63,6 +63,7 @@ var clients = map[string][]struct {
 	},
 	"codecommit": {{"codecommit", reflect.TypeFor[codecommit.API]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
 	"github":     {{"secretsmanager", reflect.TypeFor[wiring.Vault]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
+	"url":        {{"secretsmanager", reflect.TypeFor[wiring.Vault]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
 	"spoke":      {{"secretsmanager", reflect.TypeFor[wiring.Vault]()}},
 	"demand":     {{"cloudwatch", reflect.TypeFor[demand.MetricReader]()}},
 	"account": {
@@ -128,6 +129,9 @@ func restoreRightsAreUsed(t *testing.T, of templates) (broken []string) {
 		if s.parameters["VpcId"] != "" {
 			used = append(used, forSubnets...)
 		}
+		if s.parameters["GitHubCredentialKeyArn"] != "" {
+			used = append(used, "kms:Decrypt") // Secrets Manager decrypts the secret for the caller
+		}
 		slices.Sort(used)
 		if granted := actions(role); !slices.Equal(granted, used) {
 			broken = append(broken, fmt.Sprintf("%s: a restore is granted %v, and uses %v", s.name, granted, used))
@@ -166,7 +170,7 @@ func drillRightsAreThoseOfATick(t *testing.T, of templates) (broken []string) {
 
 func TestADrillCallsWhatItMay(t *testing.T) {
 	t.Parallel()
-	for _, provider := range []string{"codecommit", "github"} {
+	for _, provider := range []string{"codecommit", "github", "url"} {
 		for _, one := range listed(t, "drill-"+provider) {
 			if !slices.Contains(slices.Concat(operations(t, provider), forReports, listed(t, "account")), one) {
 				t.Errorf("a drill calls %s, which no client of ours has", one)
@@ -192,7 +196,7 @@ func TestTheHandbookListsTheRightsForAnAccount(t *testing.T) {
 
 func TestARestoreCallsWhatATickMay(t *testing.T) {
 	t.Parallel()
-	for _, provider := range []string{"codecommit", "github"} {
+	for _, provider := range []string{"codecommit", "github", "url"} {
 		for _, one := range listed(t, "restore-"+provider) {
 			if !slices.Contains(operations(t, provider), one) {
 				t.Errorf("a restore calls %s, which no client of ours has", one)

@@ -94,6 +94,25 @@ var samples = []sample{
 		"AlarmState":           "DISABLED",
 		"DemandParameter":      "/gitlatch/prod-ap/demand:3",
 	}, map[string]map[string]string{drillSource: nil}},
+	{"ssh", "url", map[string]string{
+		"Site":          "prod-uk",
+		"ClusterName":   "prod-uk",
+		"GitProvider":   "url",
+		"GitUrl":        "ssh://git@git.example.com/platform/fleet.git",
+		"GitCredential": "gitlatch/git",
+		"SigningKey":    "gitlatch/signing",
+
+		"GitHubCredentialKeyArn": "arn:aws:kms:eu-west-1:111122223333:key/5e9d",
+	}, map[string]map[string]string{drillSource: nil, restoreSource: nil}},
+	{"gitlab", "url", map[string]string{
+		"Site":          "prod-ca",
+		"ClusterName":   "prod-ca",
+		"GitProvider":   "url",
+		"GitUrl":        "https://git.example.com/gitlab/platform/eu/fleet.git",
+		"GitLabUrl":     "https://git.example.com/gitlab",
+		"GitCredential": "gitlatch/gitlab",
+		"PublishMode":   "proposal",
+	}, map[string]map[string]string{drillSource: nil, restoreSource: nil}},
 }
 
 // spoke returns the parameters of infra/spoke.yaml for the sample of that name.
@@ -268,6 +287,10 @@ func TestRulesSayWhatIsMissing(t *testing.T) {
 		{0, map[string]string{"GitHubRepository": ""}, "GitHubRepository must be owner/name"},
 		{0, map[string]string{"GitHubCredential": ""}, "GitHubCredential must name the secret that holds it"},
 		{1, map[string]string{"CodeCommitRepository": ""}, "CodeCommitRepository must name the repository"},
+		{1, map[string]string{"SigningKey": "gitlatch/signing"}, "SigningKey must be empty if GitProvider is codecommit, because AWS creates those commits"},
+		{4, map[string]string{"GitUrl": ""}, "GitUrl must be the URL of the repository"},
+		{4, map[string]string{"GitCredential": ""}, "GitCredential must name the secret for GitUrl"},
+		{5, map[string]string{"GitLabUrl": ""}, "PublishMode=proposal needs GitLabUrl if GitProvider is url"},
 		{3, map[string]string{"SpokeRoleArn": "arn:aws:iam::444455556666:role/x"}, "SpokeExternalId must be given with SpokeRoleArn"},
 		{0, map[string]string{"ClusterRegion": "us-east-2"}, "ClusterRegion needs SpokeRoleArn, from infra/spoke.yaml deployed there"},
 		{1, map[string]string{"SubnetIds": ""}, "SubnetIds must be given with VpcId"},
@@ -323,6 +346,10 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"GitHubCredential":       {"arn:aws:secretsmanager:eu-west-1:111122223333:secret:a", "a*"},
 		"GitHubCredentialKeyArn": {"alias/mine", "*"},
 		"GitHubApiUrl":           {"http://github.example.com", `https://a"`, "https://github.example.com:8443/api/v3"},
+		"GitUrl":                 {"http://git.example.com/a.git", "https://me:secret@git.example.com/a.git", "git@git.example.com:a.git", "ssh://git.example.com/a.git", "https://git.example.com", `https://a/b"`},
+		"GitLabUrl":              {"http://git.example.com", "https://me:secret@git.example.com", `https://a"`},
+		"GitCredential":          {"arn:aws:secretsmanager:eu-west-1:111122223333:secret:a", "a*"},
+		"SigningKey":             {"arn:aws:secretsmanager:eu-west-1:111122223333:secret:a", "a*"},
 		"Branch":                 {"", `a"`, "a*", "-a", "a b"},
 		"PublishMode":            {"pr"},
 		"AlertEmail":             {"platform", "a@example.com,b@example.com"},

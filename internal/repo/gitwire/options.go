@@ -48,9 +48,21 @@ type Options struct {
 	// Signer signs commits; nil does not sign.
 	Signer *signing.Key
 
+	// Keys reads the credentials and the signing key before the first request, in place of
+	// Auth, SSH and Signer. If it fails, the next request calls it again. Nil uses Auth,
+	// SSH and Signer.
+	Keys func(context.Context) (Keys, error)
+
 	// Pause waits before Commit repeats a failed push. try is 1 the first time. Nil waits
 	// about a fifth of a second, and about twice as long each time.
 	Pause func(ctx context.Context, try int) error
+}
+
+// Keys are the secrets of a repository. See Options.
+type Keys struct {
+	Auth   wire.Auth
+	SSH    wire.SSH
+	Signer *signing.Key
 }
 
 // Open checks the options and returns the repository. It does not connect to a server.
@@ -65,15 +77,38 @@ func Open(o Options) (*Repository, error) {
 	if o.MaxBytes < 0 {
 		problems = append(problems, fmt.Errorf("max bytes: must not be negative, got %d", o.MaxBytes))
 	}
-	remote, err := connect(o)
+	if o.Pause == nil {
+		o.Pause = backoff.Retry
+	}
+	r := &Repository{base: branch, objects: pack.NewObjects(), author: o.Author, signer: o.Signer, pause: o.Pause}
+	r.remote, err = o.remote(r)
 	problems = append(problems, err)
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	if o.Pause == nil {
-		o.Pause = backoff.Retry
+	return r, nil
+}
+
+// remote returns the remote of a repository. With Keys, it connects before the first
+// request.
+func (o Options) remote(r *Repository) (remote, error) {
+	if o.Keys == nil {
+		return connect(o)
 	}
-	return &Repository{remote: remote, base: branch, objects: pack.NewObjects(), author: o.Author, signer: o.Signer, pause: o.Pause}, nil
+	return &late{url: o.URL, connect: func(ctx context.Context) (remote, error) {
+		keys, err := o.Keys(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.signer = keys.Signer
+		o.Auth = keys.Auth
+		o.SSH = keys.SSH
+		opened, err := connect(o)
+		if err == nil {
+			r.remote = opened
+		}
+		return opened, err
+	}}, repo.CheckURL(o.URL)
 }
 
 func connect(o Options) (remote, error) {

@@ -53,7 +53,7 @@ func (s *Server) operation(pattern string, do operation) http.Handler {
 		s.note(pattern)
 		body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20))
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		if err := s.contract.request(pattern, r); err != nil {
+		if err := s.contract.Request(pattern, r); err != nil {
 			s.t.Errorf("%s is not asked as GitHub describes it: %v", pattern, err)
 		}
 		var said m
@@ -62,7 +62,7 @@ func (s *Server) operation(pattern string, do operation) http.Handler {
 		s.mu.Lock()
 		status, says := s.do(pattern, request{Request: r, said: said}, do)
 		s.mu.Unlock()
-		answer, err := s.contract.answer(pattern, r, status, says)
+		answer, err := s.contract.Answer(pattern, r, status, says)
 		if err != nil {
 			s.t.Errorf("the stand-in's own answer to %s is not as GitHub describes it: %v", pattern, err)
 		}

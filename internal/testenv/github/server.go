@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/testenv/openapi"
 )
 
 // Owner is the owner of the repositories.
@@ -26,7 +27,7 @@ type Server struct {
 	t        testing.TB
 	git      *gitserver.Server
 	http     *httptest.Server
-	contract *contract
+	contract *openapi.Contract
 
 	mu        sync.Mutex
 	origins   map[string]*gitserver.Origin // by name
@@ -51,7 +52,7 @@ type App struct {
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{
-		t: t, git: gitserver.Start(t), contract: read(t),
+		t: t, git: gitserver.Start(t), contract: openapi.Read(t, "github"),
 		origins: map[string]*gitserver.Origin{}, tokens: map[string]bool{}, narrow: map[string]bool{}, denied: map[string]bool{}, before: map[string]func(){},
 	}
 	routes := http.NewServeMux()

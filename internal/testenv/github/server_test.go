@@ -7,12 +7,14 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/openapi"
 )
 
 // The stand-in must refuse every request that the description refuses.
 func TestTheContractRefusesWhatIsNotDescribed(t *testing.T) {
 	t.Parallel()
-	c := read(t)
+	c := openapi.Read(t, "github")
 	for _, x := range []struct{ pattern, path, body, want string }{
 		{openPull, "/repos/octo/shop/pulls", `{"title": "t", "head": "h", "base": "b"}`, ""},
 		{openPull, "/repos/octo/shop/pulls", `{"title": "t", "head": "h"}`, "base"},
@@ -21,10 +23,11 @@ func TestTheContractRefusesWhatIsNotDescribed(t *testing.T) {
 		{editPull, "/repos/octo/shop/pulls/one", `{"state": "closed"}`, "pull_number"},
 		{listPulls, "/repos/octo/shop/pulls?state=everything", "", "state"},
 		{listPulls, "/repos/octo/shop/pulls?per_page=many", "", "per_page"},
+		{listPulls, "/repos/octo/shop/pulls?branch=main", "", "the query has branch"},
 		{comment, "/repos/octo/shop/issues/1/comments", `{}`, "body"},
 		{"GET /user", "/user", "", "not described"},
 	} {
-		err := c.request(x.pattern, ask(x.pattern, x.path, x.body))
+		err := c.Request(x.pattern, ask(x.pattern, x.path, x.body))
 		if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s %s: %v, want %q", x.path, x.body, err, x.want)
 		}
@@ -33,7 +36,7 @@ func TestTheContractRefusesWhatIsNotDescribed(t *testing.T) {
 
 func TestTheContractRefusesTheStandInsOwnNonsense(t *testing.T) {
 	t.Parallel()
-	c := read(t)
+	c := openapi.Read(t, "github")
 	r := ask(getPull, "/repos/octo/shop/pulls/1", "")
 	for _, x := range []struct {
 		status int
@@ -47,7 +50,7 @@ func TestTheContractRefusesTheStandInsOwnNonsense(t *testing.T) {
 		{http.StatusOK, m{"head": m{"sha": 5}}, "sha"},
 		{http.StatusTeapot, m{}, "418 is not described"},
 	} {
-		body, err := c.answer(getPull, r, x.status, x.says)
+		body, err := c.Answer(getPull, r, x.status, x.says)
 		if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%d %v: %v, want %q", x.status, x.says, err, x.want)
 		}

@@ -201,18 +201,47 @@ func (o *Origin) Config(t testing.TB, key, value string) {
 // hook that prints words; "" takes pushes again.
 func (o *Origin) Decline(t testing.TB, words string) {
 	t.Helper()
-	hook := filepath.Join(o.Dir, "hooks", "pre-receive")
 	if words == "" {
-		if err := os.Remove(hook); err != nil {
+		if err := os.Remove(o.hook()); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
+	o.receive(t, "cat <<'WORDS' >&2\n"+words+"\nWORDS\nexit 1\n")
+}
+
+// RequireSignatures makes the repository decline pushes with a commit that git does not
+// verify as signed by one of the SSH keys, each in the form "ssh-ed25519 AAAA...".
+func (o *Origin) RequireSignatures(t testing.TB, keys ...string) {
+	t.Helper()
+	signers := ""
+	for _, key := range keys {
+		signers += "gitlatch@users.noreply.github.com " + strings.TrimSpace(key) + "\n"
+	}
+	if err := os.WriteFile(o.Signers(), []byte(signers), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	script := "#!/bin/sh\ncat <<'WORDS' >&2\n" + words + "\nWORDS\nexit 1\n"
-	if err := os.WriteFile(hook, []byte(script), 0o755); err != nil {
+	o.Config(t, "gpg.ssh.allowedSignersFile", o.Signers())
+	o.receive(t, `while read -r old new ref; do
+	for commit in $(git rev-list "$new" --not --all); do
+		git verify-commit "$commit" || { echo "commit $commit is not signed by an allowed key" >&2; exit 1; }
+	done
+done
+`)
+}
+
+// Signers is the file of the keys of RequireSignatures, in the form for git.
+func (o *Origin) Signers() string { return filepath.Join(o.Dir, "allowed_signers") }
+
+func (o *Origin) hook() string { return filepath.Join(o.Dir, "hooks", "pre-receive") }
+
+// receive makes a script of the shell the hook for pushes.
+func (o *Origin) receive(t testing.TB, script string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(o.hook()), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(o.hook(), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -94,6 +94,11 @@ func PEM(t testing.TB, private crypto.PrivateKey) []byte {
 	return pem.EncodeToMemory(block)
 }
 
+// Public is the public half of a key, as "ssh-ed25519 AAAA...".
+func Public(key ssh.Signer) string {
+	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key.PublicKey())))
+}
+
 func signer(t testing.TB, private crypto.PrivateKey) ssh.Signer {
 	t.Helper()
 	s, err := ssh.NewSignerFromKey(private)
@@ -123,7 +128,7 @@ func (s *SSH) HostKeys() []string {
 	defer s.mu.Unlock()
 	var lines []string
 	for _, key := range s.host {
-		lines = append(lines, strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key.PublicKey()))))
+		lines = append(lines, Public(key))
 	}
 	return lines
 }

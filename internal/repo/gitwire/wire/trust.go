@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"golang.org/x/crypto/ssh"
 )
@@ -18,6 +19,10 @@ type SSH struct {
 	HostKeys []string
 }
 
+// pins are the places for the keys of a host, in the configuration and in AWS Secrets
+// Manager.
+const pins = "repository.auth.hostKeys, or to the secret in repository.auth.secret"
+
 // trust trusts only the keys that are pinned for one host.
 type trust struct {
 	keys []ssh.PublicKey
@@ -30,7 +35,7 @@ type trust struct {
 func pinned(s SSH, at Address) (t trust, err error) {
 	if len(s.HostKeys) == 0 {
 		return t, fmt.Errorf("host keys: no key is pinned for %[1]s, and gitlatch trusts no unknown host. "+
-			"Print its keys with \"ssh-keyscan %[1]s\", compare them with the published keys, and pin them in hostKeys", at.host)
+			"Print its keys with \"ssh-keyscan %[1]s\", compare them with the published keys, and add them to %[2]s", at.host, pins)
 	}
 	for i, line := range s.HostKeys {
 		key, _, options, rest, err := ssh.ParseAuthorizedKey([]byte(line))
@@ -68,7 +73,8 @@ func (t trust) check(at Address, shown ssh.PublicKey) error {
 		return nil
 	}
 	return fmt.Errorf("%s has the host key %s %s, which is not pinned. Either the host changed its key, or someone intercepts the connection. "+
-		"gitlatch sent nothing. Before you pin the key, compare it with the published keys", at.host, shown.Type(), ssh.FingerprintSHA256(shown))
+		"gitlatch sent nothing. Compare the key with the published keys. If it is one of them, add it to %s: %s",
+		at.host, shown.Type(), ssh.FingerprintSHA256(shown), pins, strings.TrimSpace(string(ssh.MarshalAuthorizedKey(shown))))
 }
 
 // deployKey reads the key that logs in. An RSA key signs with SHA-2 only. Errors do not

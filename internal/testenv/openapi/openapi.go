@@ -1,4 +1,6 @@
-package github
+// Package openapi is a part for tests: it checks the requests and answers of a stand-in
+// against the description of the host's API in testdata.
+package openapi
 
 import (
 	"encoding/json"
@@ -17,25 +19,27 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// A contract is GitHub's description of its API.
-type contract struct{ doc *openapi3.T }
+// A Contract is a host's description of its API.
+type Contract struct{ doc *openapi3.T }
 
-var load = sync.OnceValues(func() (*openapi3.T, error) {
-	_, here, _, _ := runtime.Caller(0)
-	return openapi3.NewLoader().LoadFromFile(filepath.Join(filepath.Dir(here), "../../../testdata/github/openapi.json"))
-})
+var loaded sync.Map // a function that returns a description, by its host
 
-func read(t testing.TB) *contract {
+// Read reads testdata/HOST/openapi.json, once.
+func Read(t testing.TB, host string) *Contract {
 	t.Helper()
-	doc, err := load()
+	load, _ := loaded.LoadOrStore(host, sync.OnceValues(func() (*openapi3.T, error) {
+		_, here, _, _ := runtime.Caller(0)
+		return openapi3.NewLoader().LoadFromFile(filepath.Join(filepath.Dir(here), "../../../testdata", host, "openapi.json"))
+	}))
+	doc, err := load.(func() (*openapi3.T, error))()
 	if err != nil {
-		t.Fatalf("read the description of GitHub's API: %v", err)
+		t.Fatalf("read the description of the API of %s: %v", host, err)
 	}
-	return &contract{doc}
+	return &Contract{doc}
 }
 
 // input is a request as the description's operation of a pattern.
-func (c *contract) input(pattern string, r *http.Request) (*openapi3filter.RequestValidationInput, error) {
+func (c *Contract) input(pattern string, r *http.Request) (*openapi3filter.RequestValidationInput, error) {
 	_, path, _ := strings.Cut(pattern, " ")
 	path = strings.ReplaceAll(path, "...}", "}")
 	item := c.doc.Paths.Value(path)
@@ -56,11 +60,17 @@ func (c *contract) input(pattern string, r *http.Request) (*openapi3filter.Reque
 	}, nil
 }
 
-// request checks a request.
-func (c *contract) request(pattern string, r *http.Request) error {
+// Request checks a request of a pattern such as "GET /repos/{owner}/{repo}/pulls". Each
+// parameter of its query must be described.
+func (c *Contract) Request(pattern string, r *http.Request) error {
 	in, err := c.input(pattern, r)
 	if err != nil {
 		return err
+	}
+	for name := range r.URL.Query() {
+		if in.Route.Operation.Parameters.GetByInAndName(openapi3.ParameterInQuery, name) == nil {
+			return fmt.Errorf("the query has %s, which is not described", name)
+		}
 	}
 	return openapi3filter.ValidateRequest(r.Context(), in)
 }
@@ -69,9 +79,9 @@ func (c *contract) request(pattern string, r *http.Request) error {
 // it is described to.
 var general = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}
 
-// answer returns a checked answer with the given fields, and with the minimum of the
+// Answer returns a checked answer with the given fields, and with the minimum of the
 // other fields that the description requires.
-func (c *contract) answer(pattern string, r *http.Request, status int, says any) ([]byte, error) {
+func (c *Contract) Answer(pattern string, r *http.Request, status int, says any) ([]byte, error) {
 	in, err := c.input(pattern, r)
 	if err != nil {
 		return nil, err

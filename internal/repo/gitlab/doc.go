@@ -1,0 +1,3 @@
+// Package gitlab adapts the merge requests of GitLab to [repo.Proposals]. Package gitwire
+// reads and writes the repository.
+package gitlab
