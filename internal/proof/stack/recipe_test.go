@@ -68,6 +68,12 @@ func write(t *testing.T, name, text string) {
 // changes, and types Enter for other questions.
 func play(t *testing.T, s step, dir string, at *cloud) {
 	t.Helper()
+	playShown(t, s, dir, at)
+}
+
+// playShown is play, and returns the output.
+func playShown(t *testing.T, s step, dir string, at *cloud) string {
+	t.Helper()
 	venv := program.Folder(t, "SAM's command line", filepath.Join("scripts", "python", "venv.sh"))
 	cmd := command(t, "bash", "-c", s.command)
 	cmd.Dir = dir
@@ -100,6 +106,7 @@ func play(t *testing.T, s step, dir string, at *cloud) {
 	for asked := range answers {
 		t.Errorf("%s: never asks %q\n%s", s.command, asked, shown.all.Bytes())
 	}
+	return shown.all.String()
 }
 
 // A screen shows the output of a program, and answers its questions.
