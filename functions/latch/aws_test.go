@@ -22,6 +22,7 @@ import (
 func TestOnAWS(t *testing.T) {
 	t.Parallel()
 	c := startCloud(t)
+	c.rolls(t)
 	t.Run("sites", func(t *testing.T) {
 		for _, p := range []plan{
 			{name: "codecommit-direct", provider: "codecommit", mode: "direct"},

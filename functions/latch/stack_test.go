@@ -38,6 +38,8 @@ type plan struct {
 	mode     string // direct or proposal
 	// hold is the hold of the policy. With "", no level change waits for a second sample.
 	hold string
+	// files are the first files of the repository; nil are a policy and a README.
+	files map[string]string
 }
 
 // A host has the site's repository and its pull requests.
@@ -106,7 +108,11 @@ func (c *cloud) deploy(t *testing.T, p plan) *stack {
 	if p.hold != "" {
 		hold = p.hold
 	}
-	s.origin = s.host.Create(t, p.name, map[string]string{"gitlatch.yaml": fmt.Sprintf(policyOf, p.name, hold), "README": "of people\n"})
+	files := p.files
+	if files == nil {
+		files = map[string]string{"gitlatch.yaml": fmt.Sprintf(policyOf, p.name, hold), "README": "of people\n"}
+	}
+	s.origin = s.host.Create(t, p.name, files)
 	s.gateway = gateway.Start(t, services)
 	s.subscribe(t)
 	s.filled = map[string]string{

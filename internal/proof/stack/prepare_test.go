@@ -202,11 +202,13 @@ func needed(network setup.Network) []setup.Right {
 	return setup.Rights(facts, setup.Answers{Cluster: "prod-eu-blue", Credential: "gitlatch/github", AlertEmail: "platform@example.com"})
 }
 
+// deployCommand is the deployment on the page of AWS.
+const deployCommand = "sam build && sam deploy"
+
 // deploysWithoutAQuestion builds and deploys the stack, and returns all its deployments.
 func (h *home) deploysWithoutAQuestion(t *testing.T, at *cloud) []deployment {
 	t.Helper()
-	play(t, step{command: "sam build"}, h.dir, at)
-	played := playShown(t, step{command: "sam deploy"}, h.dir, at)
+	played := playShown(t, step{command: deployCommand}, h.dir, at)
 	if asked := question.FindString(played); asked != "" || strings.Contains(played, "[y/N]") {
 		t.Errorf("sam deploy asks a question:\n%s", played)
 	}
