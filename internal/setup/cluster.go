@@ -86,8 +86,8 @@ func filter(name, value string) []ec2types.Filter {
 }
 
 // routed returns the subnets without a route to an internet gateway. If some of them have
-// a route to a NAT gateway or a transit gateway, it returns only these. natless is true if
-// none has.
+// a route to a NAT gateway or a transit gateway, it returns only these, and natless is
+// false.
 func routed(tables []ec2types.RouteTable, subnets []string) (private []string, natless bool) {
 	var out []string
 	for _, subnet := range subnets {

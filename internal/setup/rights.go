@@ -173,7 +173,7 @@ func Statements(lacks []Lack) (all []Lack) {
 }
 
 // Policy returns an IAM policy that grants the missing and the unknown rights, as indented
-// JSON; "" if there are none.
+// JSON; "" if every right is granted.
 func (r Report) Policy() string {
 	var statements []Right
 	for _, lack := range slices.Concat(r.Missing, r.Unknown) {

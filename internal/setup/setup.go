@@ -81,7 +81,7 @@ type Facts struct {
 
 // A Problem is a state on AWS that a user must change, or that could not be read.
 type Problem struct {
-	Text string // what is wrong with which object
+	Text string // the object and its problem
 	Fix  string // a command or a field
 }
 

@@ -651,21 +651,24 @@ func onATerminal(t *testing.T, binary string) {
 	}
 	h := newHome(t, binary, open, &simulator{policy: needed(setup.Network{})})
 	h.gateway.Instead("eks:GET /clusters", moto.Answer(t, "eks", "ListClusters", map[string]any{"clusters": []string{"prod-eu-blue"}}))
-	onTerminal := h.command(t)
-	onTerminal.Path, onTerminal.Args = "", nil
 	cmd := command(t, "script", "-qec", h.gitlatch+" init --aws", "/dev/null")
-	cmd.Dir, cmd.Env = h.dir, append(onTerminal.Env, "PATH="+os.Getenv("PATH"), "TERM=dumb")
-	keys, typed := io.Pipe()
+	cmd.Dir, cmd.Env = h.dir, append(h.command(t).Env, "PATH="+os.Getenv("PATH"), "TERM=dumb")
+	keys, typed, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer typed.Close()
+	defer keys.Close()
 	cmd.Stdin = keys
 	var asked []string
 	shown := &screen{answer: func(q string) {
 		asked = append(asked, q)
 		answer := map[string]string{"URL of the git repository []:": "https://github.com/example/fleet", "E-mail address for alerts, or empty []:": "platform@example.com"}[q]
-		go func() { _, _ = io.WriteString(typed, answer+"\n") }()
+		_, _ = io.WriteString(typed, answer+"\n") // fails if the program has ended; its output has the reason
 	}}
 	var all bytes.Buffer
 	cmd.Stdout, cmd.Stderr = shown, &all
-	err := cmd.Run()
+	err = cmd.Run()
 	if err != nil || len(asked) != 6 || !strings.Contains(h.text(t, "samconfig.toml"), `"Site=prod-eu-blue"`) {
 		t.Errorf("error %v, questions %q\n%s%s", err, asked, shown.all.Bytes(), all.Bytes())
 	}
