@@ -13,12 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/docs"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
-	"github.com/gitlatch/gitlatch/internal/testenv/flux"
 	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
 	"github.com/gitlatch/gitlatch/internal/testenv/github"
-	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	"github.com/gitlatch/gitlatch/internal/testenv/moto"
 )
 
@@ -83,21 +82,10 @@ func (s *stack) reader(t *testing.T) reader {
 	return r
 }
 
-// manifests is a Flux GitRepository of the site, and a Kustomization of its workloads.
-const manifests = `apiVersion: source.toolkit.fluxcd.io/v1
-kind: GitRepository
-metadata: {name: fleet, namespace: flux-system}
-spec: {interval: 1m, url: %q, ref: {branch: main}}
----
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata: {name: shop, namespace: flux-system}
-spec: {interval: 1m, prune: false, sourceRef: {kind: GitRepository, name: fleet}, path: apps}
-`
-
 // The page of AWS leads from a repository with manifests to the first checkpoint and the
-// first drill: with a login like EKS's, on GitHub, with Flux, and with the function of the
-// stack. Other tests build gitlatch and deploy the stack by SAM.
+// first drill: with a login like EKS's, on GitHub, and with the function of the stack. Other
+// tests deploy the stack by SAM, and apply checkpoint files by Flux and Argo CD: here, the
+// configuration lists the folders instead of step 8.
 func TestThePageOfAWSLeadsToTheFirstDrill(t *testing.T) {
 	t.Parallel()
 	c := startCloud(t)
@@ -107,11 +95,8 @@ func TestThePageOfAWSLeadsToTheFirstDrill(t *testing.T) {
 		"apps/kustomization.yaml": "resources: [web.yaml]\n",
 		"apps/web.yaml":           controlplane.Workload("Deployment", site, "web") + "\n---\n" + controlplane.Autoscaler("Deployment", site, "web"),
 	}})
-	url := strings.TrimSuffix(s.github.APIURL(), "/api/v3") + "/" + github.Owner + "/" + site + ".git"
-	tool := flux.Start(t, c.cp, map[string]*gitserver.Origin{url: s.origin})
-	c.cp.Apply(t, fmt.Sprintf(manifests, url))
-	tool.Applied(t, "shop", s.origin.Tip("main"))
 	s.scales(t, 42)
+	c.cp.Apply(t, strings.Replace(controlplane.Autoscaler("Deployment", site, "web"), "stabilizationWindowSeconds: 0", "selectPolicy: Disabled", 1))
 	c.cp.Kubectl(t, "", "wait", "-n", site, "--for=condition=ScalingActive", "hpa/web", "--timeout=240s")
 
 	text := docs.Text("aws")
@@ -135,10 +120,10 @@ func TestThePageOfAWSLeadsToTheFirstDrill(t *testing.T) {
 		t.Errorf("a tick before the first files commits %+v", one.Commit)
 	}
 
-	// 6. and 7. Only the address of GitHub differs from the page.
+	// 6. and 7. Only the address of GitHub and the folders differ from the page.
 	config, err := os.ReadFile(filepath.Join(r.dir, "prod-eu.yaml"))
 	if err == nil {
-		enterprise := strings.Replace(string(config), "github: {", fmt.Sprintf("github: {apiURL: %q, ", s.github.APIURL()), 1)
+		enterprise := strings.Replace(string(config), "github: {", fmt.Sprintf("github: {apiURL: %q, ", s.github.APIURL()), 1) + "build: {paths: [checkpoints/prod-eu, apps]}\n"
 		err = os.WriteFile(filepath.Join(r.dir, "prod-eu.yaml"), []byte(enterprise), 0o600)
 	}
 	if err != nil {
@@ -151,30 +136,20 @@ func TestThePageOfAWSLeadsToTheFirstDrill(t *testing.T) {
 		t.Errorf("the policy prints\n%s", out)
 	}
 
-	// 8. The reviewer merges the object of Flux.
+	// 8. Both objects apply the checkpoint files of the site.
 	_, eighth, _ := strings.Cut(text, "\n### 8. ")
-	block := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(eighth)
-	if block == nil {
-		t.Fatal("step 8 has no object")
+	eighth, _, _ = strings.Cut(eighth, "\n### ")
+	if n := strings.Count(eighth, "path: "+checkpoint.Directory(site)); n != 2 {
+		t.Errorf("step 8 applies the folder %d times:\n%s", n, eighth)
 	}
-	c.cp.Apply(t, block[1])
-	tool.Applied(t, "prod-eu-checkpoints", s.origin.Tip("main"))
 
 	// 9. doctor, and the two ticks after it.
-	if err := controlplane.Eventually(t.Context(), 5*time.Minute, func(context.Context) error {
-		if out, status := r.run(t, commands[7]); status != 0 {
-			return fmt.Errorf("doctor exits with status %d and prints\n%s", status, out)
-		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	r.must(t, commands[7])
 	s.ticks(t)
 	s.ticks(t)
 	if log := s.origin.Log(t, "main"); !strings.HasPrefix(log[0], "latch("+site+"): "+site+"/web new -> 50") {
 		t.Fatalf("the log is %q", log)
 	}
-	tool.Applied(t, "prod-eu-checkpoints", s.origin.Tip("main"))
 
 	// 10.
 	out, status = r.run(t, commands[8])

@@ -53,7 +53,7 @@ type question struct {
 	flag   string
 	text   string
 	answer *string
-	or     string // default answer; "" is no default
+	or     string // default answer; may be ""
 	valid  func(string) bool
 	want   string // valid answers
 	// optional is true if the answer may be empty.

@@ -114,8 +114,8 @@ var changes = []string{
 
 // A Simulator is the part of the IAM client that Check uses.
 type Simulator interface {
+	iam.SimulatePrincipalPolicyAPIClient
 	GetRole(context.Context, *iam.GetRoleInput, ...func(*iam.Options)) (*iam.GetRoleOutput, error)
-	SimulatePrincipalPolicy(context.Context, *iam.SimulatePrincipalPolicyInput, ...func(*iam.Options)) (*iam.SimulatePrincipalPolicyOutput, error)
 }
 
 // A Report is the result of Check. A right without an answer is unknown, never granted.
@@ -227,7 +227,11 @@ func simulate(ctx context.Context, by Simulator, principal, region string, r Rig
 	if r.Service != "" {
 		values["iam:PassedToService"] = r.Service
 	}
-	input := &iam.SimulatePrincipalPolicyInput{PolicySourceArn: &principal, ActionNames: r.Actions, ResourceArns: []string{example(r.Resource)}}
+	input := &iam.SimulatePrincipalPolicyInput{
+		PolicySourceArn: &principal,
+		ActionNames:     r.Actions,
+		ResourceArns:    []string{example(r.Resource)},
+	}
 	for _, key := range []string{"aws:RequestedRegion", "iam:PassedToService"} {
 		if value := values[key]; value != "" {
 			input.ContextEntries = append(input.ContextEntries, types.ContextEntry{
