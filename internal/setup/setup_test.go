@@ -151,6 +151,9 @@ func TestTheSettingsContainTheAnswers(t *testing.T) {
 		if got := Earlier(settings, "eu-west-1"); got != given {
 			t.Errorf("got %+v, want %+v", got, given)
 		}
+		if strings.Count(string(settings), "confirm_changeset = false") != 1 {
+			t.Errorf("sam deploy asks a question by\n%s", settings)
+		}
 		if !strings.Contains(string(settings), "\n[edge.deploy.parameters]\n") || !strings.Contains(string(settings), "  \"StateStack=gitlatch\",\n") {
 			t.Errorf("the other environments are not in\n%s", settings)
 		}
