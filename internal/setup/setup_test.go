@@ -83,7 +83,7 @@ func (r refusing) SimulatePrincipalPolicy(context.Context, *iam.SimulatePrincipa
 	return nil, errors.New("no")
 }
 
-// IAM simulates neither the root user nor a federated user: their rights are unknown.
+// IAM cannot simulate the root user or a federated user, so their rights are unknown.
 func TestTheRightsOfOtherCallersAreUnknown(t *testing.T) {
 	t.Parallel()
 	for _, caller := range []string{"arn:aws:iam::111122223333:root", "arn:aws:sts::111122223333:federated-user/alice", "alice"} {
