@@ -23,6 +23,7 @@ import (
 func TestOnAWS(t *testing.T) {
 	t.Parallel()
 	c := startCloud(t)
+	c.rolls(t)
 	t.Run("sites", func(t *testing.T) {
 		c.servers(t)
 		for _, p := range []plan{

@@ -101,7 +101,6 @@ func startCloud(t *testing.T) *cloud {
 	}
 	c.secret = appSecret(t, string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(c.appKey)})))
 	c.table(t, table, "pk", "sk")
-	c.rolls(t)
 	c.binary = runtimeapi.Build(t, ".")
 	c.config = configOf(t, read(t, "../../template.yaml"), "LatchFunction")
 	return c

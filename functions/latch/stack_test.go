@@ -42,6 +42,8 @@ type plan struct {
 	hold string
 	// signed is true if the branch requires signatures of the key in a second secret.
 	signed bool
+	// files are the first files of the repository; nil are a policy and a README.
+	files map[string]string
 }
 
 // A host has the site's repository and its pull requests.
@@ -114,7 +116,11 @@ func (c *cloud) deploy(t *testing.T, p plan) *stack {
 	if p.hold != "" {
 		hold = p.hold
 	}
-	s.origin = s.host.Create(t, p.name, map[string]string{"gitlatch.yaml": fmt.Sprintf(policyOf, p.name, hold), "README": "of people\n"})
+	files := p.files
+	if files == nil {
+		files = map[string]string{"gitlatch.yaml": fmt.Sprintf(policyOf, p.name, hold), "README": "of people\n"}
+	}
+	s.origin = s.host.Create(t, p.name, files)
 	s.gateway = gateway.Start(t, services)
 	s.subscribe(t)
 	s.filled = map[string]string{

@@ -25,6 +25,7 @@ import (
 
 func newInit(env Env) *cobra.Command {
 	var i beginning
+	var onAWS bool
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Commit the first files of a site",
@@ -39,7 +40,13 @@ By default, the mode of a new site is observe, and gitlatch writes no levels.
 With --mode latch, gitlatch writes levels from the first tick.
 
 "gitlatch init" does not change existing files. To add missing files, run the
-command again.`,
+command again.
+
+With --aws, the command prepares the deployment on AWS instead. It asks up to
+six questions, and reads the cluster, the network and the secret with your AWS
+credentials. Then it writes samconfig.toml and the configuration of the site, and
+lists the permissions that you do not have. The command changes nothing on AWS.
+Run it in a clone of the repository of gitlatch.`,
 		Example: `  # Print the files without a commit
   gitlatch init --dry-run -c prod-eu.yaml
 
@@ -47,15 +54,28 @@ command again.`,
   gitlatch init -c prod-eu.yaml
 
   # Try gitlatch on a copy of a repository
-  gitlatch init --mode latch --repository fleet.git`,
+  gitlatch init --mode latch --repository fleet.git
+
+  # Prepare the deployment on AWS
+  gitlatch init --aws`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
-		RunE: timed(longest, func(ctx context.Context, _ []string) error { return i.run(ctx, env) }),
+		RunE: timed(longest, func(ctx context.Context, _ []string) error {
+			if onAWS {
+				return i.prepare(ctx, env)
+			}
+			return i.run(ctx, env)
+		}),
 	}
 	i.register(c, env)
+	i.aws.register(c)
+	c.Flags().BoolVar(&onAWS, "aws", false, "prepare the deployment of the site on AWS")
 	c.Flags().BoolVar(&i.dryRun, "dry-run", false, "print the files and commit nothing")
 	c.Flags().StringVar(&i.mode, "mode", config.ModeObserve, "mode to set in a new policy file: observe or latch")
 	offer(c, "mode", config.Modes())
 	i.output.register(c, begun.Table, nil)
+	for _, other := range []string{"mode", "output", "kubeconfig", "context"} {
+		c.MarkFlagsMutuallyExclusive("aws", other)
+	}
 	return c
 }
 
@@ -65,6 +85,16 @@ type beginning struct {
 	dryRun bool
 	mode   string
 	output output[begun]
+	aws    preparation
+}
+
+// prepare prepares the deployment on AWS. The flags --repository, --site and --config have
+// the same names in both forms of init.
+func (i *beginning) prepare(ctx context.Context, env Env) error {
+	i.aws.env, i.aws.dryRun = env, i.dryRun
+	i.aws.file = i.file
+	i.aws.given.Site, i.aws.given.Repository = i.site, i.repository
+	return i.aws.run(ctx)
 }
 
 // A begun is the result of init. In a dry run, the files are not committed.

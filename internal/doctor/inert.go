@@ -180,6 +180,11 @@ func (e *examination) evidence() {
 			lines[covered] = what
 		}
 	}
+	add := func(covered, what string) {
+		if _, own := lines[covered]; !own || writes(lines[covered]) {
+			lines[covered] = what
+		}
+	}
 	all := map[string]map[string]bool{} // lines of the rules, by namespace and kind
 	for _, s := range e.Fleet.Samples {
 		if s.ID.Kind.Scales() {
@@ -196,9 +201,9 @@ func (e *examination) evidence() {
 		switch {
 		case len(w.Inert) == 0:
 		case len(all[group]) == 1 && e.keepsAny(w):
-			lines[group] = w.Inert.Line()
+			add(group, w.Inert.Line())
 		default:
-			lines[checkpoint.CoverOne(w.ID)] = w.Inert.Line()
+			add(checkpoint.CoverOne(w.ID), w.Inert.Line())
 		}
 	}
 	maps.DeleteFunc(lines, func(covered, what string) bool {

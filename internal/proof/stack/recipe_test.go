@@ -68,6 +68,12 @@ func write(t *testing.T, name, text string) {
 // changes, and types Enter for other questions.
 func play(t *testing.T, s step, dir string, at *cloud) {
 	t.Helper()
+	playShown(t, s, dir, at)
+}
+
+// playShown is play, and returns the output.
+func playShown(t *testing.T, s step, dir string, at *cloud) string {
+	t.Helper()
 	venv := program.Folder(t, "SAM's command line", filepath.Join("scripts", "python", "venv.sh"))
 	cmd := command(t, "bash", "-c", s.command)
 	cmd.Dir = dir
@@ -100,6 +106,7 @@ func play(t *testing.T, s step, dir string, at *cloud) {
 	for asked := range answers {
 		t.Errorf("%s: never asks %q\n%s", s.command, asked, shown.all.Bytes())
 	}
+	return shown.all.String()
 }
 
 // A screen shows the output of a program, and answers its questions.
@@ -123,46 +130,48 @@ func (s *screen) Write(p []byte) (int, error) {
 // give a temporary answer that another command takes back.
 func TestWhatARecipeDeploysIsDeployedAgainAsItIs(t *testing.T) {
 	t.Parallel()
-	for topic, stack := range map[string]string{"aws": "gitlatch", "fleet": "gitlatch-fleet"} {
-		t.Run(topic, func(t *testing.T) {
-			t.Parallel()
-			dir, at := workplace(t), newCloud(t)
-			steps := recipe(topic)
-			for _, s := range steps {
-				if !strings.HasPrefix(s.command, "kubectl ") {
-					play(t, s, dir, at)
-				}
+	dir, at := workplace(t), newCloud(t)
+	steps := recipe("fleet")
+	for _, s := range steps {
+		if !strings.HasPrefix(s.command, "kubectl ") {
+			play(t, s, dir, at)
+		}
+	}
+	deployed := at.deployed(t, "gitlatch-fleet")
+	if len(deployed) < 2 {
+		t.Fatalf("the recipe does not deploy twice: %v", steps)
+	}
+	for _, d := range deployed {
+		for name, value := range d.parameters {
+			if first := deployed[0].parameters[name]; value != first {
+				t.Errorf("%s was deployed as %q, and then as %q", name, first, value)
 			}
-			deployed := at.deployed(t, stack)
-			if len(deployed) < 2 {
-				t.Fatalf("the recipe does not deploy twice: %v", steps)
-			}
-			for _, d := range deployed {
-				for name, value := range d.parameters {
-					if first := deployed[0].parameters[name]; value != first {
-						t.Errorf("%s was deployed as %q, and then as %q", name, first, value)
-					}
-				}
-				if !d.holds(map[string]any{"Condition": "Scheduled"}) {
-					t.Error("deployed with its schedule off")
-				}
-				for _, said := range d.violated() {
-					t.Error(said)
-				}
-			}
-		})
+		}
+		if !d.holds(map[string]any{"Condition": "Scheduled"}) {
+			t.Error("deployed with its schedule off")
+		}
+		for _, said := range d.violated() {
+			t.Error(said)
+		}
 	}
 }
 
-func TestTheGroupHasItsRightsBeforeTheRecipeDeploys(t *testing.T) {
+// The page of AWS has at most ten steps. init comes before the deployment, and the group of
+// the access entry has its rights before the first tick.
+func TestThePageOfAWSHasTenStepsInOrder(t *testing.T) {
 	t.Parallel()
-	var commands []string
-	for _, s := range recipe("aws") {
-		commands = append(commands, s.command)
+	text := docs.Text("aws")
+	steps := regexp.MustCompile(`\n### \d+\. `).FindAllString(text, -1)
+	signs, approvals := strings.Count(text, "\n- **It worked if** "), strings.Count(text, "\n- **Approval**: ")
+	if len(steps) > 10 || signs != len(steps) || approvals != len(steps) {
+		t.Errorf("%d steps have %d approvals and %d signs", len(steps), approvals, signs)
 	}
-	rights := slices.Index(commands, "kubectl apply -k infra/rbac")
-	deploys := slices.IndexFunc(commands, func(c string) bool { return strings.HasPrefix(c, "sam deploy") })
-	if rights < 0 || rights > deploys {
-		t.Errorf("ticks begin before the group of the access entry has rights: %q", commands)
+	last := -1
+	for _, command := range []string{"gitlatch init --aws", "kubectl apply -k infra/rbac", deployCommand} {
+		at := slices.IndexFunc(recipe("aws"), func(s step) bool { return s.command == command })
+		if at <= last {
+			t.Errorf("%s is step %d, and the step before it is %d", command, at, last)
+		}
+		last = at
 	}
 }

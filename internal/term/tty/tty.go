@@ -39,6 +39,12 @@ func Width(out io.Writer) (columns int, ok bool) {
 	return columns, err == nil && columns > 0
 }
 
+// Terminal reports whether an input is a terminal.
+func Terminal(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	return ok && xterm.IsTerminal(int(f.Fd()))
+}
+
 func unicodeLocale(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToUpper(getenv(name)); v != "" {

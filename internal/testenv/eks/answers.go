@@ -35,7 +35,8 @@ func (s *Server) describe(w http.ResponseWriter, who principal, name string, err
 		"name":               name,
 		"arn":                fmt.Sprintf("arn:aws:eks:%s:%s:cluster/%s", Region, account(who.arn), name),
 		"status":             cmp.Or(c.Status, "ACTIVE"),
-		"resourcesVpcConfig": map[string]any{"endpointPublicAccess": !c.Private, "endpointPrivateAccess": c.Private},
+		"accessConfig":       map[string]any{"authenticationMode": "API"},
+		"resourcesVpcConfig": map[string]any{"vpcId": "vpc-0a1b2c3d", "endpointPublicAccess": !c.Private, "endpointPrivateAccess": c.Private, "publicAccessCidrs": []string{"0.0.0.0/0"}},
 	}
 	if c.Endpoint != "" {
 		cluster["endpoint"] = c.Endpoint

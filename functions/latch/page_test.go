@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/docs"
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
+	"github.com/gitlatch/gitlatch/internal/testenv/github"
+	"github.com/gitlatch/gitlatch/internal/testenv/moto"
+)
+
+// A reader follows the page of AWS in a shell, with separate AWS credentials.
+type reader struct {
+	dir string
+	env []string
+}
+
+// run runs a command, and returns its output and its exit status.
+func (r reader) run(t *testing.T, command string) (string, int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", command)
+	cmd.Dir, cmd.Env = r.dir, r.env
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("$ %s: %v\n%s", command, err, out)
+	}
+	t.Logf("$ %s\n%s", command, out)
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+func (r reader) must(t *testing.T, command string) string {
+	t.Helper()
+	out, status := r.run(t, command)
+	if status != 0 {
+		t.Fatalf("$ %s: exit status %d\n%s", command, status, out)
+	}
+	return out
+}
+
+// reader returns a reader with an access entry for doctor, and with gitlatch and kubectl.
+func (s *stack) reader(t *testing.T) reader {
+	t.Helper()
+	r := reader{dir: t.TempDir()}
+	bin := t.TempDir()
+	built := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "gitlatch"), "../gitlatch")
+	if out, err := built.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	infra, err := filepath.Abs("../../infra")
+	if err == nil {
+		err = os.Symlink(infra, filepath.Join(r.dir, "infra"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.cp.Kubectl(t, "", "apply", "-k", "../../infra/rbac/doctor")
+	s.enter(t, "arn:aws:iam::"+account+":role/platform", "gitlatch:people")
+	key := s.eks.Key("arn:aws:sts::" + account + ":assumed-role/platform/alice")
+	services := gateway.Start(t, map[string]string{
+		"dynamodb": s.state.URL, "eks": s.eks.URL, "sts": s.eks.URL, "secretsmanager": s.moto.URL, "iam": s.moto.URL})
+	services.Instead("iam:GetRole", gateway.Fault(http.StatusForbidden, "AccessDenied", "no"))
+	r.env = []string{
+		"PATH=" + bin + ":" + controlplane.Binaries(t) + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + s.cp.Kubeconfig(),
+		"AWS_ENDPOINT_URL=" + services.URL, "AWS_REGION=" + moto.Region,
+		"AWS_ACCESS_KEY_ID=" + key.AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + key.SecretAccessKey, "AWS_SESSION_TOKEN=" + key.SessionToken,
+	}
+	return r
+}
+
+// The page of AWS leads from a repository with manifests to the first checkpoint and the
+// first drill: with a login like EKS's, on GitHub, and with the function of the stack. Other
+// tests deploy the stack by SAM, and apply checkpoint files by Flux and Argo CD: here, the
+// configuration lists the folders instead of step 8.
+func TestThePageOfAWSLeadsToTheFirstDrill(t *testing.T) {
+	t.Parallel()
+	c := startCloud(t)
+	c.cp.Metrics(t, func(string) string { return "7m" })
+	const site = "prod-eu"
+	s := c.deploy(t, plan{name: site, provider: "github", mode: "direct", files: map[string]string{
+		"apps/kustomization.yaml": "resources: [web.yaml]\n",
+		"apps/web.yaml":           controlplane.Workload("Deployment", site, "web") + "\n---\n" + controlplane.Autoscaler("Deployment", site, "web"),
+	}})
+	s.scales(t, 42)
+	c.cp.Apply(t, strings.Replace(controlplane.Autoscaler("Deployment", site, "web"), "stabilizationWindowSeconds: 0", "selectPolicy: Disabled", 1))
+	c.cp.Kubectl(t, "", "wait", "-n", site, "--for=condition=ScalingActive", "hpa/web", "--timeout=240s")
+
+	text := docs.Text("aws")
+	var commands []string
+	for _, m := range regexp.MustCompile(`(?m)^    \$ (.*)$`).FindAllStringSubmatch(text, -1) {
+		commands = append(commands, m[1])
+	}
+	if len(commands) != 9 {
+		t.Fatalf("the page has %d commands: %q", len(commands), commands)
+	}
+	r := s.reader(t)
+
+	// 1. to 5. The secret, the role and the function exist.
+	r.must(t, "gitlatch version")
+	out, status := r.run(t, commands[1]+" --cluster "+cluster+" --site "+site+" --repository https://github.com/"+github.Owner+"/"+site+" --credential "+s.secretName())
+	if status != 1 || strings.Contains(out, "Fix:") || !strings.Contains(out, "unknown (iam:GetRole") {
+		t.Fatalf("init --aws exits with status %d and prints\n%s", status, out)
+	}
+	r.must(t, commands[3])
+	if one := s.ticks(t); one.Commit != nil {
+		t.Errorf("a tick before the first files commits %+v", one.Commit)
+	}
+
+	// 6. and 7. Only the address of GitHub and the folders differ from the page.
+	config, err := os.ReadFile(filepath.Join(r.dir, "prod-eu.yaml"))
+	if err == nil {
+		enterprise := strings.Replace(string(config), "github: {", fmt.Sprintf("github: {apiURL: %q, ", s.github.APIURL()), 1) + "build: {paths: [checkpoints/prod-eu, apps]}\n"
+		err = os.WriteFile(filepath.Join(r.dir, "prod-eu.yaml"), []byte(enterprise), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := r.must(t, commands[5]); !strings.Contains(out, "commit "+s.origin.Tip("main")) {
+		t.Errorf("init prints\n%s", out)
+	}
+	if out := r.must(t, commands[6]); !strings.Contains(out, "mutatingadmissionpolicy.admissionregistration.k8s.io/gitlatch-replicas created") {
+		t.Errorf("the policy prints\n%s", out)
+	}
+
+	// 8. Both objects apply the checkpoint files of the site.
+	_, eighth, _ := strings.Cut(text, "\n### 8. ")
+	eighth, _, _ = strings.Cut(eighth, "\n### ")
+	if n := strings.Count(eighth, "path: "+checkpoint.Directory(site)); n != 2 {
+		t.Errorf("step 8 applies the folder %d times:\n%s", n, eighth)
+	}
+
+	// 9. doctor, and the two ticks after it.
+	r.must(t, commands[7])
+	s.ticks(t)
+	s.ticks(t)
+	if log := s.origin.Log(t, "main"); !strings.HasPrefix(log[0], "latch("+site+"): "+site+"/web new -> 50") {
+		t.Fatalf("the log is %q", log)
+	}
+
+	// 10.
+	out, status = r.run(t, commands[8])
+	if flat := strings.Join(strings.Fields(out), " "); status != 0 || !strings.Contains(flat, "a rebuild starts with 100 % of the needed pods") {
+		t.Errorf("the drill exits with status %d and prints\n%s", status, out)
+	}
+}

@@ -1,0 +1,293 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/atomicfile"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/setup"
+	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/term/tty"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+const (
+	samExample  = "infra/samconfig.toml"
+	samSettings = "samconfig.toml"
+)
+
+// A preparation is a run of init --aws.
+type preparation struct {
+	env    Env
+	dryRun bool
+	file   string // of the configuration; "" is SITE.yaml
+	given  setup.Answers
+	input  *bufio.Reader
+	page   *term.Page
+}
+
+// registerAWS adds the flags of init --aws.
+func (p *preparation) register(c *cobra.Command) {
+	c.Flags().StringVar(&p.given.Cluster, "cluster", "", "with --aws: name of the EKS cluster")
+	c.Flags().StringVar(&p.given.Credential, "credential", "", "with --aws: name of the secret with the GitHub credential (default gitlatch/github)")
+	c.Flags().StringVar(&p.given.CredentialType, "credential-type", "", "with --aws: type of the GitHub credential, app or token (default app)")
+	c.Flags().StringVar(&p.given.AlertEmail, "alert-email", "", "with --aws: e-mail `address` for alerts (default none)")
+	offer(c, "credential-type", []string{"app", "token"})
+}
+
+// A question asks for one answer.
+type question struct {
+	flag   string
+	text   string
+	answer *string
+	or     string // default answer; may be ""
+	valid  func(string) bool
+	want   string // valid answers
+	// optional is true if the answer may be empty.
+	optional bool
+	// github is true if only a repository on GitHub needs the answer.
+	github bool
+}
+
+func matches(pattern string) func(string) bool { return regexp.MustCompile(pattern).MatchString }
+
+// questions returns the questions. earlier has the answers of an earlier run.
+func (p *preparation) questions(earlier setup.Answers, aws setup.AWS) []question {
+	a := &p.given
+	return []question{
+		{flag: "cluster", text: "EKS cluster", answer: &a.Cluster, or: earlier.Cluster,
+			valid: matches(`^[0-9A-Za-z][-_0-9A-Za-z]{0,99}$`), want: "the name of an EKS cluster, such as prod-eu-blue"},
+		{flag: "site", text: "Site, which keeps its name when you replace the cluster", answer: &a.Site, or: earlier.Site,
+			valid: workload.ValidLabel, want: "a DNS label, such as prod-eu"},
+		{flag: "repository", text: "URL of the git repository", answer: &a.Repository, or: earlier.Repository,
+			valid: func(text string) bool { _, err := setup.HostOf(text, aws.Region()); return err == nil },
+			want:  "a repository on GitHub or CodeCommit, such as https://github.com/example/fleet"},
+		{flag: "credential", text: "Secret with the GitHub credential", answer: &a.Credential, or: cmp.Or(earlier.Credential, "gitlatch/github"), github: true,
+			valid: matches(`^[-/_+=.@0-9A-Za-z]{1,512}$`), want: "the name of a secret, not its ARN"},
+		{flag: "credential-type", text: "Type of the GitHub credential, app or token", answer: &a.CredentialType, or: cmp.Or(earlier.CredentialType, "app"), github: true,
+			valid: matches(`^(app|token)$`), want: "app or token"},
+		{flag: "alert-email", text: "E-mail address for alerts, or empty", answer: &a.AlertEmail, or: earlier.AlertEmail, optional: true,
+			valid: matches(`^[^@ ,"]+@[^@ ,"]+$`), want: "an e-mail address"},
+	}
+}
+
+// ask completes the answers: by flags, by the user, or by the answers of an earlier run.
+func (p *preparation) ask(ctx context.Context, earlier setup.Answers, aws setup.AWS) error {
+	var wrong wrongs
+	asks := tty.Terminal(p.env.In)
+	for _, q := range p.questions(earlier, aws) {
+		if host, err := setup.HostOf(p.given.Repository, aws.Region()); q.github && err == nil && host.GitHub == "" {
+			continue
+		}
+		if *q.answer == "" && asks {
+			if err := p.question(ctx, q, aws); err != nil {
+				return err
+			}
+		}
+		*q.answer = cmp.Or(*q.answer, q.or)
+		switch {
+		case *q.answer == "":
+			wrong.unless(q.optional, "--%s is required, because the standard input is not a terminal: set it to %s", q.flag, q.want)
+		default:
+			wrong.unless(q.valid(*q.answer), "--%s: must be %s, got %q", q.flag, q.want, *q.answer)
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// question asks one question until the answer is valid.
+func (p *preparation) question(ctx context.Context, q question, aws setup.AWS) error {
+	switch {
+	case q.flag == "cluster" && q.or == "":
+		names, err := aws.Clusters(ctx)
+		if err != nil {
+			fmt.Fprintln(p.env.Err, err)
+		}
+		if len(names) == 1 {
+			q.or = names[0]
+		}
+		fmt.Fprintf(p.env.Err, "EKS clusters in %s: %s\n", aws.Region(), cmp.Or(strings.Join(names, ", "), "none"))
+	case q.flag == "site" && q.or == "" && workload.ValidLabel(p.given.Cluster):
+		q.or = p.given.Cluster
+	}
+	for {
+		fmt.Fprintf(p.env.Err, "%s [%s]: ", q.text, q.or)
+		line, err := p.input.ReadString('\n')
+		if err != nil {
+			return fmt.Errorf("--%s: read the answer: %w", q.flag, err)
+		}
+		*q.answer = cmp.Or(strings.TrimSpace(line), q.or)
+		if *q.answer == "" && q.optional || q.valid(*q.answer) {
+			return nil
+		}
+		fmt.Fprintf(p.env.Err, "The answer must be %s.\n", q.want)
+	}
+}
+
+// run prepares the deployment.
+func (p *preparation) run(ctx context.Context) error {
+	own, err := opener(p.env, config.Config{}, true).In(ctx, "init --aws", "")
+	if err != nil {
+		return err
+	}
+	aws := setup.New(own)
+	p.input = bufio.NewReader(p.env.In)
+	p.page = term.NewPage(tty.StyleFor(p.env.Out, p.env.Getenv))
+	example, err := os.ReadFile(samExample)
+	if err != nil {
+		return fmt.Errorf("%w. Run \"gitlatch init --aws\" in a clone of the repository of gitlatch", err)
+	}
+	present, err := os.ReadFile(samSettings)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := p.ask(ctx, setup.Earlier(present, aws.Region()), aws); err != nil {
+		return err
+	}
+	facts, err := aws.Read(ctx, p.given)
+	if err != nil {
+		return err
+	}
+	p.page.Say("", "site %s: EKS cluster %s in %s, account %s", p.given.Site, p.given.Cluster, facts.Region, facts.Account)
+	kept, err := p.files(example, facts)
+	if err != nil {
+		return err
+	}
+	rights := aws.Rights(ctx, facts, p.given)
+	p.rights(rights)
+	for _, problem := range facts.Problems {
+		p.page.Line("")
+		p.page.Say("", "%s", problem.Text)
+		p.page.Fix("  ", problem.Fix)
+	}
+	well := len(facts.Problems)+len(rights.Missing)+len(rights.Unknown) == 0
+	p.next(well && !kept)
+	if err := p.page.Print(p.env.Out); err != nil {
+		return err
+	}
+	return unless(well && !kept)
+}
+
+// files writes the two files, and reports whether it kept a file with a user's edits.
+func (p *preparation) files(example []byte, facts setup.Facts) (kept bool, err error) {
+	settings, err := setup.Samconfig(example, setup.Parameters(facts, p.given))
+	if err != nil {
+		return false, err
+	}
+	site, err := setup.Config(facts, p.given)
+	if err != nil {
+		return false, err
+	}
+	facts.Table = ""
+	before, err := setup.Config(facts, p.given)
+	if err != nil {
+		return false, err
+	}
+	p.page.Line("")
+	for _, file := range []struct {
+		name            string
+		content, before []byte // before is the content of an earlier run
+	}{
+		{samSettings, settings, settings},
+		{p.configFile(), site, before},
+	} {
+		own, err := p.store(file.name, file.content, file.before)
+		if err != nil {
+			return kept, err
+		}
+		kept = kept || own
+	}
+	return kept, nil
+}
+
+func (p *preparation) configFile() string { return cmp.Or(p.file, p.given.Site+".yaml") }
+
+// store writes a file, unless it has other content than an earlier run wrote.
+func (p *preparation) store(name string, content, before []byte) (kept bool, err error) {
+	present, err := os.ReadFile(name)
+	verb := "updated"
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		verb = "created"
+	case err != nil:
+		return false, err
+	case bytes.Equal(present, content):
+		p.page.Line("  unchanged  %s", name)
+		return false, nil
+	case !bytes.Equal(present, before):
+		p.page.Line("  kept       %s", name)
+		p.page.Say("    ", "The file has other content than \"gitlatch init --aws\" writes. gitlatch did not change it:")
+		p.differences(present, content)
+		p.page.Fix("    ", "to replace your edits, delete the file and run the command again")
+		return true, nil
+	}
+	p.page.Line("  %-9s  %s", verb, name)
+	if p.dryRun {
+		p.page.Line("%s", content)
+		return false, nil
+	}
+	return false, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), atomicfile.Write(name, content))
+}
+
+// differences prints the lines that only one of two texts has.
+func (p *preparation) differences(present, next []byte) {
+	old, other := strings.Split(string(present), "\n"), strings.Split(string(next), "\n")
+	for _, line := range old {
+		if !slices.Contains(other, line) {
+			p.page.Line("    - %s", line)
+		}
+	}
+	for _, line := range other {
+		if !slices.Contains(old, line) {
+			p.page.Line("    + %s", line)
+		}
+	}
+}
+
+// rights prints the rights that are missing or unknown, and a policy with them.
+func (p *preparation) rights(r setup.Report) {
+	total := r.Granted + len(r.Missing) + len(r.Unknown)
+	p.page.Line("")
+	p.page.Say("", "%s has %d of %d permissions that the deployment and the commands need.", r.Principal, r.Granted, total)
+	p.lacks("missing", r.Missing)
+	p.lacks("unknown", r.Unknown)
+	if policy := r.Policy(); policy != "" {
+		p.page.Line("")
+		p.page.Say("", "This policy grants these permissions. Add it to %s:", r.Principal)
+		p.page.Line("%s", policy)
+	}
+}
+
+// lacks prints rights, with each reason once.
+func (p *preparation) lacks(state string, all []setup.Lack) {
+	why := ""
+	for _, lack := range setup.Statements(all) {
+		if lack.Why != why {
+			p.page.Say("  ", "%s (%s):", state, lack.Why)
+			why = lack.Why
+		}
+		p.page.Say("    ", "%s on %s", strings.Join(lack.Actions, ", "), lack.Resource)
+	}
+}
+
+// next prints the next steps.
+func (p *preparation) next(well bool) {
+	p.page.Line("\nNext steps:")
+	if !well {
+		p.page.Line("  gitlatch init --aws\n      after you fixed the problems above")
+	}
+	p.page.Line("  kubectl apply -k infra/rbac\n  sam build && sam deploy\n  gitlatch init --config %s", p.configFile())
+}

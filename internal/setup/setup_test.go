@@ -1,0 +1,169 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ec2 "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/iam/types"
+)
+
+func TestHostOfARepository(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]Host{
+		"https://github.com/example/fleet":                              {GitHub: "example/fleet"},
+		"https://github.com/example/fleet.git":                          {GitHub: "example/fleet"},
+		"https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet": {CodeCommit: "fleet"},
+		"https://git-codecommit.us-east-1.amazonaws.com/v1/repos/fleet": {},
+		"https://git-codecommit.eu-west-1.amazonaws.com/fleet":          {},
+		"https://github.com/example":                                    {},
+		"https://github.com/example/fleet/tree":                         {},
+		"https://github.com.example.com/example/fleet":                  {},
+		"https://bot:hunter2@git.example.com/fleet":                     {},
+		"fleet.git": {},
+		"https://git-codecommit.cn-north-1.amazonaws.com.cn/v1/repos/fleet": {},
+		"%": {},
+	} {
+		got, err := HostOf(address, "eu-west-1")
+		if got != want || (err == nil) != (want != Host{}) || err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %+v, error %v", address, got, err)
+		}
+	}
+}
+
+// A decision that depends on unknown values is unknown, and an answer that is missing is
+// unknown. Only an allowed action without conditions is granted.
+func TestARightIsGrantedOnlyByAClearAnswer(t *testing.T) {
+	t.Parallel()
+	answer := func(decision types.PolicyEvaluationDecisionType) types.EvaluationResult {
+		return types.EvaluationResult{EvalActionName: aws.String("iam:CreateRole"), EvalDecision: decision}
+	}
+	allowed := answer(types.PolicyEvaluationDecisionTypeAllowed)
+	conditional, organization, boundary := allowed, allowed, allowed
+	conditional.MissingContextValues = []string{"iam:PermissionsBoundary"}
+	organization.OrganizationsDecisionDetail = &types.OrganizationsDecisionDetail{}
+	boundary.PermissionsBoundaryDecisionDetail = &types.PermissionsBoundaryDecisionDetail{}
+	for name, c := range map[string]struct {
+		answer types.EvaluationResult
+		err    error
+		want   state
+		why    string
+	}{
+		"allowed":            {allowed, nil, granted, ""},
+		"no policy":          {answer(types.PolicyEvaluationDecisionTypeImplicitDeny), nil, missing, "no policy allows it"},
+		"denied":             {answer(types.PolicyEvaluationDecisionTypeExplicitDeny), nil, missing, "until you remove the Deny"},
+		"by a condition":     {conditional, nil, unknown, "iam:PermissionsBoundary"},
+		"by an organization": {organization, nil, missing, "service control policy"},
+		"by a boundary":      {boundary, nil, missing, "permissions boundary"},
+		"no answer":          {types.EvaluationResult{}, nil, unknown, "no decision"},
+		"another decision":   {answer("maybe"), nil, unknown, "maybe"},
+		"an error":           {allowed, errors.New("throttled"), unknown, "throttled"},
+	} {
+		if got, why := decided(c.answer, c.err); got != c.want || !strings.Contains(why, c.why) {
+			t.Errorf("%s: state %d, %q", name, got, why)
+		}
+	}
+}
+
+// A refusing is an IAM that fails the test for each request.
+type refusing struct{ t *testing.T }
+
+func (r refusing) GetRole(context.Context, *iam.GetRoleInput, ...func(*iam.Options)) (*iam.GetRoleOutput, error) {
+	r.t.Error("IAM was asked for a role")
+	return nil, errors.New("no")
+}
+
+func (r refusing) SimulatePrincipalPolicy(context.Context, *iam.SimulatePrincipalPolicyInput, ...func(*iam.Options)) (*iam.SimulatePrincipalPolicyOutput, error) {
+	r.t.Error("IAM was asked to simulate")
+	return nil, errors.New("no")
+}
+
+// IAM cannot simulate the root user or a federated user, so their rights are unknown.
+func TestTheRightsOfOtherCallersAreUnknown(t *testing.T) {
+	t.Parallel()
+	for _, caller := range []string{"arn:aws:iam::111122223333:root", "arn:aws:sts::111122223333:federated-user/alice", "alice"} {
+		right := Right{Sid: "CreateTheKey", Actions: []string{"kms:CreateKey"}, Resource: "*"}
+		got := Check(t.Context(), refusing{t}, Facts{Caller: caller}, []Right{right})
+		if got.Granted != 0 || len(got.Missing) != 0 || len(got.Unknown) != 1 || !strings.Contains(got.Policy(), `"kms:CreateKey"`) {
+			t.Errorf("%s: %+v", caller, got)
+		}
+	}
+}
+
+// A function must not run in a subnet with an internet gateway. A subnet without a table
+// uses the main table.
+func TestTheFunctionRunsInPrivateSubnets(t *testing.T) {
+	t.Parallel()
+	table := func(subnet string, main bool, route ec2.Route) ec2.RouteTable {
+		of := ec2.RouteTableAssociation{Main: &main}
+		if subnet != "" {
+			of.SubnetId = &subnet
+		}
+		return ec2.RouteTable{Associations: []ec2.RouteTableAssociation{of}, Routes: []ec2.Route{route}}
+	}
+	everywhere := aws.String("0.0.0.0/0")
+	igw := ec2.Route{DestinationCidrBlock: everywhere, GatewayId: aws.String("igw-1")}
+	nat := ec2.Route{DestinationCidrBlock: everywhere, NatGatewayId: aws.String("nat-1")}
+	local := ec2.Route{DestinationCidrBlock: aws.String("10.0.0.0/16"), GatewayId: aws.String("local")}
+	for name, c := range map[string]struct {
+		tables  []ec2.RouteTable
+		want    string
+		natless bool
+	}{
+		"a NAT gateway":      {[]ec2.RouteTable{table("a", false, igw), table("b", false, nat), table("c", false, local)}, "b", false},
+		"no way out":         {[]ec2.RouteTable{table("a", false, igw), table("b", false, local), table("c", false, local)}, "b c", true},
+		"the main table":     {[]ec2.RouteTable{table("a", false, igw), table("", true, nat)}, "b c", false},
+		"only public":        {[]ec2.RouteTable{table("", true, igw)}, "", false},
+		"no table at all":    {nil, "a b c", true},
+		"a table of another": {[]ec2.RouteTable{table("z", false, nat), table("", true, igw)}, "", false},
+	} {
+		got, natless := routed(c.tables, []string{"a", "b", "c"})
+		if strings.Join(got, " ") != c.want || natless != c.natless {
+			t.Errorf("%s: %q, without NAT: %v", name, got, natless)
+		}
+	}
+}
+
+// The settings are infra/samconfig.toml with the parameters, and contain the answers.
+func TestTheSettingsContainTheAnswers(t *testing.T) {
+	t.Parallel()
+	example, err := os.ReadFile("../../infra/samconfig.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, given := range []Answers{
+		{Cluster: "blue", Site: "prod", Repository: "https://github.com/example/fleet", Credential: "gitlatch/github", CredentialType: "token", AlertEmail: "a@example.com"},
+		{Cluster: "blue", Site: "prod", Repository: "https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet"},
+	} {
+		host, err := HostOf(given.Repository, "eu-west-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings, err := Samconfig(example, Parameters(Facts{Host: host}, given))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Earlier(settings, "eu-west-1"); got != given {
+			t.Errorf("got %+v, want %+v", got, given)
+		}
+		if strings.Count(string(settings), "confirm_changeset = false") != 1 {
+			t.Errorf("sam deploy asks a question by\n%s", settings)
+		}
+		if !strings.Contains(string(settings), "\n[edge.deploy.parameters]\n") || !strings.Contains(string(settings), "  \"StateStack=gitlatch\",\n") {
+			t.Errorf("the other environments are not in\n%s", settings)
+		}
+	}
+	if got := Earlier(example, "eu-west-1"); got != (Answers{}) {
+		t.Errorf("the example has the answers %+v", got)
+	}
+	for _, broken := range []string{"", "\n[default.deploy.parameters]\nconfirm_changeset = true\n\n", "\n[default.deploy.parameters]\n# A site on GitHub:\n# x\n\n"} {
+		if _, err := Samconfig([]byte(broken), nil); err == nil {
+			t.Errorf("no error for %q", broken)
+		}
+	}
+}
