@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 )
 
 const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\nguards: {retire: {after: 2h}}\n"
@@ -27,7 +29,7 @@ func merges(w *world) {
 	w.Host, w.Propose = true, true
 	w.scale("shop/web", 87)
 	w.ticks(2)
-	w.mergeProposal(false)
+	w.mergeProposal(repomem.MergeCommit)
 	w.ticks(1)
 }
 
@@ -94,7 +96,7 @@ var scenes = []scene{
 		w.ticks(2)
 		w.scale("pay/ledger", 12)
 		w.ticks(1)
-		w.mergeProposal(true)
+		w.mergeProposal(repomem.Squash)
 	}},
 	{"proposal declined beside a crossing", func(w *world) {
 		w.Host, w.Propose = true, true
@@ -115,7 +117,7 @@ var scenes = []scene{
 		w.scale("shop/web", 87)
 		w.scale("pay/ledger", 12)
 		w.ticks(2)
-		w.mergeProposal(false)
+		w.mergeProposal(repomem.MergeCommit)
 		w.scale("pay/ledger", 87)
 		w.ticks(2)
 		w.setTo("shop/web", 150)
@@ -125,20 +127,20 @@ var scenes = []scene{
 		w.scale("shop/web", 87)
 		w.scale("pay/ledger", 12)
 		w.ticks(2)
-		w.mergeProposal(false)
+		w.mergeProposal(repomem.MergeCommit)
 		w.ticks(1)
 		w.setTo("shop/web", 150)
 		w.ticks(1)
 		w.scale("pay/ledger", 87)
 		w.ticks(1)
-		w.mergeProposal(true)
+		w.mergeProposal(repomem.Squash)
 	}},
 	{"Component declined beside a crossing", func(w *world) {
 		w.Host, w.Propose = true, true
 		w.scale("shop/web", 87)
 		w.scale("pay/ledger", 12)
 		w.ticks(2)
-		w.mergeProposal(false)
+		w.mergeProposal(repomem.MergeCommit)
 		w.ticks(1)
 		w.setTo("shop/web", 150)
 		w.scale("pay/ledger", 87)
@@ -255,7 +257,7 @@ var scenes = []scene{
 		w.marks("shop/web 3", "pay/ledger 3")
 		w.scale("shop/web", 87)
 		w.ticks(2)
-		w.mergeProposal(false)
+		w.mergeProposal(repomem.MergeCommit)
 		w.scale("pay/ledger", 12)
 		w.ticks(1)
 		w.setTo("shop/web", 150)
@@ -265,13 +267,13 @@ var scenes = []scene{
 		w.marks("shop/web 3", "pay/ledger 3")
 		w.scale("shop/web", 87)
 		w.ticks(2)
-		w.mergeProposal(false)
+		w.mergeProposal(repomem.MergeCommit)
 		w.ticks(1)
 		w.setTo("shop/web", 150)
 		w.ticks(1)
 		w.scale("pay/ledger", 87)
 		w.ticks(1)
-		w.mergeProposal(true)
+		w.mergeProposal(repomem.Squash)
 	}},
 	{"quiet", func(w *world) {
 		w.scale("shop/web", 87)

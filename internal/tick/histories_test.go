@@ -15,6 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/splice"
+	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -186,7 +187,7 @@ func (w *world) happen(r *rand.Rand) {
 	if w.Host && r.IntN(12) == 0 {
 		switch r.IntN(4) {
 		case 0:
-			w.mergeProposal(r.IntN(2) == 0)
+			w.mergeProposal(repomem.Method(r.IntN(3)))
 		case 1:
 			if p := w.openProposal(); p != nil {
 				w.Repository.Decline(p.ID)
@@ -244,9 +245,9 @@ func (w *world) openProposal() *repo.Proposal {
 	return p
 }
 
-func (w *world) mergeProposal(squash bool) {
+func (w *world) mergeProposal(by repomem.Method) {
 	if p := w.openProposal(); p != nil {
-		_, _ = w.Repository.Merge(p.ID, squash, w.Now) // fails on a conflict
+		_, _ = w.Repository.Merge(p.ID, by, w.Now) // fails on a conflict
 	}
 }
 

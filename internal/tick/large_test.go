@@ -14,6 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/testenv/dynalite"
+	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/tick/proposal"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -212,7 +213,7 @@ func TestAProposalThatIsTooLargeIsMadeInParts(t *testing.T) {
 		t.Errorf("new workloads took the place of some that were proposed")
 	}
 	for _, n := range []int{3, 5, 7} {
-		w.mergeProposal(true)
+		w.mergeProposal(repomem.Squash)
 		w.tickAt(t, 8) // saves the merge
 		if got := len(w.entries(t)); got != n {
 			t.Errorf("git has %d entries, want %d", got, n)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 )
 
 // mishaps are faults of a push by gitlatch, with every outcome.
@@ -17,7 +19,7 @@ var mishaps = []func(w *world, r *rand.Rand){
 	func(w *world, _ *rand.Rand) {
 		w.Rival = func() { w.Repository.Edit("elsewhere", w.Now, map[string][]byte{"app.yaml": []byte(w.Now.String())}) }
 	},
-	func(w *world, r *rand.Rand) { w.mergeProposal(r.IntN(2) == 0) },
+	func(w *world, r *rand.Rand) { w.mergeProposal(repomem.Method(r.IntN(3))) },
 }
 
 // Ten mishaps in a row, of any kind and without a calm tick in between, leave no edit
@@ -38,7 +40,7 @@ func TestTenMishapsInARowAreNobodys(t *testing.T) {
 			w.scale(name, 87)
 		}
 		w.ticks(2)
-		w.mergeProposal(true)
+		w.mergeProposal(repomem.Squash)
 		w.ticks(2)
 		for range 10 {
 			mishaps[r.IntN(len(mishaps))](w, r)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
@@ -52,7 +53,7 @@ func TestTheNoticeOfADeclinedProposal(t *testing.T) {
 	merged := func(w *world) {
 		w.scale("shop/web", 87)
 		w.ticks(2)
-		w.mergeProposal(false)
+		w.mergeProposal(repomem.MergeCommit)
 		w.ticks(1)
 	}
 	for want, play := range map[string]func(w *world){

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
@@ -134,7 +135,7 @@ func TestAMergedProposalWhoseCommitIsGone(t *testing.T) {
 	w.scale("shop/web", 87)
 	w.ticks(2)
 	head := w.openProposal().Head
-	w.mergeProposal(true)
+	w.mergeProposal(repomem.Squash)
 	report, err := w.Tick(func(t *tick.Tick) { t.Repository = deleted{t.Repository, head} })
 	if err != nil || report.Err() != nil {
 		t.Fatalf("error %v, problems %v", err, report.Err())

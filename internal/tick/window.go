@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
@@ -102,26 +103,79 @@ func (w window) since(agreed, commit string) bool {
 	return commit == agreed || slices.ContainsFunc(w.Commits, func(c repo.LogEntry) bool { return c.ID == commit })
 }
 
+// ancestors returns a commit and its ancestors in the window.
+func (w window) ancestors(commit string) map[string]bool {
+	found := map[string]bool{commit: true}
+	for _, c := range w.Commits { // each commit is listed before its parents
+		if !found[c.ID] {
+			continue
+		}
+		for _, parent := range c.Parents {
+			found[parent] = true
+		}
+	}
+	return found
+}
+
+// replacedBy returns the commits of the window that a stacked proposal replaces: it descends
+// from them, but has the content of its Base, which does not.
+func (w window) replacedBy(c ledger.Pushed) map[string]bool {
+	below := w.ancestors(c.Parents[0])
+	for id := range w.ancestors(c.Base) {
+		delete(below, id)
+	}
+	return below
+}
+
+// A verified commit is a push or a proposal of the site with the content that its trailers
+// state.
+type verified struct {
+	ledger.Pushed
+	ledger.Step
+}
+
+// verify returns the verified commits of the window, the newest first. It skips the commits
+// that a stacked proposal replaces. CodeCommit stacks proposals: a new commit on the
+// proposal's branch descends from the old ones, and from a push that users removed from the
+// base.
+func (r *reconciler) verify(ctx context.Context) (all []verified, err error) {
+	replaced := map[string]bool{}
+	for _, c := range slices.Backward(r.window.ours) {
+		if replaced[c.ID] {
+			continue
+		}
+		base := cmp.Or(c.Base, c.Parents[0])
+		before, after, ok, err := r.commits.Verify(ctx, c, c.Parents[0], base)
+		if err == nil && !ok {
+			before, after, ok, err = r.commits.Verify(ctx, c, base, base)
+			if ok {
+				maps.Copy(replaced, r.window.replacedBy(c))
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			all = append(all, verified{c, ledger.Step{Before: before.Holding, After: after.Holding}})
+		}
+	}
+	return all, nil
+}
+
 // readPast reads the pushes and proposals on the base, and the content of the tip. A commit
 // whose content differs from its trailers is a user's commit.
 func (r *reconciler) readPast(ctx context.Context) error {
-	for _, c := range r.window.ours {
-		parent := c.Parents[0]
-		base := cmp.Or(c.Base, parent)
-		before, after, verified, err := r.commits.Verify(ctx, c, parent, base)
-		if err == nil && !verified && base != parent {
-			before, after, verified, err = r.commits.Verify(ctx, c, base, base)
+	all, err := r.verify(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range slices.Backward(all) {
+		if c.Base != "" {
+			r.Past.Merged = append(r.Past.Merged, ledger.Changes(c.Before, c.After)...)
+			continue
 		}
-		switch {
-		case err != nil:
-			return err
-		case !verified:
-		case c.Base != "":
-			r.Past.Merged = append(r.Past.Merged, ledger.Changes(before.Holding, after.Holding)...)
-		default:
-			r.Landed = append(r.Landed, c)
-			r.Past.Steps = append(r.Past.Steps, ledger.Step{Before: before.Holding, After: after.Holding})
-		}
+		r.Landed = append(r.Landed, c.Pushed)
+		r.Past.Steps = append(r.Past.Steps, c.Step)
 	}
 	r.Past.Tip = ledger.HoldingOf(*r.Tree)
 	agreed, err := r.agreedHolding(ctx)

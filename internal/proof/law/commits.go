@@ -124,12 +124,12 @@ func (w *Witness) look(s *Seen) {
 func (w *Witness) commit(c repo.LogEntry) Commit {
 	made := Commit{LogEntry: c, By: person}
 	switch {
+	case w.story.Merged[c.ID]:
+		made.By = merge
 	case c.Author == "gitlatch" && ledger.Ours(w.story.Site, c.Message):
 		made.By = ours
 	case c.Author == "gitlatch":
 		made.By = other
-	case w.story.Merged[c.ID]:
-		made.By = merge
 	}
 	parent := c.Parents[0]
 	if made.By == ours { // CodeCommit stacks proposals

@@ -49,7 +49,7 @@
 //   - Concurrent writes of one save, and the retries of AWS's client. The latches are written
 //     in their order. CodeCommit's clock is the clock of the tick.
 //   - A limit for the size of a commit in bytes. The model limits the number of files.
-//   - A host that merges by rebase, or that deletes the branch with the merge.
+//   - A host that deletes the branch with the merge. A rebase of several commits.
 //   - Sampling of more than one cluster in one tick, and a fleet of sites that share a lease.
 //
 // # Counts

@@ -84,7 +84,7 @@ var lively = []event{
 	{"hold", 4, func(d *draw) []string { return d.then("hold +%dh", 1+d.IntN(5)) }},
 	{"force-push", 4, func(d *draw) []string { return []string{"mark", d.scale(), "try 3", "rewind", "try 3"} }},
 	{"lagging replica", 4, func(d *draw) []string { return []string{"mark", d.scale(), "try 3", "rewind", "try", "rewind", "try"} }},
-	{"merge", 9, func(d *draw) []string { return d.onHost(pick(d, "person merges", "person squashes")) }},
+	{"merge", 9, func(d *draw) []string { return d.onHost(pick(d, "person merges", "person squashes", "person rebases")) }},
 	{"decline", 9, func(d *draw) []string { return d.onHost("person declines") }},
 	{"take-over", 6, func(d *draw) []string { return d.onHost("person pushes theirs.yaml") }},
 	{"amended", 6, func(d *draw) []string { return d.onHost("person amends theirs.yaml") }},

@@ -13,8 +13,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
+
+// methods are the ways of users to merge a proposal.
+var methods = map[string]repomem.Method{"merges": repomem.MergeCommit, "squashes": repomem.Squash, "rebases": repomem.Rebase}
 
 func (s *Story) person(w []string) error {
 	edit := func(what string, change func(map[workload.ID]checkpoint.Entry, workload.ID)) {
@@ -135,7 +139,7 @@ func (s *Story) person(w []string) error {
 			path = checkpoint.SitePath(s.Site)
 		}
 		return s.breaks(path, w[0] == "repairs")
-	case "merges", "squashes":
+	case "merges", "squashes", "rebases":
 		p, err := s.Repository.Find(context.Background(), s.branch())
 		if err != nil || p == nil || p.State != repo.ProposalOpen {
 			return errors.New("there is no open proposal")
@@ -144,7 +148,7 @@ func (s *Story) person(w []string) error {
 		if err != nil {
 			return err
 		}
-		merged, err := s.Repository.Merge(p.ID, w[0] == "squashes", s.Now)
+		merged, err := s.Repository.Merge(p.ID, methods[w[0]], s.Now)
 		s.Merged[merged] = err == nil && ledger.Ours(s.Site, log[0].Message)
 		return err
 	case "declines":

@@ -114,10 +114,18 @@ func (r *Repository) end(p *proposal, state repo.ProposalState) {
 	p.State, p.Head = state, r.heads[p.Branch]
 }
 
-// Merge merges an open proposal like a user, as a single commit or with a commit that
-// has both as parents. The branch stays. If both sides changed the same lines, Merge
-// fails, as in git.
-func (r *Repository) Merge(id string, squash bool, when time.Time) (string, error) {
+// A Method is a way of users to merge a proposal.
+type Method int
+
+const (
+	MergeCommit Method = iota // a commit that has both branches as parents
+	Squash                    // one commit with the title of the proposal
+	Rebase                    // the one commit of the proposal, with its message, on the base
+)
+
+// Merge merges an open proposal like a user. The branch stays. If both sides changed the
+// same lines, Merge fails, as in git. A rebase fails if the proposal has several commits.
+func (r *Repository) Merge(id string, by Method, when time.Time) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.must(id)
@@ -133,8 +141,21 @@ func (r *Repository) Merge(id string, squash bool, when time.Time) (string, erro
 		Message: "merge " + p.title,
 		When:    when.UTC(),
 	}
-	if squash {
-		merge.Parents, merge.Message = merge.Parents[:1], p.title
+	if by != MergeCommit {
+		merge.Parents = merge.Parents[:1]
+	}
+	switch by {
+	case Squash:
+		merge.Message = p.title
+	case Rebase:
+		one := r.commits[head]
+		if !slices.Contains(r.ancestry(r.heads[base]), one.Parents[0]) {
+			return "", fmt.Errorf("merge proposal %s: it has several commits", id)
+		}
+		merge.Message = one.Message
+		merge.Author = one.Author
+		merge.Committer = "person"
+		merge.When = one.When
 	}
 	r.heads[base] = r.add(merge)
 	r.end(p, repo.ProposalMerged)

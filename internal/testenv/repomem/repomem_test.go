@@ -50,7 +50,11 @@ func host(r *repomem.Repository, repository repo.Repository, proposals repo.Prop
 		},
 		Show: func(t testing.TB, branch, path string) string { return r.FilesAt(branch)[path] },
 		Merge: func(t testing.TB, id string, squash bool) {
-			if _, err := r.Merge(id, squash, at); err != nil {
+			by := repomem.MergeCommit
+			if squash {
+				by = repomem.Squash
+			}
+			if _, err := r.Merge(id, by, at); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -87,7 +91,7 @@ func TestMergeTakesWhatEachSideChanged(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.Edit("by hand", at, map[string][]byte{"f": []byte(c.base)})
-			_, err = r.Merge(p.ID, true, at)
+			_, err = r.Merge(p.ID, repomem.Squash, at)
 			switch got := r.Files()["f"]; {
 			case c.want == "" && err == nil:
 				t.Errorf("merged without a conflict: %q", got)
