@@ -210,10 +210,10 @@ func old(ctx context.Context, from *wiring.Opener) bool {
 // if the site's policy writes levels, and old if the cluster has no admission policies.
 func (f *flags) next(id string, c config.Config, files map[string][]byte, namespaces []string, latches, old bool) string {
 	rule := "\n  gitlatch render admission%s | kubectl apply -f -\n      applies the policy that protects live replica counts (Kubernetes 1.36 or\n      later). For other rules, see \"gitlatch help protection\"\n"
-	component := "If you do not apply the admission policy, add the Component of each namespace to\nthe overlay of the namespace. "
+	applied := "admission"
 	if old {
-		rule = "\n  gitlatch render flux --patch%[1]s\n  gitlatch render argocd --patch%[1]s\n      prints the fields that protect live replica counts. Add the fields to your\n      Flux Kustomization or your Argo CD Application\n"
-		component = "Add the Component of each namespace to the overlay of the namespace.\n"
+		rule = "\n  gitlatch render flux --patch%[1]s\n  gitlatch render argocd --patch%[1]s\n      prints the fields that protect live replica counts. Add the fields to your\n      Flux Kustomization or your Argo CD Application\n  gitlatch render admission --kyverno%[1]s | kubectl apply -f -\n      applies a policy that protects live replica counts, if the cluster runs\n      Kyverno 1.19 or later. You then need no other rule\n"
+		applied = "Kyverno"
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "commit %s\n", id)
@@ -243,8 +243,8 @@ func (f *flags) next(id string, c config.Config, files map[string][]byte, namesp
 	if len(namespaces) > 0 {
 		record := checkpoint.RecordPath(c.Site, namespaces[0])
 		fmt.Fprintf(&b, "\nA rebuild uses the levels only if your GitOps tool applies the checkpoint files,\nsuch as %s, before the workloads.\n", record)
-		fmt.Fprintf(&b, "%sFor example, edit apps/%s/kustomization.yaml:\n\n  components: [../../%s]\n",
-			component, namespaces[0], path.Dir(checkpoint.ComponentPath(c.Site, namespaces[0])))
+		fmt.Fprintf(&b, "If you do not apply the %s policy, add the Component of each namespace to\nthe overlay of the namespace. For example, edit apps/%s/kustomization.yaml:\n\n  components: [../../%s]\n",
+			applied, namespaces[0], path.Dir(checkpoint.ComponentPath(c.Site, namespaces[0])))
 	}
 	return b.String()
 }

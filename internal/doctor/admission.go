@@ -18,8 +18,8 @@ const (
 	// recordName is the name of the ConfigMap in a checkpoint file. doctor recognizes a
 	// gitlatch policy by this parameter, because users can rename the policy.
 	recordName = "gitlatch-checkpoint"
-	// since is the first minor version of Kubernetes 1 in which MutatingAdmissionPolicies
-	// are active by default.
+	// since is the first minor version of Kubernetes 1 whose API server serves
+	// MutatingAdmissionPolicies in v1. In this version, they are active by default.
 	since = 36
 )
 
@@ -130,7 +130,7 @@ func selects(s *metav1.LabelSelector, of map[string]string) bool {
 // that also act on live workloads.
 func (e *examination) changes(s subject, field string, created bool) (way, bool) {
 	return lists.First(e.Cluster.ways(), func(w way) bool {
-		return w.changes(field) && w.onlyCreation() == created && !(created && e.inactive(w)) && w.covers(s, e.Cluster.labels(s.ID.Namespace))
+		return w.changes(field) && w.onlyCreation() == created && w.covers(s, e.Cluster.labels(s.ID.Namespace))
 	})
 }
 
@@ -138,15 +138,9 @@ func (e *examination) changes(s subject, field string, created bool) (way, bool)
 // creation.
 func (e *examination) admits(s subject) (way, bool) { return e.changes(s, "replicas", true) }
 
-// Old reports whether Kubernetes 1.minor has no MutatingAdmissionPolicies by default. It
-// is false for 0, an unknown version.
+// Old reports whether an API server of Kubernetes 1.minor does not serve the
+// MutatingAdmissionPolicies of gitlatch. It is false for 0, an unknown version.
 func Old(minor int) bool { return minor > 0 && minor < since }
-
-func (e *examination) old() bool { return Old(e.Cluster.Minor) }
-
-// inactive reports whether the API server is too old for the policy. Kyverno needs no
-// MutatingAdmissionPolicies.
-func (e *examination) inactive(w way) bool { return !w.kyverno && e.old() }
 
 // ways reports problems of the policies themselves, independent of workloads.
 func (e *examination) ways() {
@@ -157,8 +151,6 @@ func (e *examination) ways() {
 			text  string
 			fix   string
 		}{
-			{e.inactive(w), ServerTooOld, fmt.Sprintf("The API server runs Kubernetes 1.%d. Before Kubernetes 1.%d, this policy acts only if the feature gate MutatingAdmissionPolicy is on. \"gitlatch doctor\" cannot read feature gates, so the policy does not count as a rule.", e.Cluster.Minor, since),
-				"add the ignore rule that \"gitlatch render argocd\" or \"gitlatch render flux\" prints, or upgrade the cluster"},
 			{w.changes("replicas") && !w.onlyCreation(), PolicyOnUpdate, "The policy matches operations other than CREATE, so it changes live workloads.",
 				"set operations: [CREATE] in each entry of spec.matchConstraints.resourceRules of " + w.name()},
 			{ptr.Deref(w.policy.Spec.FailurePolicy, admission.Fail) != admission.Ignore, FailsClosed, "The policy has failurePolicy: Fail. If " + w.fails() + ", the API server refuses to create workloads, even during a rebuild.",

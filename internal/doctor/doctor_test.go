@@ -16,9 +16,9 @@ var web = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 
 // imaging returns a cluster with a policy that restores images on creation from
 // checkpoint files. Each pair of edits is a text in the policy and its replacement.
-func imaging(t *testing.T, minor int, edits ...string) doctor.Cluster {
+func imaging(t *testing.T, edits ...string) doctor.Cluster {
 	t.Helper()
-	c := doctor.Cluster{Minor: minor}
+	c := doctor.Cluster{Minor: 37}
 	for kind, text := range map[string]string{
 		"MutatingAdmissionPolicy": `{"metadata": {"name": "images"}, "spec": {"failurePolicy": "Ignore", "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
 "matchConstraints": {"resourceRules": [{"apiGroups": ["apps"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["deployments"]}]},
@@ -42,17 +42,16 @@ func TestARolloutSaysWhichTemplateReturns(t *testing.T) {
 		cluster doctor.Cluster
 		want    string
 	}{
-		"none": {checkpoint.Rollout{}, imaging(t, 37), ""},
-		"before the cut": {early, imaging(t, 37),
+		"none": {checkpoint.Rollout{}, imaging(t), ""},
+		"before the cut": {early, imaging(t),
 			"the template before, at milestone 25 %: main=app:1"},
 		"after it": {checkpoint.Rollout{Milestone: 75, From: from, To: to, Returns: checkpoint.SideTo}, doctor.Cluster{},
 			"the new template, at milestone 75 %: main=app:2"},
 		"without a policy":      {early, doctor.Cluster{}, "the template before, at milestone 25 %: main=app:1" + unaided},
-		"of other workloads":    {early, imaging(t, 37, `["deployments"]`, `["statefulsets"]`), "the template before, at milestone 25 %: main=app:1" + unaided},
-		"on more than creation": {early, imaging(t, 37, `["CREATE"]`, `["CREATE", "UPDATE"]`), "the template before, at milestone 25 %: main=app:1" + unaided},
-		"of something else":     {early, imaging(t, 37, `image: ''`, `spec: {}`), "the template before, at milestone 25 %: main=app:1" + unaided},
-		"on an old server":      {early, imaging(t, 35), "the template before, at milestone 25 %: main=app:1" + unaided},
-		"more than the images":  {checkpoint.Rollout{From: from, To: to, Returns: checkpoint.SideFrom}, imaging(t, 37), "the template before, at milestone 0 %: main=app:1" + unaided},
+		"of other workloads":    {early, imaging(t, `["deployments"]`, `["statefulsets"]`), "the template before, at milestone 25 %: main=app:1" + unaided},
+		"on more than creation": {early, imaging(t, `["CREATE"]`, `["CREATE", "UPDATE"]`), "the template before, at milestone 25 %: main=app:1" + unaided},
+		"of something else":     {early, imaging(t, `image: ''`, `spec: {}`), "the template before, at milestone 25 %: main=app:1" + unaided},
+		"more than the images":  {checkpoint.Rollout{From: from, To: to, Returns: checkpoint.SideFrom}, imaging(t), "the template before, at milestone 0 %: main=app:1" + unaided},
 		"images unknown":        {checkpoint.Rollout{Milestone: 50, From: checkpoint.Template{Hash: "1"}, To: checkpoint.Template{Hash: "2"}, Returns: checkpoint.SideTo}, doctor.Cluster{}, "the new template, at milestone 50 %"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +59,7 @@ func TestARolloutSaysWhichTemplateReturns(t *testing.T) {
 			tree := checkpoint.Tree{Records: map[string]checkpoint.Record{"shop": {Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{web: {Rollout: c.rollout}}}}}
 			applied := []doctor.Overlay{{Overlay: gitops.Overlay{Dir: "records", Records: []string{"shop"}}}}
 			r := doctor.Examine(doctor.Case{Site: "prod", Tree: tree, Cluster: c.cluster, Overlays: applied})
-			if len(r.Workloads) != 1 || r.Workloads[0].Returns != c.want || r.Workloads[0].Inert.Line() != "" || slices.ContainsFunc(r.Findings, func(f doctor.Finding) bool { return f.Trap != doctor.ServerTooOld }) {
+			if len(r.Workloads) != 1 || r.Workloads[0].Returns != c.want || r.Workloads[0].Inert.Line() != "" || len(r.Findings) > 0 {
 				t.Errorf("got %+v, want %q, and no findings: %+v", r.Workloads, c.want, r.Findings)
 			}
 		})

@@ -389,14 +389,18 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// recommends fails if a fix names the admission policy on Kubernetes 1.35, or on an unknown
-// version without the version that the policy needs.
+// recommends fails if a fix names the admission policy on Kubernetes 1.35 without Kyverno,
+// or on an unknown version without the version that the policy needs.
 func recommends(t *testing.T, c doctor.Case) {
 	t.Helper()
-	for minor, allowed := range map[int]string{0: " (Kubernetes 1.36 or later)", 35: "nothing"} {
+	const policy = "\"gitlatch render admission"
+	for minor, allowed := range map[int]string{
+		0:  policy + " | kubectl apply -f -\" (Kubernetes 1.36 or later)",
+		35: policy + " --kyverno | kubectl apply -f -\" (Kyverno 1.19 or later)",
+	} {
 		c.Cluster.Minor = minor
 		for _, f := range doctor.Examine(c).Findings {
-			if strings.Contains(f.Fix, "render admission") && !strings.Contains(f.Fix, allowed) {
+			if strings.Count(f.Fix, policy) != strings.Count(f.Fix, allowed) {
 				t.Errorf("Kubernetes 1.%d: %s: %s", minor, f.Trap, f.Fix)
 			}
 		}

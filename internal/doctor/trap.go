@@ -41,7 +41,6 @@ const (
 	KindDiffers      Trap = "kind-differs"
 	ComponentMissing Trap = "component-missing"
 	RecordNotApplied Trap = "record-not-applied"
-	ServerTooOld     Trap = "server-too-old"
 	NotBuilt         Trap = "not-built"
 	PatchSkipped     Trap = "patch-matches-nothing"
 	BeforePrefix     Trap = "matched-before-prefix"
@@ -68,7 +67,7 @@ var worst = []Trap{
 	PolicyOnUpdate, CountDropped, NoRule, RuleWithoutGroup, NotRespected, OptionNotRead, RuleNarrowed, SSA, MinAsCheckpoint,
 	OtherDestination, OtherRepository, OtherRevision, NotReconciling, NoApplier,
 	FailsClosed, BuildFails, Paused, TwoSites, ListIgnored, ListForeign, KindDiffers, ComponentMissing, RecordNotApplied,
-	ServerTooOld, NotBuilt, PatchSkipped, BeforePrefix,
+	NotBuilt, PatchSkipped, BeforePrefix,
 	Overridden, ReplicasReset, StatedCount, ChartGuard, Quota, MaxUnderNeed,
 	BrakeOverwritten, HelmConflict, StaleCounts, KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers, ReviewWithoutHost,
 }

@@ -22,6 +22,7 @@ chmod 644 "$work/kustomizations.yaml" # files of the module cache are read-only
 # them, so an empty file takes their place.
 cd "$here/cli"
 cli=github.com/fluxcd/flux2/v2
+go mod download "$cli" # go list prints no folder for a module that is not downloaded
 cp -r "$(go list -m -f '{{.Dir}}' "$cli")" "$work/source"
 chmod -R u+w "$work/source"
 mkdir "$work/source/cmd/flux/manifests"

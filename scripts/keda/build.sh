@@ -13,6 +13,7 @@ once keda "$here"/{go.mod,go.sum,build.sh} <(go env GOVERSION GOOS GOARCH)
 
 cd "$here"
 module=github.com/kedacore/keda/v2
+go mod download "$module" # go list prints no folder for a module that is not downloaded
 read -r dir version < <(go list -m -f '{{.Dir}} {{.Version}}' "$module")
 printf 'keda: building the operator and the metrics adapter (once; the first build takes some minutes)\n' >&2
 # The names are those of KEDA's images. The API server records them as field managers.

@@ -13,6 +13,7 @@ once kyverno "$here"/{go.mod,go.sum,build.sh} <(go env GOVERSION GOOS GOARCH)
 
 cd "$here"
 module=github.com/kyverno/kyverno
+go mod download "$module" # go list prints no folder for a module that is not downloaded
 read -r dir version < <(go list -m -f '{{.Dir}} {{.Version}}' "$module")
 printf 'kyverno: building the admission controller (once; the first build takes some minutes)\n' >&2
 CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X $module/pkg/version.BuildVersion=$version" -o "$work/kyverno" "$module/cmd/kyverno"

@@ -4,12 +4,18 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/gitlatch/gitlatch/internal/cli"
 	"github.com/gitlatch/gitlatch/internal/docs"
 	"github.com/gitlatch/gitlatch/internal/gitops/ways"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	"github.com/gitlatch/gitlatch/internal/testenv/kyverno"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -48,9 +54,16 @@ func TestKyverno(t *testing.T) {
 		t.Errorf("the page kyverno.md does not name %s", says)
 	}
 	k.Start(t)
+	cp.Apply(t, namespaceOf("live"), controlplane.Workload("Deployment", "live", "web"), controlplane.Autoscaler("Deployment", "live", "web"))
+	if got := doctorOf(t, cp); !regexp.MustCompile(`\nlive/web .* no rule found\n`).MatchString(got) {
+		t.Errorf("before the policy, doctor prints\n%s", got)
+	}
 	cp.Apply(t, string(ways.Admission(place)), namespaceOf("probe"), record("probe", `deployment.web: "7"`, `rollout.web: "7"`, `crew.web: "7"`, `squad.web: "7"`))
 	cp.Kubectl(t, "", "wait", `--for=jsonpath={.status.conditionStatus.conditions[?(@.type=="WebhookConfigured")].status}=True`, "mutatingpolicy/gitlatch-replicas", "--timeout=280s")
 	acts(t, cp, "probe", "web", "7 app:1")
+	if got := doctorOf(t, cp); !regexp.MustCompile(`\nlive/web .* MutatingPolicy gitlatch-replicas\n`).MatchString(got) {
+		t.Errorf("with the policy, doctor prints\n%s", got)
+	}
 	for _, kind := range kinds {
 		eventuallyCreated(t, cp, manifest(kind, "probe", "web", ""), "7")
 	}
@@ -66,6 +79,28 @@ func TestKyverno(t *testing.T) {
 			test(t, cp)
 		})
 	}
+}
+
+// doctorOf runs gitlatch doctor for a new site with the rights of infra/rbac/doctor, and
+// returns its output.
+func doctorOf(t *testing.T, cp *controlplane.ControlPlane) string {
+	t.Helper()
+	cp.Kubectl(t, "", "apply", "-k", "../../../infra/rbac/doctor")
+	dir := t.TempDir()
+	origin := gitserver.NewOrigin(t, filepath.Join(dir, "origin.git"), map[string]string{"README.md": "fleet\n"})
+	file := filepath.Join(dir, "prod-eu.yaml")
+	text := fmt.Sprintf("apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\ncluster: {kubeconfig: %q}\nstate: {bolt: {path: state.db}}\nrepository: {url: %q}\n",
+		cp.KubeconfigAs(t, "person", "gitlatch:people"), origin.Dir)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	env := cli.Env{In: strings.NewReader(""), Out: &out, Err: &out, Getenv: func(string) string { return "" }, Clock: time.Now}
+	if status := cli.Run(env, []string{"init", "-c", file}); status != 0 {
+		t.Fatalf("init exits with status %d and prints\n%s", status, out.String())
+	}
+	cli.Run(env, []string{"doctor", "-c", file})
+	return out.String()
 }
 
 // A client-side apply without replicas keeps the live replicas, also after a change of
@@ -151,6 +186,10 @@ func TestARestartOfKyverno(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	cp.Apply(t, controlplane.Autoscaler("Deployment", "shop", "before"))
+	if got := doctorOf(t, cp); !strings.Contains(got, "policy-fails-closed: MutatingPolicy gitlatch-replicas\n") {
+		t.Errorf("with failurePolicy: Fail, doctor prints\n%s", got)
 	}
 	stop()
 	refused := manifest(workload.Deployment, "shop", "refused", "")

@@ -35,8 +35,8 @@ type row struct {
 	tests   []test
 }
 
-// A test is a list of tests of a package, with flags. on reports whether they run on
-// Kubernetes 1.minor.
+// A test is a list of tests of a package, such as A|B, or one subtest, such as A/by/b, with
+// flags. on reports whether they run on Kubernetes 1.minor.
 type test struct {
 	folder, names, flags string
 	on                   func(minor int) bool
@@ -58,12 +58,13 @@ var rows = []row{
 	}},
 	{"Admission policy", nil, []test{
 		{"gitops/ways", "TestAdmission|TestAdmissionAppliesTheCheckpointOnCreationOnly", "", admits},
+		{"gitops/ways", "TestArgoCDAppliesTheCheckpointOnCreationOnly/by/admission", "", admits},
 	}},
 	{"Flux rule (Flux, kustomize-controller)", []string{"flux/cli github.com/fluxcd/flux2/v2", "flux github.com/fluxcd/kustomize-controller"}, []test{
 		{"gitops/ways", "TestFluxAppliesTheCheckpointOnCreationOnly|TestNoCommitOfACheckpointScalesALiveCluster", "", always},
 	}},
 	{"Ignore rule of Argo CD", []string{"argocd github.com/argoproj/argo-cd/v3"}, []test{
-		{"gitops/ways", "TestArgoCDAppliesTheCheckpointOnCreationOnly", "", always},
+		{"gitops/ways", "TestArgoCDAppliesTheCheckpointOnCreationOnly/by/ignore", "", always},
 		{"doctor", "TestDoctorSaysWhatTheToolsDo", "", always},
 	}},
 	{"KEDA", []string{"keda github.com/kedacore/keda/v2"}, []test{{"restore/cluster", "TestKEDA", "-keda", always}}},
@@ -239,12 +240,13 @@ func (c test) passes(t *testing.T, version, folder string) bool {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
 	start := time.Now()
-	args := append([]string{"test", "-v", "-count=1", "-timeout=1h", "-run=^(" + c.names + ")$", "./internal/" + c.folder}, strings.Fields(c.flags)...)
+	pattern := "^(" + strings.ReplaceAll(c.names, "/", ")$/^(") + ")$"
+	args := append([]string{"test", "-v", "-count=1", "-timeout=1h", "-run=" + pattern, "./internal/" + c.folder}, strings.Fields(c.flags)...)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "GITLATCH_CONTROLPLANE="+folder)
 	out, err := cmd.CombinedOutput()
 	for name := range strings.SplitSeq(c.names, "|") {
-		if !strings.Contains(string(out), "\n--- PASS: "+name+" ") {
+		if !strings.Contains(string(out), "--- PASS: "+name+" ") {
 			err = fmt.Errorf("%s did not pass", name)
 		}
 	}
