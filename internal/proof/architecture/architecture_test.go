@@ -89,7 +89,7 @@ var importers = map[string][]string{
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs": {"internal/dispatch/queue", "internal/testenv", "functions"},
 	"github.com/aws/aws-sdk-go-v2/service/s3":  {"internal/drill/archive", "internal/drill/open", "functions/drill"},
-	"github.com/aws/aws-sdk-go-v2/service/ec2": {"internal/fit/account"},
+	"github.com/aws/aws-sdk-go-v2/service/ec2": {"internal/fit/account", "internal/setup", "internal/proof/stack"},
 
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas": {"internal/fit/account"},
 
@@ -120,7 +120,7 @@ func TestWhatIsLargeIsImportedInItsOwnRoomsOnly(t *testing.T) {
 // Each package would slow the start of every tick. The last of them adds 5 MB, because
 // it makes the linker keep methods that have no caller.
 var notInTheLambda = []string{"github.com/spf13/cobra", "sigs.k8s.io/kustomize/", "helm.sh/helm/", "go.etcd.io/bbolt", "html/template", "github.com/aws/aws-sdk-go-v2/service/s3", "github.com/aws/aws-sdk-go-v2/service/sqs", module + "internal/doctor",
-	"github.com/aws/aws-sdk-go-v2/service/ec2", "github.com/aws/aws-sdk-go-v2/service/servicequotas", module + "internal/fit"}
+	"github.com/aws/aws-sdk-go-v2/service/ec2", "github.com/aws/aws-sdk-go-v2/service/servicequotas", module + "internal/fit", module + "internal/setup"}
 
 func TestTheLambdaHoldsNothingThatOnlyTheCommandNeeds(t *testing.T) {
 	t.Parallel()
