@@ -46,7 +46,7 @@ func TestOnAWS(t *testing.T) {
 				s.remembers(t)
 			})
 		}
-		for _, provider := range []string{"codecommit", "github", "spoke"} {
+		for _, provider := range []string{"codecommit", "github", "spoke", "https"} {
 			t.Run(provider+"-retired", func(t *testing.T) {
 				t.Parallel()
 				c.deploy(t, plan{name: provider + "-retired", provider: provider, mode: "direct"}).retires(t)
