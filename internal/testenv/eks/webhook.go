@@ -1,7 +1,6 @@
 package eks
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -48,9 +47,7 @@ func (s *Server) Authenticate(t testing.TB, cluster string, access Access) *Webh
 	w := &Webhook{entries: filepath.Join(dir, "access.json")}
 	w.Set(t, access)
 	binary := filepath.Join(dir, "webhook")
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	defer cancel()
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "github.com/gitlatch/gitlatch/internal/testenv/eks/webhook").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "github.com/gitlatch/gitlatch/internal/testenv/eks/webhook").CombinedOutput(); err != nil {
 		t.Fatalf("build the webhook: %v\n%s", err, out)
 	}
 	url := program.Serve(t, dir, "env", "HTTPS_PROXY="+proxy, "SSL_CERT_FILE="+ca, binary, cluster, Region, w.entries)
