@@ -51,6 +51,7 @@ if [ "${1:-all}" = all ]; then
 	# git itself needs 2.34 to verify by an SSH key.
 	need git 2.34 "$(git --version 2>/dev/null | sed 's/[^0-9]*//;s/ .*//')" "https://git-scm.com/downloads"
 	command -v ssh-keygen >/dev/null || lack ssh-keygen "not found" "Debian: apt install openssh-client; elsewhere it is OpenSSH's"
+	command -v script >/dev/null || lack script "not found" "Debian: apt install bsdutils; elsewhere it is in util-linux"
 	need node 20 "$(node --version 2>/dev/null | sed 's/^v//')" "https://nodejs.org/"
 	need npm 8 "$(npm --version 2>/dev/null)" "it comes with node"
 	need python3 3.11 "$(python3 -c 'import platform; print(platform.python_version())' 2>/dev/null)" "https://www.python.org/downloads/"
