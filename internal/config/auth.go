@@ -44,7 +44,7 @@ func (s Secret) Read(field string, getenv func(string) string) (string, error) {
 		if secret := strings.TrimSpace(getenv(s.Env)); secret != "" {
 			return secret, nil
 		}
-		return "", fmt.Errorf("read %sEnv: environment variable %s is not set", field, s.Env)
+		return "", fmt.Errorf("read %s is not set", s.At(field))
 	case s.File != "":
 		content, err := os.ReadFile(s.File)
 		secret := strings.TrimSpace(string(content))
@@ -57,6 +57,14 @@ func (s Secret) Read(field string, getenv func(string) string) (string, error) {
 		return secret, nil
 	}
 	return "", nil
+}
+
+// At returns the location of the secret for errors. field is the same as for Read.
+func (s Secret) At(field string) string {
+	if s.Env != "" {
+		return field + "Env: environment variable " + s.Env
+	}
+	return field + "File: " + s.File
 }
 
 // Read returns the user name and the token, each "" if it is not configured.

@@ -29,13 +29,16 @@ type CodeCommit struct {
 	Region string // "" is the region in which the program runs
 }
 
-// GitHub is a repository of GitHub. The zero value is not configured. One of AppSecret and
-// TokenSecret is the name or ARN of a secret in AWS Secrets Manager.
+// GitHub is a repository of GitHub. The zero value is not configured. One of App, Token,
+// AppSecret and TokenSecret is set. The last two are the name or ARN of a secret in AWS
+// Secrets Manager. The content of a secret has the same form everywhere.
 type GitHub struct {
 	Repository  string // owner/name
 	APIURL      string // of a GitHub Enterprise server; "" is the API of github.com
-	AppSecret   string // secret with the key of a GitHub App
-	TokenSecret string // secret with a fine-grained access token
+	App         Secret // JSON with the ids and the key of a GitHub App
+	Token       Secret // a fine-grained access token
+	AppSecret   string // in place of App
+	TokenSecret string // in place of Token
 }
 
 // SNS is a topic of Amazon SNS. The zero value is not configured.
@@ -90,10 +93,14 @@ func githubFields(g *GitHub) yamldoc.Object {
 			yamldoc.Into(&g.Repository, yamldoc.Text(`^[-A-Za-z0-9_]{1,100}/[-A-Za-z0-9_.]{1,100}$`, "owner/name, without a URL"))),
 		yamldoc.Optional("apiURL", "API URL of a GitHub Enterprise server, such as `https://github.example.com/api/v3/`",
 			yamldoc.Into(&g.APIURL, yamldoc.Text(`^https?://`, "an https URL"),
-				hostURL("https://github.example.com/api/v3/", "Set a secret in appSecret or tokenSecret"))),
+				hostURL("https://github.example.com/api/v3/", "Set the credentials in appFile, tokenFile or a similar field"))),
+		yamldoc.Optional("appEnv", "environment variable that contains the credentials of a GitHub App", yamldoc.Into(&g.App.Env, variable)),
+		yamldoc.Optional("appFile", "path of the file that contains the credentials of a GitHub App", file(&g.App.File)),
 		yamldoc.Optional("appSecret", "name or ARN of the AWS Secrets Manager secret that contains the credentials of a GitHub App", yamldoc.Into(&g.AppSecret, secretName, noToken)),
+		yamldoc.Optional("tokenEnv", "environment variable that contains a fine-grained access token", yamldoc.Into(&g.Token.Env, variable)),
+		yamldoc.Optional("tokenFile", "path of the file that contains a fine-grained access token", file(&g.Token.File)),
 		yamldoc.Optional("tokenSecret", "name or ARN of the AWS Secrets Manager secret that contains a fine-grained access token", yamldoc.Into(&g.TokenSecret, secretName, noToken)),
-	).With(yamldoc.OneOf("appSecret", "tokenSecret"))
+	).With(yamldoc.OneOf("appEnv", "appFile", "appSecret", "tokenEnv", "tokenFile", "tokenSecret"))
 }
 
 func snsFields(s *SNS) yamldoc.Object {

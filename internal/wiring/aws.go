@@ -132,14 +132,9 @@ func (s secret) read(ctx context.Context, vault Vault) (github.Credentials, erro
 	if err != nil {
 		return github.Credentials{}, err
 	}
-	credentials, err := github.ParseSecret(text)
-	switch {
-	case err != nil:
+	credentials, err := parseCredentials(text, s.app)
+	if err != nil {
 		return github.Credentials{}, s.failed(err)
-	case s.app && credentials.Token != "":
-		return github.Credentials{}, s.failed(errors.New("contains no JSON of a GitHub App. For a token, use tokenSecret"))
-	case !s.app && credentials.Token == "":
-		return github.Credentials{}, s.failed(errors.New("contains the key of a GitHub App. Use appSecret"))
 	}
 	return credentials, nil
 }

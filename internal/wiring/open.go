@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/codecommit"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"k8s.io/client-go/rest"
 
@@ -303,8 +302,7 @@ func (o *Opener) codecommit(ctx context.Context) (repo.Repository, repo.Proposal
 
 func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, error) {
 	c := o.Config.Repository
-	held := secretOf(c.GitHub)
-	own, err := o.In(ctx, held.field, regionOf(held.name))
+	credentials, err := o.credentials(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -323,10 +321,8 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 	options := github.Options{
 		Repository: c.GitHub.Repository,
 		APIURL:     c.GitHub.APIURL,
-		Secret: func(ctx context.Context) (github.Credentials, error) {
-			return held.read(ctx, secretsmanager.NewFromConfig(own))
-		},
-		ReadOnly: o.ReadOnly,
+		Secret:     credentials,
+		ReadOnly:   o.ReadOnly,
 		Git: gitwire.Options{
 			Branch:    c.Branch,
 			Transport: transport,

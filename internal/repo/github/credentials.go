@@ -27,6 +27,9 @@ type App struct {
 // not show their values.
 func ParseSecret(secret string) (Credentials, error) {
 	secret = strings.TrimSpace(secret)
+	if strings.HasPrefix(secret, "-----BEGIN") {
+		return Credentials{}, errors.New("contains only a private key. Write JSON with appId, installationId and privateKey")
+	}
 	if !strings.HasPrefix(secret, "{") {
 		return Credentials{Token: secret}, checkToken(secret)
 	}
