@@ -36,7 +36,7 @@ type drilling struct {
 	aws           bool
 	wait          time.Duration
 	output        output[drill.Document]
-	metrics       string
+	gateway       report.Pushgateway
 }
 
 func newDrill(env Env) *cobra.Command {
@@ -85,7 +85,7 @@ Exit status:
 	d.registerBuild(c)
 	registerAWS(c, &d.aws)
 	c.Flags().Var((*units.Span)(&d.wait), "lock-timeout", "maximum time to wait for a running tick")
-	c.Flags().StringVar(&d.metrics, "metrics-file", "", "path of the Prometheus textfile to write, such as gitlatch-drill.prom (not the path that \"gitlatch tick\" uses)")
+	c.Flags().Var(&d.gateway, "pushgateway", "URL of the Prometheus Pushgateway for the metrics, such as http://pushgateway:9091")
 	table := func(document drill.Document, out io.Writer, s term.Style) error { return document.Table(out, s, d.all) }
 	d.output.register(c, table, map[string]form[drill.Document]{"html": inHTML(page.Drill)})
 	return c
@@ -118,8 +118,8 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 		return err
 	}
 	err = d.output.write(env, document)
-	if d.metrics != "" {
-		err = errors.Join(err, report.WriteDrillTextfile(d.metrics, document, env.Clock()))
+	if d.gateway != "" {
+		err = errors.Join(err, d.gateway.PushDrill(ctx, document, env.Clock()))
 	}
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ func newTick(env Env) *cobra.Command {
 	var f flags
 	var dryRun bool
 	var o output[report.Document]
-	var metrics string
+	var gateway report.Pushgateway
 	c := &cobra.Command{
 		Use:   "tick",
 		Short: "Sample the cluster once and commit level changes",
@@ -38,27 +38,27 @@ state file.`,
 		Example: "  gitlatch tick --dry-run -c prod-eu.yaml\n  gitlatch tick -c prod-eu.yaml",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if metrics != "" && dryRun {
-				return errors.New("specify only one of --metrics-file and --dry-run: a dry run writes nothing")
+			if gateway != "" && dryRun {
+				return errors.New("specify only one of --pushgateway and --dry-run: a dry run writes nothing")
 			}
 			of, err := f.config()
 			if err != nil {
 				return err
 			}
 			return within(c.Context(), wiring.Lease(of), func(ctx context.Context) error {
-				return f.tick(ctx, env, of, o, metrics, dryRun)
+				return f.tick(ctx, env, of, o, gateway, dryRun)
 			})
 		},
 	}
 	f.register(c, env)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the level changes and write nothing")
 	o.register(c, report.Document.Table, nil)
-	c.Flags().StringVar(&metrics, "metrics-file", "", "path of the Prometheus textfile to write, such as gitlatch.prom (one file per site)")
+	c.Flags().Var(&gateway, "pushgateway", "URL of the Prometheus Pushgateway for the metrics, such as http://pushgateway:9091")
 	return c
 }
 
 func (f *flags) tick(ctx context.Context, env Env, c config.Config,
-	form output[report.Document], metrics string, dryRun bool) (err error) {
+	form output[report.Document], gateway report.Pushgateway, dryRun bool) (err error) {
 	_, absent := os.Stat(c.State.Bolt)
 	first := f.file == "" && !dryRun && errors.Is(absent, fs.ErrNotExist)
 	parts, err := openBy(ctx, env, opener(env, c, dryRun))
@@ -87,8 +87,8 @@ func (f *flags) tick(ctx context.Context, env Env, c config.Config,
 	d := report.New(r)
 	d.Build = env.Build.String()
 	err = form.write(env, d)
-	if metrics != "" && r.NotRun == "" { // the running tick writes its own metrics
-		err = errors.Join(err, report.WriteTextfile(metrics, r, env.Clock()))
+	if gateway != "" && r.NotRun == "" { // the running tick pushes its own metrics
+		err = errors.Join(err, gateway.Push(ctx, r, env.Clock()))
 	}
 	return found(err, r.Err())
 }

@@ -28,9 +28,3 @@ func DrillMetrics() []Metric[drill.Document] {
 func WriteDrillMetrics(w io.Writer, d drill.Document, now time.Time) error {
 	return embed(w, map[string]any{dimension: d.Site}, dimension, valuesOf(DrillMetrics(), d), now)
 }
-
-// WriteDrillTextfile writes the metrics of a drill to a file, as WriteTextfile does for a
-// tick. It omits unknown values.
-func WriteDrillTextfile(path string, d drill.Document, now time.Time) error {
-	return collect(path, func(b *text) { pull(b, DrillMetrics(), d, d.Site, now) })
-}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -39,15 +38,15 @@ func TestASiteThatObservesReportsItsEntriesInGit(t *testing.T) {
 	api := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "api"}
 	r := tick.Report{Site: "prod", Fleet: workload.Fleet{At: noon}, Observe: true}
 	r.Latches = latch.LatchesOf(map[workload.ID]latch.Latch{
-		web: {Declared: checkpoint.Entry{Replicas: 100}},
-		api: {Recent: latch.Recent{{}}},
+		web: {ID: web, Declared: checkpoint.Entry{Replicas: 100}},
+		api: {ID: api, Recent: latch.Recent{{}}},
 	})
-	path := filepath.Join(t.TempDir(), "gitlatch.prom")
-	if got := scraped(t, path, r, noon)["gitlatch_observed_entries"]; got != 1 {
+	var g gateway
+	if got := g.write(t, r, noon)["gitlatch_observed_entries"]; got != 1 {
 		t.Errorf("observing: %v entries, want 1", got)
 	}
 	r.Observe = false
-	if got, is := scraped(t, path, r, noon)["gitlatch_observed_entries"]; is {
+	if got, is := g.write(t, r, noon)["gitlatch_observed_entries"]; is {
 		t.Errorf("latching: %v entries, want no number", got)
 	}
 }
