@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,14 +27,19 @@ const ownToken = "/var/run/secrets/kubernetes.io/serviceaccount"
 type container struct {
 	args  []string
 	paths *strings.Replacer
+	root  string // the folder with the mounts
 	now   time.Time
 }
 
+// jobs is the number of Jobs that the tests created, for their names.
+var jobs atomic.Int32
+
 // start lets a Job of a CronJob create its pod, and returns the pod's container. The API
-// server admits only pods that meet the restricted standard.
-func start(t *testing.T, cp *controlplane.ControlPlane, cronjob string) *container {
+// server admits only pods that meet the restricted standard. services are pairs of a URL
+// in the cluster and the URL on this machine.
+func start(t *testing.T, cp *controlplane.ControlPlane, cronjob string, services ...string) *container {
 	t.Helper()
-	job := cronjob + "-first"
+	job := fmt.Sprintf("%s-test-%d", cronjob, jobs.Add(1))
 	cp.Kubectl(t, "", "create", "job", "-n", "gitlatch", "--from=cronjob/"+cronjob, job)
 	var pods corev1.PodList
 	if err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
@@ -49,16 +56,16 @@ func start(t *testing.T, cp *controlplane.ControlPlane, cronjob string) *contain
 	if s := own.SecurityContext; s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem || *spec.SecurityContext.RunAsUser != 65532 {
 		t.Errorf("security is %+v, of the pod %+v", s, spec.SecurityContext)
 	}
-	if !strings.HasPrefix(own.Image, "registry.example.com/") {
+	if !strings.HasPrefix(own.Image, "registry.example.com/platform/gitlatch@sha256:") {
 		t.Errorf("image %s", own.Image)
 	}
 
 	root := t.TempDir()
-	pairs := []string{"https://kubernetes.default.svc", cp.Config().Host}
+	pairs := append(services, "https://kubernetes.default.svc", cp.Config().Host)
 	for _, m := range own.VolumeMounts {
 		pairs = append(pairs, m.MountPath, filepath.Join(root, m.MountPath))
 	}
-	c := &container{paths: strings.NewReplacer(pairs...), now: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)}
+	c := &container{paths: strings.NewReplacer(pairs...), root: root, now: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)}
 	for _, arg := range own.Args {
 		c.args = append(c.args, c.paths.Replace(arg))
 	}

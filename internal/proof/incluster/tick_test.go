@@ -1,12 +1,19 @@
 package incluster
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/github"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
@@ -44,7 +51,9 @@ func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
 	server := gitserver.Start(t)
 	server.RequireAuth("x-access-token", "s3cret")
 	origin := server.Create(t, "fleet", map[string]string{
-		"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n",
+		"gitlatch.yaml":           "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n",
+		"apps/kustomization.yaml": "resources: [web.yaml]\n",
+		"apps/web.yaml":           controlplane.Workload("Deployment", "shop", "web"),
 	})
 	example := recipe(t, map[string][2]string{"config.yaml": {"https://git.example.com/platform/fleet.git", server.URL("fleet")}})
 	cp.Kubectl(t, "", "apply", "-k", example)
@@ -70,16 +79,116 @@ func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
 		t.Errorf("with its rights again a tick ended with %d:\n%s", status, log)
 	}
 
+	proposes(t, cp)
+	checks(t, cp, server.URL("fleet"))
 	releases(t, cp, server.URL("fleet"))
 
 	// With the state on AWS the volume is gone, and the API server accepts the
 	// manifests.
 	aws := recipe(t, map[string][2]string{
-		"kustomization.yaml": {"# components:\n#   - ../dynamodb\n", "components:\n  - ../dynamodb\n"},
+		"kustomization.yaml": components("checks", "dynamodb"),
 		"config.yaml":        {"bolt: {path: /var/lib/gitlatch/state.db}", "dynamodb: {table: gitlatch-state}"},
 	})
 	if all := cp.Kubectl(t, "", "apply", "-k", aws, "--dry-run=server", "-o", "yaml"); strings.Contains(all, "PersistentVolumeClaim") || strings.Contains(all, "/var/lib/gitlatch") {
 		t.Errorf("with the state in DynamoDB there is a volume:\n%s", all)
+	}
+}
+
+// components returns the edit of the example that adds components, in the order in which
+// the example lists them.
+func components(names ...string) [2]string {
+	const listed = "# components:\n#   - ../checks\n#   - ../prometheus\n#   - ../release\n#   - ../dynamodb\n"
+	added := "components:\n"
+	for line := range strings.Lines(listed) {
+		for _, name := range names {
+			if line == "#   - ../"+name+"\n" {
+				added += line[1:]
+			}
+		}
+	}
+	return [2]string{listed, added}
+}
+
+// building adds the folder with the manifests to the configuration of an example.
+func building(t *testing.T, example string) string {
+	t.Helper()
+	path := filepath.Join(example, "config.yaml")
+	config, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, string(config)+"build: {paths: [apps]}\n")
+	return example
+}
+
+// proposes tests that a tick with the key of a GitHub App in a mounted Secret opens a pull
+// request, without AWS.
+func proposes(t *testing.T, cp *controlplane.ControlPlane) {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := github.Start(t)
+	host.Install(github.App{ID: 7, InstallationID: 70, Key: &key.PublicKey})
+	origin := host.Create(t, "fleet", map[string]string{
+		"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n",
+	})
+	tip := origin.Tip("main")
+	const url = "  url: https://git.example.com/platform/fleet.git\n" +
+		"  # The key token of the Secret gitlatch. It may read and push this repository.\n" +
+		"  auth: {tokenFile: /etc/gitlatch/secrets/token}\n"
+	cp.Kubectl(t, "", "apply", "-k", recipe(t, map[string][2]string{"config.yaml": {url, fmt.Sprintf(
+		"  github: {repository: %s/fleet, apiURL: %s, appFile: /etc/gitlatch/secrets/app.json}\n  mode: proposal\n", github.Owner, host.APIURL())}}))
+	app, err := json.Marshal(map[string]any{
+		"appId": 7, "installationId": 70,
+		"privateKey": string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "app.json")
+	write(t, file, string(app))
+	cp.Kubectl(t, "", "delete", "secret", "gitlatch", "-n", "gitlatch")
+	cp.Kubectl(t, "", "create", "secret", "generic", "gitlatch", "-n", "gitlatch", "--from-literal=token=s3cret", "--from-file="+file)
+
+	pod := start(t, cp, "gitlatch")
+	for _, want := range []string{"sample 1 of 2", "\nproposed https://"} {
+		if status, log := pod.run(); status != 0 || !strings.Contains(log, want) || strings.Contains(log, "PRIVATE") {
+			t.Fatalf("a tick ended with %d, want %q:\n%s", status, want, log)
+		}
+	}
+	title, body, _ := host.Words(t, "1")
+	if !strings.Contains(body, "shop/deployment/web") || origin.Tip("main") != tip {
+		t.Errorf("main is at %s, was at %s, and the pull request is %s:\n%s", origin.Tip("main"), tip, title, body)
+	}
+}
+
+// checks tests the component with the daily doctor and the weekly drill, with the rights
+// of its ServiceAccount.
+func checks(t *testing.T, cp *controlplane.ControlPlane, url string) {
+	t.Helper()
+	cp.Kubectl(t, "", "apply", "-k", building(t, recipe(t, map[string][2]string{
+		"kustomization.yaml": components("checks"),
+		"config.yaml":        {"https://git.example.com/platform/fleet.git", url},
+	})))
+	// No rule protects the workload, which is a problem that a doctor reports by failing.
+	status, log := start(t, cp, "gitlatch-doctor").run()
+	if status != 1 || !strings.Contains(log, "shop/web") || strings.Contains(log, "forbidden") {
+		t.Errorf("doctor ended with %d:\n%s", status, log)
+	}
+	// The page of a drill is in its log, and on the volume.
+	pod := start(t, cp, "gitlatch-drill")
+	status, log = pod.run()
+	if status == 2 || !strings.HasPrefix(log, "<!doctype html>") || !strings.Contains(log, "shop/web") || strings.Contains(log, "forbidden") {
+		t.Errorf("drill ended with %d:\n%s", status, log)
+	}
+	pages, err := filepath.Glob(filepath.Join(pod.root, "var/lib/gitlatch/drills/prod-eu/*.html"))
+	if err != nil || len(pages) != 1 {
+		t.Fatalf("pages on the volume: %q, error %v", pages, err)
+	}
+	if page, err := os.ReadFile(pages[0]); err != nil || string(page) != log {
+		t.Errorf("the page on the volume and the log differ, error %v", err)
 	}
 }
 
@@ -88,7 +197,7 @@ func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
 func releases(t *testing.T, cp *controlplane.ControlPlane, url string) {
 	t.Helper()
 	cp.Kubectl(t, "", "apply", "-k", recipe(t, map[string][2]string{
-		"kustomization.yaml": {"# components:\n#   - ../dynamodb\n#   - ../release\n", "components:\n  - ../release\n"},
+		"kustomization.yaml": components("release"),
 		"config.yaml":        {"https://git.example.com/platform/fleet.git", url},
 	}))
 	cp.Kubectl(t, "", "apply", "-k", "../../../infra/rbac/restore") // as a user does before a restore
