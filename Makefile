@@ -46,6 +46,7 @@ test: ## Test everything, with a real control plane, Flux, Argo CD, Helm, Flagge
 	go -C scripts/gitlabapi test ./...
 	go -C scripts/image test ./...
 	go -C scripts/release test ./...
+	go -C scripts/terraform test ./...
 	go test -json -p $(AT_ONCE) -timeout 60m ./internal/tick ./... | go run ./scripts/summary
 	@scripts/fuzz.sh 20s
 
@@ -88,6 +89,12 @@ keda: ## Test ScaledObjects with a real KEDA, from the sample to the release of 
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/keda/build.sh >/dev/null
 	go test -count=1 -timeout 30m -run '^TestKEDA$$' ./internal/restore/cluster -keda
+
+.PHONY: prometheus
+prometheus: ## Test the metrics, the alerts and the queries of the dashboard with a real Prometheus and Pushgateway (the first build takes 10 minutes)
+	@scripts/controlplane/build.sh >/dev/null
+	@scripts/prometheus/build.sh >/dev/null
+	go test -count=1 -timeout 30m -run '^TestPrometheusFiresWhenTicksStop$$' ./internal/proof/incluster -prometheus
 
 .PHONY: test-versions
 test-versions: ## Test on Kubernetes 1.34 to 1.37, and update the table of tested versions (ONLY=1.35: on this version; the first build takes an hour)
