@@ -47,6 +47,7 @@ func TestInitPreparesADeployment(t *testing.T) {
 		"the deployment runs twice with the same result": runsTwice,
 		"in the network of a private cluster":            inANetwork,
 		"a repository in CodeCommit":                     inCodeCommit,
+		"a repository on any other git server":           onAnyServer,
 		"each missing right is named":                    withoutARight,
 		"each missing flag is named":                     withoutFlags,
 		"each problem of the account is named":           withProblems,
@@ -388,6 +389,30 @@ func inCodeCommit(t *testing.T, binary string) {
 	}
 }
 
+// A repository on any other git server needs a secret, whose content depends on the URL.
+func onAnyServer(t *testing.T, binary string) {
+	h, at := newHome(t, binary, open, &simulator{policy: needed(setup.Network{})}), newCloud(t)
+	repository := "ssh://git@git.example.com/platform/fleet.git"
+	flags := []string{"--cluster", "prod-eu-blue", "--site", "prod-eu", "--repository", repository}
+	out, status := h.prepare(t, flags...)
+	flat := strings.Join(strings.Fields(out), " ")
+	if want := "The secret gitlatch/git does not exist in eu-west-1. It must contain the lines that ssh-keyscan prints, and then a private SSH key."; status != 1 || !strings.Contains(flat, want) {
+		t.Errorf("exit status %d, no %q in\n%s", status, want, out)
+	}
+	if want := `repository: {url: "` + repository + `", auth: {secret: "gitlatch/git"}}`; !strings.Contains(h.text(t, "prod-eu.yaml"), want) {
+		t.Errorf("no %q in\n%s", want, h.text(t, "prod-eu.yaml"))
+	}
+	d := h.deploysWithoutAQuestion(t, at)[0]
+	for name, want := range map[string]string{"GitProvider": "url", "GitUrl": repository, "GitCredential": "gitlatch/git", "GitHubRepository": "", "GitHubCredential": ""} {
+		if got := d.parameters[name]; got != want {
+			t.Errorf("%s was deployed as %q, want %q", name, got, want)
+		}
+	}
+	if out, _ := h.prepare(t); strings.Count(out, "unchanged  ") != 2 {
+		t.Errorf("the answers of the first run are not the defaults of the second:\n%s", out)
+	}
+}
+
 // Each right that is missing is named with its statement, and no other right. The
 // statement grants the right.
 func withoutARight(t *testing.T, binary string) {
@@ -595,7 +620,7 @@ func withoutFlags(t *testing.T, binary string) {
 		want        string
 	}{
 		"another region":  {"--repository", "https://git-codecommit.us-east-1.amazonaws.com/v1/repos/fleet", "--repository: "},
-		"another host":    {"--repository", "https://git.example.com/fleet", "--repository: "},
+		"another host":    {"--repository", "http://git.example.com/fleet", "--repository: "},
 		"quotes":          {"--credential", `a"b`, "--credential: must be the name of a secret"},
 		"another type":    {"--credential-type", "password", "--credential-type: must be app or token"},
 		"no site":         {"--site", "Prod", "--site: must be a DNS label"},
