@@ -131,13 +131,14 @@ func (p *preparation) question(ctx context.Context, q question, aws setup.AWS) e
 	switch {
 	case q.flag == "cluster" && q.or == "":
 		names, err := aws.Clusters(ctx)
+		list := cmp.Or(strings.Join(names, ", "), "none")
 		if err != nil {
-			fmt.Fprintln(p.env.Err, err)
+			list = "unknown: " + err.Error()
 		}
 		if len(names) == 1 {
 			q.or = names[0]
 		}
-		fmt.Fprintf(p.env.Err, "EKS clusters in %s: %s\n", aws.Region(), cmp.Or(strings.Join(names, ", "), "none"))
+		fmt.Fprintf(p.env.Err, "EKS clusters in %s: %s\n", aws.Region(), list)
 	case q.flag == "site" && q.or == "" && workload.ValidLabel(p.given.Cluster):
 		q.or = p.given.Cluster
 	}
@@ -184,13 +185,13 @@ func (p *preparation) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rights := aws.Rights(ctx, facts, p.given)
-	p.rights(rights)
 	for _, problem := range facts.Problems {
 		p.page.Line("")
 		p.page.Say("", "%s", problem.Text)
 		p.page.Fix("  ", problem.Fix)
 	}
+	rights := aws.Rights(ctx, facts, p.given)
+	p.rights(rights)
 	well := len(facts.Problems)+len(rights.Missing)+len(rights.Unknown) == 0
 	p.next(well && !kept)
 	if err := p.page.Print(p.env.Out); err != nil {
@@ -279,12 +280,13 @@ func (p *preparation) differences(present, next []byte) {
 func (p *preparation) rights(r setup.Report) {
 	total := r.Granted + len(r.Missing) + len(r.Unknown)
 	p.page.Line("")
-	p.page.Say("", "%s has %d of %d permissions that the deployment and the commands need.", r.Principal, r.Granted, total)
+	p.page.Say("", "The deployment and the commands need %d permissions. %s has %d of them, %d are missing, and %d are unknown.",
+		total, r.Principal, r.Granted, len(r.Missing), len(r.Unknown))
 	p.lacks("missing", r.Missing)
 	p.lacks("unknown", r.Unknown)
 	if policy := r.Policy(); policy != "" {
 		p.page.Line("")
-		p.page.Say("", "This policy grants these permissions. Add it to %s:", r.Principal)
+		p.page.Say("", "This policy grants the missing and the unknown permissions to %s:", r.Principal)
 		p.page.Line("%s", policy)
 	}
 }
@@ -307,5 +309,5 @@ func (p *preparation) next(well bool) {
 	if !well {
 		p.page.Line("  gitlatch init --aws\n      after you fixed the problems above")
 	}
-	p.page.Line("  kubectl apply -k infra/rbac\n  sam build && sam deploy\n  gitlatch init --config %s", p.configFile())
+	p.page.Line("  kubectl apply -k infra/rbac\n  sam build && sam deploy\n  gitlatch init --mode latch --config %s", p.configFile())
 }

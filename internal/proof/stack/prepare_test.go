@@ -116,6 +116,9 @@ func (h *home) command(t *testing.T, flags ...string) *exec.Cmd {
 	return cmd
 }
 
+// flat returns a text without line breaks.
+func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
+
 func ran(t *testing.T, cmd *exec.Cmd) (string, int) {
 	t.Helper()
 	out, err := cmd.CombinedOutput()
@@ -364,7 +367,7 @@ func inCodeCommit(t *testing.T, binary string) {
 	h.gateway.Instead("sts:GetCallerIdentity", moto.Answer(t, "sts", "GetCallerIdentity", map[string]any{
 		"Account": motoAccount, "Arn": "arn:aws:sts::" + motoAccount + ":assumed-role/platform/alice"}))
 	out, _ := h.prepare(t, flags...)
-	if !strings.Contains(out, "unknown (iam:GetRole") || strings.Contains(out, "has 1 of") {
+	if !strings.Contains(out, "unknown (iam:GetRole") || strings.Contains(flat(out), "has 1 of") {
 		t.Errorf("without iam:GetRole, the rights are not unknown:\n%s", out)
 	}
 	_, err := iam.NewFromConfig(h.moto.Config()).CreateRole(t.Context(), &iam.CreateRoleInput{
@@ -378,7 +381,7 @@ func inCodeCommit(t *testing.T, binary string) {
 		}
 	}
 	out, _ = h.prepare(t, flags...)
-	if !strings.Contains(out, "arn:aws:iam::"+motoAccount+":role/teams/platform has 0 of") || !strings.Contains(out, "missing (no policy allows it)") {
+	if !strings.Contains(flat(out), "arn:aws:iam::"+motoAccount+":role/teams/platform has 0 of them") || !strings.Contains(out, "missing (no policy allows it)") {
 		t.Errorf("the role is\n%s", out)
 	}
 	d := h.deploysWithoutAQuestion(t, at)[0]
@@ -395,8 +398,7 @@ func onAnyServer(t *testing.T, binary string) {
 	repository := "ssh://git@git.example.com/platform/fleet.git"
 	flags := []string{"--cluster", "prod-eu-blue", "--site", "prod-eu", "--repository", repository}
 	out, status := h.prepare(t, flags...)
-	flat := strings.Join(strings.Fields(out), " ")
-	if want := "The secret gitlatch/git does not exist in eu-west-1. It must contain the lines that ssh-keyscan prints, and then a private SSH key."; status != 1 || !strings.Contains(flat, want) {
+	if want := "The secret gitlatch/git does not exist in eu-west-1. It must contain the lines that ssh-keyscan prints, and then a private SSH key."; status != 1 || !strings.Contains(flat(out), want) {
 		t.Errorf("exit status %d, no %q in\n%s", status, want, out)
 	}
 	if want := `repository: {url: "` + repository + `", auth: {secret: "gitlatch/git"}}`; !strings.Contains(h.text(t, "prod-eu.yaml"), want) {
@@ -418,7 +420,7 @@ func onAnyServer(t *testing.T, binary string) {
 func withoutARight(t *testing.T, binary string) {
 	policy := needed(setup.Network{})
 	h := newHome(t, binary, open, &simulator{policy: policy})
-	if out, status := h.prepare(t, onGitHub...); status != 0 || !strings.Contains(out, fmt.Sprintf("has %d of %[1]d permissions", count(policy))) {
+	if out, status := h.prepare(t, onGitHub...); status != 0 || !strings.Contains(flat(out), fmt.Sprintf("has %d of them, 0 are missing, and 0 are unknown", count(policy))) {
 		t.Fatalf("with all rights: exit status %d\n%s", status, out)
 	}
 	tried := map[string]bool{}
@@ -456,8 +458,7 @@ func withoutARight(t *testing.T, binary string) {
 					t.Errorf("without %s, the statement is %+v", action, got)
 				}
 			}
-			flat := strings.Join(strings.Fields(before), " ")
-			if status != 1 || len(printed.Statement) != want || !strings.Contains(flat, "missing (no policy allows it): "+action+" on ") {
+			if status != 1 || len(printed.Statement) != want || !strings.Contains(flat(before), "missing (no policy allows it): "+action+" on ") {
 				t.Errorf("without %s: exit status %d\n%s", action, status, out)
 			}
 		}
@@ -469,7 +470,7 @@ func withoutARight(t *testing.T, binary string) {
 	// A caller who may not ask IAM does not know the rights.
 	h.gateway.Instead("iam:SimulatePrincipalPolicy", gateway.Fault(http.StatusForbidden, "AccessDenied", "no"))
 	out, status := h.prepare(t)
-	if status != 1 || !strings.Contains(out, "has 0 of") || !strings.Contains(out, "unknown (iam:SimulatePrincipalPolicy") || strings.Contains(out, "missing (") {
+	if status != 1 || !strings.Contains(flat(out), "has 0 of them, 0 are missing") || !strings.Contains(out, "unknown (iam:SimulatePrincipalPolicy") || strings.Contains(out, "missing (") {
 		t.Errorf("without an answer of IAM: exit status %d\n%s", status, out)
 	}
 }
@@ -660,9 +661,8 @@ func withProblems(t *testing.T, binary string) {
 		h.cluster(t, "API", open)
 		c.spoil()
 		out, status := h.prepare(t, slices.Concat(onGitHub, []string{"--dry-run"}, c.flags)...)
-		flat := strings.Join(strings.Fields(out), " ")
 		for _, want := range c.want {
-			if status != 1 || !strings.Contains(flat, want) {
+			if status != 1 || !strings.Contains(flat(out), want) {
 				t.Errorf("%s: exit status %d, no %q in\n%s", name, status, want, out)
 			}
 		}
