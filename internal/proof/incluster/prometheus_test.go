@@ -26,7 +26,7 @@ import (
 
 var withPrometheus = flag.Bool("prometheus", false, "run the test of a real Prometheus")
 
-// observedDeadline bounds a scrape and an evaluation of the rules, which take two seconds
+// observedDeadline bounds a scrape and an evaluation of the rules, which take six seconds
 // of an idle machine.
 const observedDeadline = 3 * time.Minute
 
@@ -159,7 +159,7 @@ func observe(t *testing.T, cp *controlplane.ControlPlane, bin, gateway string) p
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "rules.yaml"), string(rule.Spec))
 	write(t, filepath.Join(dir, "prometheus.yaml"), fmt.Sprintf(`
-global: {scrape_interval: 1s, evaluation_interval: 1s}
+global: {scrape_interval: 5s, evaluation_interval: 1s} # a scrape may take the whole interval
 rule_files: [rules.yaml]
 scrape_configs:
 - job_name: gitlatch-pushgateway
@@ -299,8 +299,8 @@ func (p prometheus) draws(t *testing.T, path string) {
 		for _, selector := range selectors(tree) {
 			p.holds(t, selector)
 		}
-		if n, err := p.series(t.Context(), query); err != nil || n == 0 && !strings.Contains(query, " > ") {
-			t.Errorf("%s: %s returns %d series, error %v", name, query, n, err)
+		if !strings.Contains(query, " > ") {
+			p.holds(t, query)
 		}
 	}
 }
