@@ -181,6 +181,9 @@ func (p *preparation) run(ctx context.Context) error {
 		return err
 	}
 	p.page.Say("", "site %s: EKS cluster %s in %s, account %s", p.given.Site, p.given.Cluster, facts.Region, facts.Account)
+	if facts.Secret {
+		p.page.Say("", "secret %s: exists", p.given.Credential)
+	}
 	kept, err := p.files(example, facts)
 	if err != nil {
 		return err
@@ -192,12 +195,25 @@ func (p *preparation) run(ctx context.Context) error {
 	}
 	rights := aws.Rights(ctx, facts, p.given)
 	p.rights(rights)
-	well := len(facts.Problems)+len(rights.Missing)+len(rights.Unknown) == 0
-	p.next(well && !kept)
+	var open []string
+	for _, group := range []struct {
+		n    int
+		text string
+	}{
+		{len(facts.Problems), "problem"}, {len(rights.Missing), "missing permission"}, {len(rights.Unknown), "unknown permission"},
+	} {
+		if group.n > 0 {
+			open = append(open, term.Count(group.n, group.text))
+		}
+	}
+	if kept {
+		open = append(open, "a file that you edited")
+	}
+	p.next(open)
 	if err := p.page.Print(p.env.Out); err != nil {
 		return err
 	}
-	return unless(well && !kept)
+	return unless(len(open) == 0)
 }
 
 // files writes the two files, and reports whether it kept a file with a user's edits.
@@ -303,11 +319,12 @@ func (p *preparation) lacks(state string, all []setup.Lack) {
 	}
 }
 
-// next prints the next steps.
-func (p *preparation) next(well bool) {
+// next prints the next steps. open are the results that prevent the status 0.
+func (p *preparation) next(open []string) {
 	p.page.Line("\nNext steps:")
-	if !well {
-		p.page.Line("  gitlatch init --aws\n      after you fixed the problems above")
+	if len(open) > 0 {
+		p.page.Line("  gitlatch init --aws")
+		p.page.Say("      ", "after you resolved what is listed above: %s", strings.Join(open, ", "))
 	}
 	p.page.Line("  kubectl apply -k infra/rbac\n  sam build && sam deploy\n  gitlatch init --mode latch --config %s", p.configFile())
 }

@@ -82,6 +82,7 @@ type Facts struct {
 	Host      Host
 	Branch    string // default branch of a CodeCommit repository; "" is unknown
 	Network   Network
+	Secret    bool   // true if the secret exists
 	KeyARN    string // KMS key of the secret; "" is the key of AWS
 	Table     string // DynamoDB table of the deployed stack; "" before the deployment
 	// Problems prevent the deployment or the first tick.
@@ -185,6 +186,7 @@ func (a AWS) secret(ctx context.Context, given Answers, f *Facts) {
 	case answer.DeletedDate != nil:
 		f.problem("aws secretsmanager restore-secret --region "+f.Region+" --secret-id "+given.Credential, "The secret %s is being deleted.", given.Credential)
 	default:
+		f.Secret = true
 		f.key(aws.ToString(answer.KmsKeyId), given.Credential)
 	}
 }

@@ -236,7 +236,7 @@ func runsTwice(t *testing.T, binary string) {
 			flags = nil // the answers of the first run are the defaults of the second
 		}
 		out, status := h.prepare(t, flags...)
-		if status != 0 || strings.Contains(out, "kept") || strings.Contains(out, "after you fixed") {
+		if status != 0 || strings.Contains(out, "kept") || strings.Contains(out, "after you resolved") || !strings.Contains(out, "\nsecret gitlatch/github: exists\n") {
 			t.Fatalf("run %d: exit status %d\n%s", i, status, out)
 		}
 		if want := []string{"created  ", "unchanged  "}[i]; strings.Count(out, want) != 2 {
@@ -652,7 +652,7 @@ func withProblems(t *testing.T, binary string) {
 			"The authentication mode of the EKS cluster prod-eu-blue is CONFIG_MAP, which has no access entries.",
 			"Fix: aws eks update-cluster-config --region eu-west-1 --name prod-eu-blue --access-config authenticationMode=API_AND_CONFIG_MAP"}},
 		"no secret": {func() {}, []string{"--credential", "gitlatch/other"}, []string{
-			"The secret gitlatch/other does not exist in eu-west-1. It must contain a fine-grained access token.", "Fix: aws secretsmanager create-secret --region eu-west-1 --name gitlatch/other"}},
+			"The secret gitlatch/other does not exist in eu-west-1. It must contain a fine-grained access token.", "Fix: aws secretsmanager create-secret --region eu-west-1 --name gitlatch/other", "after you resolved what is listed above: 1 problem, 1 missing permission kubectl apply"}},
 		"no answer about the network": {func() { h.cluster(t, "API", nil) }, nil, []string{"The network of the EKS cluster prod-eu-blue is unknown."}},
 		"no private subnet": {func() {
 			h.cluster(t, "API", map[string]any{"vpcId": "vpc-0a1b2c3d", "subnetIds": []string{}, "endpointPublicAccess": false})
