@@ -133,6 +133,9 @@ func (a *amending) run(ctx context.Context, env Env, args []string,
 		return err
 	}
 	defer closed(&err, parts)
+	if err := kept(c.State); err != nil {
+		return err
+	}
 	done := amended{Document: term.DocumentOf("Amendment"), Site: c.Site, DryRun: a.dryRun}
 	if done.Workloads, err = a.find(ctx, c.Site, parts.Store, args); err != nil {
 		return err
@@ -202,7 +205,7 @@ func (a *amending) find(ctx context.Context, site string, store latch.Store, arg
 		return nil, err
 	}
 	if len(latches) == 0 {
-		return nil, fmt.Errorf("site %s: its state has no workloads yet. Run \"gitlatch tick\" first", site)
+		return nil, fmt.Errorf("site %s: its state has no workloads yet. Wait for the first tick, or run \"gitlatch tick\"", site)
 	}
 	return findAll(named, slices.SortedFunc(maps.Keys(latches), workload.Compare))
 }

@@ -239,7 +239,9 @@ func (f *flags) next(id string, c config.Config, files map[string][]byte, namesp
 	if latches {
 		ticks = "samples the cluster and commits the level changes"
 	}
-	fmt.Fprintf(&b, "  gitlatch tick%s\n      %s.\n      Run this command once every period (%s)\n", flag, ticks, policy.Span(c.Period))
+	if kept(c.State) == nil {
+		fmt.Fprintf(&b, "  gitlatch tick%s\n      %s.\n      Run this command once every period (%s)\n", flag, ticks, policy.Span(c.Period))
+	}
 	if len(namespaces) > 0 {
 		record := checkpoint.RecordPath(c.Site, namespaces[0])
 		fmt.Fprintf(&b, "\nA rebuild uses the levels only if your GitOps tool applies the checkpoint files,\nsuch as %s, before the workloads.\n", record)

@@ -42,7 +42,7 @@ type preparation struct {
 // registerAWS adds the flags of init --aws.
 func (p *preparation) register(c *cobra.Command) {
 	c.Flags().StringVar(&p.given.Cluster, "cluster", "", "with --aws: name of the EKS cluster")
-	c.Flags().StringVar(&p.given.Credential, "credential", "", "with --aws: name of the secret with the GitHub credential (default gitlatch/github)")
+	c.Flags().StringVar(&p.given.Credential, "credential", "", "with --aws: name of the secret with the git credential (default gitlatch/github, or gitlatch/git for other git servers)")
 	c.Flags().StringVar(&p.given.CredentialType, "credential-type", "", "with --aws: type of the GitHub credential, app or token (default app)")
 	c.Flags().StringVar(&p.given.AlertEmail, "alert-email", "", "with --aws: e-mail `address` for alerts (default none)")
 	offer(c, "credential-type", []string{"app", "token"})
@@ -58,14 +58,12 @@ type question struct {
 	want   string // valid answers
 	// optional is true if the answer may be empty.
 	optional bool
-	// github is true if only a repository on GitHub needs the answer.
-	github bool
 }
 
 func matches(pattern string) func(string) bool { return regexp.MustCompile(pattern).MatchString }
 
-// questions returns the questions. earlier has the answers of an earlier run.
-func (p *preparation) questions(earlier setup.Answers, aws setup.AWS) []question {
+// aboutTheSite returns the first questions. earlier has the answers of an earlier run.
+func (p *preparation) aboutTheSite(earlier setup.Answers, aws setup.AWS) []question {
 	a := &p.given
 	return []question{
 		{flag: "cluster", text: "EKS cluster", answer: &a.Cluster, or: earlier.Cluster,
@@ -74,24 +72,44 @@ func (p *preparation) questions(earlier setup.Answers, aws setup.AWS) []question
 			valid: workload.ValidLabel, want: "a DNS label, such as prod-eu"},
 		{flag: "repository", text: "URL of the git repository", answer: &a.Repository, or: earlier.Repository,
 			valid: func(text string) bool { _, err := setup.HostOf(text, aws.Region()); return err == nil },
-			want:  "a repository on GitHub or CodeCommit, such as https://github.com/example/fleet"},
-		{flag: "credential", text: "Secret with the GitHub credential", answer: &a.Credential, or: cmp.Or(earlier.Credential, "gitlatch/github"), github: true,
-			valid: matches(`^[-/_+=.@0-9A-Za-z]{1,512}$`), want: "the name of a secret, not its ARN"},
-		{flag: "credential-type", text: "Type of the GitHub credential, app or token", answer: &a.CredentialType, or: cmp.Or(earlier.CredentialType, "app"), github: true,
-			valid: matches(`^(app|token)$`), want: "app or token"},
-		{flag: "alert-email", text: "E-mail address for alerts, or empty", answer: &a.AlertEmail, or: earlier.AlertEmail, optional: true,
-			valid: matches(`^[^@ ,"]+@[^@ ,"]+$`), want: "an e-mail address"},
+			want:  "the https or ssh URL of a repository, such as https://github.com/example/fleet"},
 	}
+}
+
+// aboutTheHost returns the other questions, which depend on the location of the repository.
+func (p *preparation) aboutTheHost(earlier setup.Answers, host setup.Host) (all []question) {
+	a := &p.given
+	secret := "gitlatch/github"
+	if host.URL != "" {
+		secret = "gitlatch/git"
+	}
+	if host.CodeCommit == "" {
+		all = append(all, question{flag: "credential", text: "Secret with the git credential", answer: &a.Credential, or: cmp.Or(earlier.Credential, secret),
+			valid: matches(`^[-/_+=.@0-9A-Za-z]{1,512}$`), want: "the name of a secret, not its ARN"})
+	}
+	if host.GitHub != "" {
+		all = append(all, question{flag: "credential-type", text: "Type of the GitHub credential, app or token", answer: &a.CredentialType,
+			or: cmp.Or(earlier.CredentialType, "app"), valid: matches(`^(app|token)$`), want: "app or token"})
+	}
+	return append(all, question{flag: "alert-email", text: "E-mail address for alerts, or empty", answer: &a.AlertEmail, or: earlier.AlertEmail, optional: true,
+		valid: matches(`^[^@ ,"]+@[^@ ,"]+$`), want: "an e-mail address"})
 }
 
 // ask completes the answers: by flags, by the user, or by the answers of an earlier run.
 func (p *preparation) ask(ctx context.Context, earlier setup.Answers, aws setup.AWS) error {
+	site := p.answer(ctx, p.aboutTheSite(earlier, aws), aws)
+	host, err := setup.HostOf(p.given.Repository, aws.Region())
+	if err != nil {
+		return site // has the error about the repository
+	}
+	return errors.Join(site, p.answer(ctx, p.aboutTheHost(earlier, host), aws))
+}
+
+// answer completes the answers to some of the questions.
+func (p *preparation) answer(ctx context.Context, questions []question, aws setup.AWS) error {
 	var wrong wrongs
 	asks := tty.Terminal(p.env.In)
-	for _, q := range p.questions(earlier, aws) {
-		if host, err := setup.HostOf(p.given.Repository, aws.Region()); q.github && err == nil && host.GitHub == "" {
-			continue
-		}
+	for _, q := range questions {
 		if *q.answer == "" && asks {
 			if err := p.question(ctx, q, aws); err != nil {
 				return err
@@ -113,13 +131,14 @@ func (p *preparation) question(ctx context.Context, q question, aws setup.AWS) e
 	switch {
 	case q.flag == "cluster" && q.or == "":
 		names, err := aws.Clusters(ctx)
+		list := cmp.Or(strings.Join(names, ", "), "none")
 		if err != nil {
-			fmt.Fprintln(p.env.Err, err)
+			list = "unknown: " + err.Error()
 		}
 		if len(names) == 1 {
 			q.or = names[0]
 		}
-		fmt.Fprintf(p.env.Err, "EKS clusters in %s: %s\n", aws.Region(), cmp.Or(strings.Join(names, ", "), "none"))
+		fmt.Fprintf(p.env.Err, "EKS clusters in %s: %s\n", aws.Region(), list)
 	case q.flag == "site" && q.or == "" && workload.ValidLabel(p.given.Cluster):
 		q.or = p.given.Cluster
 	}
@@ -166,13 +185,13 @@ func (p *preparation) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rights := aws.Rights(ctx, facts, p.given)
-	p.rights(rights)
 	for _, problem := range facts.Problems {
 		p.page.Line("")
 		p.page.Say("", "%s", problem.Text)
 		p.page.Fix("  ", problem.Fix)
 	}
+	rights := aws.Rights(ctx, facts, p.given)
+	p.rights(rights)
 	well := len(facts.Problems)+len(rights.Missing)+len(rights.Unknown) == 0
 	p.next(well && !kept)
 	if err := p.page.Print(p.env.Out); err != nil {
@@ -261,12 +280,13 @@ func (p *preparation) differences(present, next []byte) {
 func (p *preparation) rights(r setup.Report) {
 	total := r.Granted + len(r.Missing) + len(r.Unknown)
 	p.page.Line("")
-	p.page.Say("", "%s has %d of %d permissions that the deployment and the commands need.", r.Principal, r.Granted, total)
+	p.page.Say("", "The deployment and the commands need %d permissions. %s has %d of them, %d are missing, and %d are unknown.",
+		total, r.Principal, r.Granted, len(r.Missing), len(r.Unknown))
 	p.lacks("missing", r.Missing)
 	p.lacks("unknown", r.Unknown)
 	if policy := r.Policy(); policy != "" {
 		p.page.Line("")
-		p.page.Say("", "This policy grants these permissions. Add it to %s:", r.Principal)
+		p.page.Say("", "This policy grants the missing and the unknown permissions to %s:", r.Principal)
 		p.page.Line("%s", policy)
 	}
 }
@@ -289,5 +309,5 @@ func (p *preparation) next(well bool) {
 	if !well {
 		p.page.Line("  gitlatch init --aws\n      after you fixed the problems above")
 	}
-	p.page.Line("  kubectl apply -k infra/rbac\n  sam build && sam deploy\n  gitlatch init --config %s", p.configFile())
+	p.page.Line("  kubectl apply -k infra/rbac\n  sam build && sam deploy\n  gitlatch init --mode latch --config %s", p.configFile())
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,8 +52,8 @@ writes nothing.
 Exit status:
   0  Every site is healthy.
   1  At least one site has an open alert, a level change that waits for a
-     commit, or no tick for three periods. The status is also 1 if a recovery
-     runs, or if the recovery is unknown.
+     commit, or no tick for three periods or at all. The status is also 1 if
+     a recovery runs, or if the recovery is unknown.
   2  The command could not read the state.`,
 		Example: `  # Show the status of one site
   gitlatch status -c prod-eu.yaml
@@ -161,8 +162,19 @@ func readStatus(ctx context.Context, from *wiring.Opener, now time.Time, live bo
 	return s, err
 }
 
+// kept returns an error unless the state of a site outlives a command.
+func kept(s config.State) error {
+	if s.Memory {
+		return errors.New(`state.memory: each command starts with an empty state, so gitlatch cannot read or change the state of the ticks. Set state.dynamodb or state.bolt. On AWS, run "gitlatch init --aws" after the deployment`)
+	}
+	return nil
+}
+
 // readState reads the state of a site, and closes it, so that a tick can use it.
 func readState(ctx context.Context, from *wiring.Opener) (head latch.Head, latches map[workload.ID]latch.Latch, err error) {
+	if err := kept(from.Config.State); err != nil {
+		return head, nil, err
+	}
 	store, err := from.Store(ctx)
 	if err != nil {
 		return head, nil, err

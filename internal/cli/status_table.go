@@ -27,6 +27,9 @@ func (s status) finding() error {
 // troubles returns the problems of a site, as phrases.
 func (s siteStatus) troubles() []string {
 	var all []string
+	if s.LastTick.IsZero() {
+		all = append(all, "no tick has saved a state yet")
+	}
 	if s.Late {
 		all = append(all, "no tick ran since "+instantOf(s.LastTick))
 	}
@@ -76,7 +79,7 @@ func (s siteStatus) verdict(p *term.Page) {
 // topics returns the lines about a single site.
 func (s siteStatus) topics() (all term.Topics) {
 	if s.LastTick.IsZero() {
-		all = term.Topics{{"site", s.Site}, {"last tick", "none yet: run gitlatch tick"}}
+		all = term.Topics{{"site", s.Site}, {"last tick", "none yet"}}
 		return append(all, s.recovery()...)
 	}
 	all.Add("site", "%s, mode %s", s.Site, s.mode())

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"encoding/json"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +12,7 @@ import (
 func TestStatusSaysHowASiteStands(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if got := w.run("status"); got.status != 0 || !strings.Contains(got.out, "none yet: run gitlatch tick") {
+	if got := w.run("status"); got.status != 1 || !strings.Contains(got.out, "none yet") || strings.Contains(got.out, "healthy") {
 		t.Errorf("before the first tick: %+v", got)
 	}
 	for range 3 {
@@ -145,7 +146,7 @@ func TestStatusOfAFleet(t *testing.T) {
 	w.origin.Push(t, "main", map[string]string{"fleet.yaml": list}, "fleet")
 	w.write(t, "fleet.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: all\nfleet: fleet.yaml\nstate: {bolt: {path: "+w.path("state/latch.db")+"}}\nrepository: {url: "+w.origin.Dir+"}\n")
 	got := run(w.now, "status", "-c", w.path("fleet.yaml"))
-	if got.status != 0 || !strings.Contains(got.out, "prod-eu  latch  5m ago") || !strings.Contains(got.out, "prod-us         never") || !strings.Contains(got.out, "fleet all: 2 sites; gitlatch v1.2.3") {
+	if got.status != 1 || got.err != "gitlatch: site prod-us: no tick has saved a state yet\n" || !strings.Contains(got.out, "prod-eu  latch  5m ago") || !strings.Contains(got.out, "prod-us         never") || !strings.Contains(got.out, "fleet all: 2 sites; gitlatch v1.2.3") {
 		t.Errorf("%+v", got)
 	}
 	if got = run(w.now, "status", "-c", w.path("fleet.yaml"), "--site", "prod-eu"); got.err != "gitlatch: site prod-eu: the recovery is unknown\n" || strings.Contains(got.out, "prod-us") || !strings.Contains(got.out, "prod-eu, mode latch") {
@@ -239,5 +240,21 @@ func TestStatusNamesWhatIsPausedAndWhatAUserEdited(t *testing.T) {
 	w.tick()
 	if got := w.run("status"); !strings.Contains(got.out, "workloads   4 observed, ") || strings.Contains(got.out, "latched") {
 		t.Errorf("it latches although it observes:\n%s", got.out)
+	}
+}
+
+// A command on a state in memory would report an empty site as healthy, or pause nothing.
+func TestAStateInMemoryHasNoStatusAndNoPause(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	config, err := os.ReadFile(w.path("config.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, "config.yaml", regexp.MustCompile(`(?m)^state: .*$`).ReplaceAllString(string(config), "state: {memory: {}}"))
+	for _, args := range [][]string{{"status"}, {"pause", "--until", "3h"}} {
+		if got := w.run(args...); got.status != 2 || !strings.Contains(got.err, "state.memory") || !strings.Contains(got.err, "gitlatch init --aws") {
+			t.Errorf("%s: %+v", args, got)
+		}
 	}
 }

@@ -76,8 +76,12 @@ func (r Report) summary() string {
 	if len(r.Unread) > 0 {
 		found += ", and some resources could not be read"
 	}
-	return fmt.Sprintf("%s: %s. A rule protects the live replicas of %d of %s. A rebuild starts %d of %d workloads at their level in git.",
-		r.Site, found, inert, term.Count(len(r.Workloads), "workload"), there, declared)
+	rebuild := fmt.Sprintf("A rebuild starts %d of %d workloads at their level in git", there, declared)
+	if declared == 0 {
+		rebuild = "Git has no levels yet"
+	}
+	return fmt.Sprintf("%s: %s. A rule protects the live replicas of %d of %s. %s.",
+		r.Site, found, inert, term.Count(len(r.Workloads), "workload"), rebuild)
 }
 
 // rows returns a header and one row for each workload. A long name of a rule wraps in its

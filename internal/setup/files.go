@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -22,15 +23,20 @@ func Parameters(f Facts, given Answers) (all []Parameter) {
 	}
 	add("Site", given.Site)
 	add("ClusterName", given.Cluster)
-	if f.Host.CodeCommit != "" {
+	switch {
+	case f.Host.CodeCommit != "":
 		add("GitProvider", "codecommit")
 		add("CodeCommitRepository", f.Host.CodeCommit)
-	} else {
+	case f.Host.URL != "":
+		add("GitProvider", "url")
+		add("GitUrl", f.Host.URL)
+		add("GitCredential", given.Credential)
+	default:
 		add("GitHubRepository", f.Host.GitHub)
 		add("GitHubLogin", given.CredentialType)
 		add("GitHubCredential", given.Credential)
-		add("GitHubCredentialKeyArn", f.KeyARN)
 	}
+	add("GitHubCredentialKeyArn", f.KeyARN)
 	add("Branch", f.Branch)
 	add("AlertEmail", given.AlertEmail)
 	add("VpcId", f.Network.VPC)
@@ -76,7 +82,8 @@ func Earlier(samconfig []byte, region string) (a Answers) {
 	}
 	a = Answers{
 		Cluster: values["ClusterName"], Site: values["Site"],
-		Credential: values["GitHubCredential"], CredentialType: values["GitHubLogin"], AlertEmail: values["AlertEmail"],
+		Repository: values["GitUrl"], Credential: cmp.Or(values["GitCredential"], values["GitHubCredential"]),
+		CredentialType: values["GitHubLogin"], AlertEmail: values["AlertEmail"],
 	}
 	switch {
 	case values["GitHubRepository"] != "":
@@ -94,9 +101,12 @@ func Config(f Facts, given Answers) ([]byte, error) {
 	if f.Table != "" {
 		state = fmt.Sprintf("state: {dynamodb: {table: %q, region: %q}}", f.Table, f.Region)
 	}
-	repository := fmt.Sprintf("codecommit: {name: %q, region: %q}", f.Host.CodeCommit, f.Region)
-	if f.Host.CodeCommit == "" {
-		repository = fmt.Sprintf("github: {repository: %q, %sSecret: %q}", f.Host.GitHub, given.CredentialType, given.Credential)
+	repository := fmt.Sprintf("github: {repository: %q, %sSecret: %q}", f.Host.GitHub, given.CredentialType, given.Credential)
+	switch {
+	case f.Host.CodeCommit != "":
+		repository = fmt.Sprintf("codecommit: {name: %q, region: %q}", f.Host.CodeCommit, f.Region)
+	case f.Host.URL != "":
+		repository = fmt.Sprintf("url: %q, auth: {secret: %q}", f.Host.URL, given.Credential)
 	}
 	if f.Branch != "" {
 		repository += fmt.Sprintf(", branch: %q", f.Branch)

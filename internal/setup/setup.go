@@ -21,6 +21,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
 // Stack is the name of the stack in infra/samconfig.toml.
@@ -30,9 +32,9 @@ const Stack = "gitlatch"
 type Answers struct {
 	Cluster        string // name of the EKS cluster
 	Site           string // name of the site
-	Repository     string // URL of the repository, on GitHub or CodeCommit
-	Credential     string // name of the secret with the GitHub credential; unused with CodeCommit
-	CredentialType string // app or token; unused with CodeCommit
+	Repository     string // URL of the repository
+	Credential     string // name of the secret with the git credential; unused with CodeCommit
+	CredentialType string // app or token; used with GitHub alone
 	AlertEmail     string // "" sends no alerts by e-mail
 }
 
@@ -40,9 +42,14 @@ type Answers struct {
 type Host struct {
 	GitHub     string // owner/name
 	CodeCommit string // name of the repository, in the account and Region of the stack
+	URL        string // of a repository on any other git server
 }
 
-var codecommitHost = regexp.MustCompile(`^git-codecommit\.([-a-z0-9]+)\.amazonaws\.com(\.cn)?$`)
+var (
+	codecommitHost = regexp.MustCompile(`^git-codecommit\.([-a-z0-9]+)\.amazonaws\.com(\.cn)?$`)
+	// serverURL is the pattern of the parameter GitUrl.
+	serverURL = regexp.MustCompile(`^((https://|ssh://[-_.0-9A-Za-z]+@)[-.0-9A-Za-z]+(:[0-9]+)?/[-._~/0-9A-Za-z]+)?$`)
+)
 
 // HostOf returns the location of the repository at a URL. region is the Region of the
 // stack.
@@ -60,8 +67,10 @@ func HostOf(address, region string) (Host, error) {
 		return Host{}, fmt.Errorf("the CodeCommit repository is in %s, but the stack is in %s: use a repository in the Region of the stack", at[1], region)
 	case at != nil && strings.HasPrefix(name, "v1/repos/"):
 		return Host{CodeCommit: strings.TrimPrefix(name, "v1/repos/")}, nil
+	case at == nil && u.Hostname() != "github.com" && u.Host != "" && serverURL.MatchString(address):
+		return Host{URL: address}, nil
 	}
-	return Host{}, fmt.Errorf("must be a repository on GitHub (https://github.com/example/fleet) or CodeCommit (https://git-codecommit.%s.amazonaws.com/v1/repos/fleet), got %q", region, u.Redacted())
+	return Host{}, fmt.Errorf("must be a repository on GitHub (https://github.com/example/fleet), on CodeCommit (https://git-codecommit.%s.amazonaws.com/v1/repos/fleet), or the https or ssh URL of a repository without a password, got %q", region, u.Redacted())
 }
 
 // Facts are the values that AWS returns about a site and its future stack.
@@ -170,7 +179,7 @@ func (a AWS) secret(ctx context.Context, given Answers, f *Facts) {
 	switch {
 	case coded(err, "ResourceNotFoundException"):
 		f.problem(fmt.Sprintf("aws secretsmanager create-secret --region %s --name %s --secret-string file://credential", f.Region, given.Credential),
-			"The secret %s does not exist in %s. It must contain %s.", given.Credential, f.Region, credentialForms[given.CredentialType])
+			"The secret %s does not exist in %s. It must contain %s.", given.Credential, f.Region, credentialForm(f.Host, given.CredentialType))
 	case err != nil:
 		f.problem("allow secretsmanager:DescribeSecret", "The secret %s cannot be checked: %v.", given.Credential, err)
 	case answer.DeletedDate != nil:
@@ -180,10 +189,17 @@ func (a AWS) secret(ctx context.Context, given Answers, f *Facts) {
 	}
 }
 
-// credentialForms are the contents of the secret for each type of credential.
-var credentialForms = map[string]string{
-	"app":   `the JSON {"appId": ..., "installationId": ..., "privateKey": "..."} of a GitHub App`,
-	"token": "a fine-grained access token",
+// credentialForm returns the content of the secret for a repository.
+func credentialForm(host Host, credentialType string) string {
+	switch {
+	case repo.OverSSH(host.URL):
+		return "the lines that ssh-keyscan prints, and then a private SSH key"
+	case host.URL != "":
+		return "an access token, or USER:TOKEN"
+	case credentialType == "app":
+		return `the JSON {"appId": ..., "installationId": ..., "privateKey": "..."} of a GitHub App`
+	}
+	return "a fine-grained access token"
 }
 
 // keyID matches the ID of a KMS key.

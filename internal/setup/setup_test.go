@@ -23,7 +23,12 @@ func TestHostOfARepository(t *testing.T) {
 		"https://git-codecommit.eu-west-1.amazonaws.com/fleet":          {},
 		"https://github.com/example":                                    {},
 		"https://github.com/example/fleet/tree":                         {},
-		"https://github.com.example.com/example/fleet":                  {},
+		"https://github.com.example.com/example/fleet":                  {URL: "https://github.com.example.com/example/fleet"},
+		"ssh://git@git.example.com:2222/platform/fleet.git":             {URL: "ssh://git@git.example.com:2222/platform/fleet.git"},
+		"ssh://git.example.com/platform/fleet.git":                      {},
+		"http://git.example.com/fleet":                                  {},
+		"https://git.example.com":                                       {},
+		"":                                                              {},
 		"https://bot:hunter2@git.example.com/fleet":                     {},
 		"fleet.git": {},
 		"https://git-codecommit.cn-north-1.amazonaws.com.cn/v1/repos/fleet": {},
@@ -33,6 +38,15 @@ func TestHostOfARepository(t *testing.T) {
 		if got != want || (err == nil) != (want != Host{}) || err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %+v, error %v", address, got, err)
 		}
+	}
+}
+
+// The template accepts each URL that init accepts.
+func TestThePatternOfURLsIsThatOfTheTemplate(t *testing.T) {
+	t.Parallel()
+	template, err := os.ReadFile("../../template.yaml")
+	if err != nil || !strings.Contains(string(template), "\n    AllowedPattern: \""+serverURL.String()+"\"\n") {
+		t.Errorf("template.yaml has no parameter with the pattern %s, error %v", serverURL, err)
 	}
 }
 
@@ -139,6 +153,7 @@ func TestTheSettingsContainTheAnswers(t *testing.T) {
 	for _, given := range []Answers{
 		{Cluster: "blue", Site: "prod", Repository: "https://github.com/example/fleet", Credential: "gitlatch/github", CredentialType: "token", AlertEmail: "a@example.com"},
 		{Cluster: "blue", Site: "prod", Repository: "https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet"},
+		{Cluster: "blue", Site: "prod", Repository: "ssh://git@git.example.com/fleet.git", Credential: "gitlatch/git"},
 	} {
 		host, err := HostOf(given.Repository, "eu-west-1")
 		if err != nil {

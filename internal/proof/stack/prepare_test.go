@@ -47,6 +47,7 @@ func TestInitPreparesADeployment(t *testing.T) {
 		"the deployment runs twice with the same result": runsTwice,
 		"in the network of a private cluster":            inANetwork,
 		"a repository in CodeCommit":                     inCodeCommit,
+		"a repository on any other git server":           onAnyServer,
 		"each missing right is named":                    withoutARight,
 		"each missing flag is named":                     withoutFlags,
 		"each problem of the account is named":           withProblems,
@@ -114,6 +115,9 @@ func (h *home) command(t *testing.T, flags ...string) *exec.Cmd {
 		"AWS_ACCESS_KEY_ID=AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY=example", "AWS_EC2_METADATA_DISABLED=true"}
 	return cmd
 }
+
+// flat returns a text without line breaks.
+func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func ran(t *testing.T, cmd *exec.Cmd) (string, int) {
 	t.Helper()
@@ -363,7 +367,7 @@ func inCodeCommit(t *testing.T, binary string) {
 	h.gateway.Instead("sts:GetCallerIdentity", moto.Answer(t, "sts", "GetCallerIdentity", map[string]any{
 		"Account": motoAccount, "Arn": "arn:aws:sts::" + motoAccount + ":assumed-role/platform/alice"}))
 	out, _ := h.prepare(t, flags...)
-	if !strings.Contains(out, "unknown (iam:GetRole") || strings.Contains(out, "has 1 of") {
+	if !strings.Contains(out, "unknown (iam:GetRole") || strings.Contains(flat(out), "has 1 of") {
 		t.Errorf("without iam:GetRole, the rights are not unknown:\n%s", out)
 	}
 	_, err := iam.NewFromConfig(h.moto.Config()).CreateRole(t.Context(), &iam.CreateRoleInput{
@@ -377,7 +381,7 @@ func inCodeCommit(t *testing.T, binary string) {
 		}
 	}
 	out, _ = h.prepare(t, flags...)
-	if !strings.Contains(out, "arn:aws:iam::"+motoAccount+":role/teams/platform has 0 of") || !strings.Contains(out, "missing (no policy allows it)") {
+	if !strings.Contains(flat(out), "arn:aws:iam::"+motoAccount+":role/teams/platform has 0 of them") || !strings.Contains(out, "missing (no policy allows it)") {
 		t.Errorf("the role is\n%s", out)
 	}
 	d := h.deploysWithoutAQuestion(t, at)[0]
@@ -388,12 +392,35 @@ func inCodeCommit(t *testing.T, binary string) {
 	}
 }
 
+// A repository on any other git server needs a secret, whose content depends on the URL.
+func onAnyServer(t *testing.T, binary string) {
+	h, at := newHome(t, binary, open, &simulator{policy: needed(setup.Network{})}), newCloud(t)
+	repository := "ssh://git@git.example.com/platform/fleet.git"
+	flags := []string{"--cluster", "prod-eu-blue", "--site", "prod-eu", "--repository", repository}
+	out, status := h.prepare(t, flags...)
+	if want := "The secret gitlatch/git does not exist in eu-west-1. It must contain the lines that ssh-keyscan prints, and then a private SSH key."; status != 1 || !strings.Contains(flat(out), want) {
+		t.Errorf("exit status %d, no %q in\n%s", status, want, out)
+	}
+	if want := `repository: {url: "` + repository + `", auth: {secret: "gitlatch/git"}}`; !strings.Contains(h.text(t, "prod-eu.yaml"), want) {
+		t.Errorf("no %q in\n%s", want, h.text(t, "prod-eu.yaml"))
+	}
+	d := h.deploysWithoutAQuestion(t, at)[0]
+	for name, want := range map[string]string{"GitProvider": "url", "GitUrl": repository, "GitCredential": "gitlatch/git", "GitHubRepository": "", "GitHubCredential": ""} {
+		if got := d.parameters[name]; got != want {
+			t.Errorf("%s was deployed as %q, want %q", name, got, want)
+		}
+	}
+	if out, _ := h.prepare(t); strings.Count(out, "unchanged  ") != 2 {
+		t.Errorf("the answers of the first run are not the defaults of the second:\n%s", out)
+	}
+}
+
 // Each right that is missing is named with its statement, and no other right. The
 // statement grants the right.
 func withoutARight(t *testing.T, binary string) {
 	policy := needed(setup.Network{})
 	h := newHome(t, binary, open, &simulator{policy: policy})
-	if out, status := h.prepare(t, onGitHub...); status != 0 || !strings.Contains(out, fmt.Sprintf("has %d of %[1]d permissions", count(policy))) {
+	if out, status := h.prepare(t, onGitHub...); status != 0 || !strings.Contains(flat(out), fmt.Sprintf("has %d of them, 0 are missing, and 0 are unknown", count(policy))) {
 		t.Fatalf("with all rights: exit status %d\n%s", status, out)
 	}
 	tried := map[string]bool{}
@@ -431,8 +458,7 @@ func withoutARight(t *testing.T, binary string) {
 					t.Errorf("without %s, the statement is %+v", action, got)
 				}
 			}
-			flat := strings.Join(strings.Fields(before), " ")
-			if status != 1 || len(printed.Statement) != want || !strings.Contains(flat, "missing (no policy allows it): "+action+" on ") {
+			if status != 1 || len(printed.Statement) != want || !strings.Contains(flat(before), "missing (no policy allows it): "+action+" on ") {
 				t.Errorf("without %s: exit status %d\n%s", action, status, out)
 			}
 		}
@@ -444,7 +470,7 @@ func withoutARight(t *testing.T, binary string) {
 	// A caller who may not ask IAM does not know the rights.
 	h.gateway.Instead("iam:SimulatePrincipalPolicy", gateway.Fault(http.StatusForbidden, "AccessDenied", "no"))
 	out, status := h.prepare(t)
-	if status != 1 || !strings.Contains(out, "has 0 of") || !strings.Contains(out, "unknown (iam:SimulatePrincipalPolicy") || strings.Contains(out, "missing (") {
+	if status != 1 || !strings.Contains(flat(out), "has 0 of them, 0 are missing") || !strings.Contains(out, "unknown (iam:SimulatePrincipalPolicy") || strings.Contains(out, "missing (") {
 		t.Errorf("without an answer of IAM: exit status %d\n%s", status, out)
 	}
 }
@@ -595,7 +621,7 @@ func withoutFlags(t *testing.T, binary string) {
 		want        string
 	}{
 		"another region":  {"--repository", "https://git-codecommit.us-east-1.amazonaws.com/v1/repos/fleet", "--repository: "},
-		"another host":    {"--repository", "https://git.example.com/fleet", "--repository: "},
+		"another host":    {"--repository", "http://git.example.com/fleet", "--repository: "},
 		"quotes":          {"--credential", `a"b`, "--credential: must be the name of a secret"},
 		"another type":    {"--credential-type", "password", "--credential-type: must be app or token"},
 		"no site":         {"--site", "Prod", "--site: must be a DNS label"},
@@ -635,9 +661,8 @@ func withProblems(t *testing.T, binary string) {
 		h.cluster(t, "API", open)
 		c.spoil()
 		out, status := h.prepare(t, slices.Concat(onGitHub, []string{"--dry-run"}, c.flags)...)
-		flat := strings.Join(strings.Fields(out), " ")
 		for _, want := range c.want {
-			if status != 1 || !strings.Contains(flat, want) {
+			if status != 1 || !strings.Contains(flat(out), want) {
 				t.Errorf("%s: exit status %d, no %q in\n%s", name, status, want, out)
 			}
 		}
