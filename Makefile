@@ -167,14 +167,32 @@ image: ## Write the container image for amd64 and arm64 to bin/image, an OCI lay
 	@go -C scripts/image run . -o $(CURDIR)/bin/image $(if $(PUSH),-push $(PUSH)) -version $(VERSION) -revision $(REVISION) -created $(CREATED) \
 		amd64=$(CURDIR)/bin/image-amd64/gitlatch arm64=$(CURDIR)/bin/image-arm64/gitlatch
 
+.PHONY: sbom
+sbom: bin/cyclonedx-gomod ## Write an SBOM (CycloneDX) of each Lambda and of the programs in the image to bin/sbom, after make package image
+	@mkdir -p bin/sbom
+	@for f in $(FUNCTIONS); do bin/cyclonedx-gomod bin -json -noserial -notimestamp -std -output bin/sbom/$$f.cdx.json bin/$$f/bootstrap; done
+	@for arch in amd64 arm64; do bin/cyclonedx-gomod bin -json -noserial -notimestamp -std -output bin/sbom/gitlatch-image_linux_$$arch.cdx.json bin/image-$$arch/gitlatch; done
+
+bin/cyclonedx-gomod: scripts/release/go.mod
+	@go -C scripts/release build -o $(CURDIR)/$@ github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+
+# The files of a release are in one folder, and SHA256SUMS names each of them.
+collect = @rm -rf dist/release && mkdir dist/release && \
+	cp dist/*.tar.gz dist/*.zip dist/*.cdx.json dist/SHA256SUMS bin/package/* bin/sbom/* bin/gitlatch-image.tar dist/release && \
+	cd dist/release && sha256sum --check --quiet SHA256SUMS && \
+	diff <(cut -c 67- SHA256SUMS | sort) <(ls | grep -vx SHA256SUMS | sort)
+
 .PHONY: snapshot
-snapshot: ## Make all that a release holds in dist/, and publish nothing (the first run builds goreleaser: some minutes)
+snapshot: bin/cyclonedx-gomod ## Make all that a release contains in dist/release, sign it with a key for the test, and verify it (the first run builds goreleaser: some minutes)
 	$(GORELEASER) check
 	$(GORELEASER) release --snapshot --clean
+	$(collect)
+	@scripts/release/sign.sh dist/release/SHA256SUMS
 
-.PHONY: release
-release: ## Make a draft of the release of the tag that is checked out (GITHUB_TOKEN: who may write it)
-	$(GORELEASER) release --clean
+.PHONY: dist
+dist: bin/cyclonedx-gomod ## Make the files of a release of the tag that is checked out in dist/release, without a signature
+	$(GORELEASER) release --clean --skip=publish
+	$(collect)
 
 # sam build calls build-<LogicalId>. Without lambda.norpc the binary holds
 # net/rpc for a runtime that is gone, and is a quarter larger.

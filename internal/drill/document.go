@@ -41,7 +41,7 @@ type Document struct {
 	// null in documents of older versions.
 	Fit *placement.Answer `json:"fit"`
 	// Workloads are the workloads that the policy latches or that have a level in git.
-	// They are sorted by coverage, lowest first, and then by missing pods, most first.
+	// They are sorted by missing pods, most first, and then by coverage, lowest first.
 	// Workloads without a coverage come last.
 	Workloads []Workload `json:"workloads"`
 	// Cut is the number of workloads that a short answer leaves out. The saved document

@@ -119,7 +119,7 @@ In a rebuild, all needed pods are ready after 1 min 30 s. Without checkpoints, a
 Scored: 5484ca8 on main. The flush did not change any levels.
 In the last drill (2026-11-19 09:00), the coverage was 100 %. Since the last drill, 5 workloads changed.
 
-Lowest coverage:
+Most missing pods:
   shop/deployment/a starts with 1 of 50 (overridden)
   shop/deployment/b starts with 25 of 50 (yield)
   shop/deployment/c starts with 40 of 50 (quota)

@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// Worst is the number of workloads with the lowest coverage that Text names.
+// Worst is the number of workloads with the most missing pods that Text names.
 const Worst = 3
 
 // Headline returns the result of the drill in one line.
@@ -132,14 +132,14 @@ func (d Document) Text() string {
 	return b.String()
 }
 
-// worst writes the workloads with the lowest coverage.
+// worst writes the workloads with the most missing pods.
 func (d Document) worst(b *strings.Builder) {
 	low := d.Workloads[:min(len(d.Workloads), Worst)]
 	if end := slices.IndexFunc(low, func(w Workload) bool { return w.Missing == 0 }); end >= 0 {
 		low = low[:end]
 	}
 	if len(low) > 0 {
-		b.WriteString("\nLowest coverage:\n")
+		b.WriteString("\nMost missing pods:\n")
 	}
 	for _, w := range low {
 		fmt.Fprintf(b, "  %s starts with %d of %d (%s)\n", w.ID(), *w.RebuiltAt, *w.Need, w.cause())

@@ -124,14 +124,14 @@ func sorted(t *testing.T, b *browser.Browser) {
 	p := b.Open(t, drilled(t, d), browser.View{})
 	start := at(t, p, "workloads")
 	start.begins(t, by(d, asItCame))
-	if start.Sort[1] != "ascending" || start.Status != "212 workloads" {
+	if start.Sort[5] != "descending" || start.Status != "212 workloads" {
 		t.Errorf("it does not begin with the worst: %+v", start)
 	}
 	tab(t, p, "#workloads th:nth-child(3) button")
 	press(t, p, "Enter")
 	l := at(t, p, "workloads")
 	l.begins(t, by(d, needs(-1)))
-	if l.Sort[2] != "descending" || l.Sort[1] != "none" {
+	if l.Sort[2] != "descending" || l.Sort[5] != "none" {
 		t.Errorf("after Enter: %v", l.Sort)
 	}
 	press(t, p, "Space")

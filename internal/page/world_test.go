@@ -60,7 +60,7 @@ func site(workloads int) drill.Document {
 		if a.Coverage == nil || b.Coverage == nil {
 			return cmp.Compare(known(b.Coverage), known(a.Coverage))
 		}
-		return cmp.Or(cmp.Compare(*a.Coverage, *b.Coverage), cmp.Compare(b.Missing, a.Missing))
+		return cmp.Or(cmp.Compare(b.Missing, a.Missing), cmp.Compare(*a.Coverage, *b.Coverage))
 	})
 	sum(&d)
 	placed(&d)
@@ -84,6 +84,7 @@ func scored(i int) drill.Workload {
 		Causes:     []drill.Cause{},
 		Checkpoint: &drill.Checkpoint{Since: noon.Add(-time.Duration(1+i*i%900) * time.Hour), AgeSeconds: int64(1+i*i%900) * 3600, Commit: "9ac90c2"},
 	}
+	w.Checkpoint.OrBefore = i%6 == 4
 	switch {
 	case i%83 == 3:
 		w.RebuiltAt = new(int32(1))
@@ -211,7 +212,7 @@ func sum(d *drill.Document) {
 
 // placed sets the answer of a drill for each pod of a level.
 func placed(d *drill.Document, pending ...placement.Pending) {
-	d.Fit = &placement.Answer{Verdict: placement.Fits, Pending: pending, Unknown: []placement.Reading{}, Pods: d.Fleet.Rebuilt, Placed: d.Fleet.Rebuilt, Nodes: 1 + d.Fleet.Rebuilt/50}
+	d.Fit = &placement.Answer{Verdict: placement.Fits, Pending: append([]placement.Pending{}, pending...), Unknown: []placement.Reading{}, Pods: d.Fleet.Rebuilt, Placed: d.Fleet.Rebuilt, Nodes: 1 + d.Fleet.Rebuilt/50}
 	for _, p := range pending {
 		d.Fit.Placed -= int64(p.Pods)
 	}

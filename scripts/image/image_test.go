@@ -74,9 +74,30 @@ func TestAnImageThatWasPushedIsReadBackAndRuns(t *testing.T) {
 	if said := start(t, root, c.Entrypoint[0], "help"); !strings.Contains(said, "gitlatch tick") && !strings.Contains(said, "tick ") {
 		t.Errorf("it says %s", said)
 	}
+	if err := repush(layout, pushed+"-again"); err != nil {
+		t.Fatal(err)
+	}
+	first, again := head(t, pushed), head(t, pushed+"-again")
+	if first != again {
+		t.Errorf("the image of the layout is %s, and the pushed image %s", again, first)
+	}
 	if index, err := os.ReadFile(filepath.Join(layout, "index.json")); err != nil || !bytes.Contains(index, []byte("application/vnd.oci.image.index.v1+json")) {
 		t.Errorf("the layout is %s, error %v", index, err)
 	}
+}
+
+// head returns the digest of a pushed image.
+func head(t *testing.T, pushed string) v1.Hash {
+	t.Helper()
+	reference, err := name.ParseReference(pushed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := remote.Head(reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return of.Digest
 }
 
 // extract writes the content of the image to a folder.
@@ -165,5 +186,8 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		if err := run(Build{}, c.created, c.dir, c.push, c.binaries); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
+	}
+	if err := repush(t.TempDir(), "registry.example.com/gitlatch:v1"); err == nil || !strings.HasPrefix(err.Error(), "-from: ") {
+		t.Errorf("error of an empty folder: %v", err)
 	}
 }

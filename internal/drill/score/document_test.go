@@ -130,3 +130,26 @@ func TestNoListIsNull(t *testing.T) {
 		}
 	}
 }
+
+// The workload with the most missing pods is first, even if another has a lower coverage.
+// A workload with an unknown start is last.
+func TestMostMissingPodsAreFirst(t *testing.T) {
+	t.Parallel()
+	l := looked() // web is covered
+	for _, w := range []struct {
+		name        string
+		live, start int32
+	}{{"low", 10, 1}, {"large", 1000, 600}, {"half", 20, 11}, {"unknown", 30, 0}} {
+		id := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: w.name}
+		l.Tick.Samples = append(l.Tick.Samples, workload.Sample{ID: id, Scale: &workload.Scale{Desired: w.live, Ready: w.live}, Rollout: &workload.Rollout{}})
+		l.Tick.Decisions = append(l.Tick.Decisions, policy.Decision{ID: id, Verdict: policy.Quiet, Policy: "default"})
+		l.Doctor.Workloads = append(l.Doctor.Workloads, doctor.Workload{ID: id, Live: w.live, Level: w.start, Start: w.start, By: "clusters/prod"})
+	}
+	var got []string
+	for _, w := range score.Document(l).Workloads {
+		got = append(got, w.Name)
+	}
+	if want := "large low half web unknown"; strings.Join(got, " ") != want {
+		t.Errorf("the order is %q, want %q", got, want)
+	}
+}

@@ -56,12 +56,12 @@ func Document(l Look) drill.Document {
 	return d
 }
 
-// worst sorts workloads by coverage, lowest first, and then by missing pods, most first.
+// worst sorts workloads by missing pods, most first, and then by coverage, lowest first.
 // Workloads without a coverage come last.
 func worst(a, b drill.Workload) int {
 	return cmp.Or(
-		cmp.Compare(ptr.Deref(a.Coverage, math.Inf(1)), ptr.Deref(b.Coverage, math.Inf(1))),
 		cmp.Compare(b.Missing, a.Missing),
+		cmp.Compare(ptr.Deref(a.Coverage, math.Inf(1)), ptr.Deref(b.Coverage, math.Inf(1))),
 		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 }
 

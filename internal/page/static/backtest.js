@@ -85,7 +85,7 @@ const lines = () => {
     const { workload, policy, second } = chosen
     const both = [policy, second].filter(i => i >= 0).map((i, n) => ({ line: p.levels[i][workload], second: n === 1, name: candidates[i].name }))
     const label = `Pods of ${full(p.workloads[workload])}: desired replicas, and the levels of ${both.map(b => b.name).join(' and ')}.`
-    put('lines-legend', legend(['need', 'desired replicas'], p.needs[workload].some(([, low, high]) => low < high) && ['spread', 'lowest to highest of a bucket'], ...both.map(b => [b.second ? 'level second' : 'level', b.name])))
+    put('lines-legend', legend(['need', 'desired replicas of ' + full(p.workloads[workload])], p.needs[workload].some(([, low, high]) => low < high) && ['spread', 'lowest to highest of a bucket'], ...both.map(b => [b.second ? 'level second' : 'level', b.name])))
     return steps(width, { label, need: p.needs[workload], levels: both, buckets: p.buckets, timeTicks: marks, yTitle: 'pods' })
   }
   redraw(part('lines-chart'), draw)

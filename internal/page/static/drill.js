@@ -13,15 +13,27 @@ const growth = { with: grown(data.workloads, w => w.with, data.model), without: 
 const reached = steps => { const step = steps.find(([, share]) => share >= data.minCoverage - 1e-9); return step ? step[0] : null }
 const soon = steps => { const at = reached(steps); return at === null ? 'never' : at === 0 ? 'at once' : span(at) }
 
+const pending = w => room.pending.find(p => p.workload === key(w))
+// placing is the room for the pods of a workload. It is unknown if a reading failed, or
+// if a short document leaves out pending workloads.
+const placing = w => {
+  const some = pending(w)
+  if (some) return `${number(some.pods)} of ${number(some.of)} pending`
+  const listed = room.pending.reduce((sum, p) => sum + p.pods, 0)
+  return room.verdict === 'unknown' || listed < room.pods - room.placed ? 'unknown' : 'fits'
+}
 const waiting = () => `${number(room.pods - room.placed)} of its ${count(room.pods, 'pod')}`
+
+const fitted = () => !room ? '' : room.verdict === 'unknown' ? ' It is unknown whether the rebuild fits.' : ` The rebuild ${room.verdict}.`
 
 const headline = () => {
   if (!scored) return `The coverage of a rebuild is unknown: ${fleet.nothing}.`
   const share = `${percent(fleet.coverage)} of ${fleet.needUnknown ? 'the known needed pods' : 'the needed pods'}${fleet.unknown ? ' of workloads with a known start' : ''}`
-  if (data.passed) return `The coverage is high enough: a rebuild starts with ${share}.`
-  if (fleet.coverage < data.minCoverage && !fleet.unknown) return `The coverage is too low: a rebuild starts with ${share}.`
-  if (unfit && !data.massDrop) return `A rebuild does not fit: it starts with ${share}, but ${waiting()} stay pending.`
-  return `The coverage is not proven: a rebuild starts with ${share}, but ${data.massDrop ? 'there is a mass drop' : 'some values are unknown'}.`
+  const start = `starts with ${share} and ${fleet.surplus === 0 ? 'no surplus pods' : count(fleet.surplus, 'surplus pod')}`
+  if (data.passed) return `The coverage is high enough: a rebuild ${start}.${fitted()}`
+  if (fleet.coverage < data.minCoverage && !fleet.unknown) return `The coverage is too low: a rebuild ${start}.${fitted()}`
+  if (unfit && !data.massDrop) return `A rebuild does not fit: it ${start}, but ${waiting()} stay pending.`
+  return `The coverage is not proven: a rebuild ${start}, but ${data.massDrop ? 'there is a mass drop' : 'some values are unknown'}.${fitted()}`
 }
 
 const lede = () => {
@@ -107,7 +119,8 @@ const timing = () => {
 
 const causeNames = {
   'not-built': 'Not in a built folder', 'not-merged': 'In an open pull request', 'rounded-down': 'Rounded down',
-  'not-declared': 'No level in git', 'declared-low': 'Level below the need', 'built-low': 'Built below its level', 'not-running': 'In git, not in the cluster',
+  'not-declared': 'No level in git', 'no-evidence': 'No rule found', yield: 'Edit grace period', hold: 'Paused', unread: 'Could not be listed',
+  'declared-low': 'Level below the need', 'built-low': 'Built below its level', 'not-running': 'In git, not in the cluster',
 }
 const spelt = name => called(causeNames, name) || name.replaceAll('-', ' ').replace(/^./, first => first.toUpperCase())
 
@@ -135,13 +148,31 @@ const asked = n => known(n) ? number(n) : node('span', { class: 'quiet' }, 'none
 const amount = (title, of, width) => ({ title, width, numeric: true, down: true, of, show: row => known(of(row)) ? number(of(row)) : node('span', { class: 'quiet' }, '–') })
 const titled = text => node('span', { title: text }, text)
 
-const why = w => [w.unknown && 'Unknown: ' + w.unknown, ...w.causes.map(cause => cause.fix ? cause.text + ' Fix: ' + cause.fix : cause.text), w.frozen && 'Frozen: ' + w.frozen.text].filter(Boolean).join(' · ')
-const age = w => w.checkpoint ? (w.checkpoint.orBefore ? 'over ' : '') + span(w.checkpoint.ageSeconds) : null
+// reasons are the reasons in a workload's row: {name, text, finding}. The finding, if there
+// is one, has the same text and the fix.
+const reasons = w => [
+  w.unknown && !w.causes.some(cause => cause.text === w.unknown) && { name: 'Unknown', text: w.unknown },
+  ...w.causes.map(cause => ({
+    name: spelt(cause.name), text: cause.fix ? cause.text + ' Fix: ' + cause.fix : cause.text,
+    finding: data.findings.find(f => f.trap === cause.name && f.workloads.includes(key(w))),
+  })),
+  w.frozen && { name: 'Frozen', text: w.frozen.text },
+].filter(Boolean)
+const why = w => reasons(w).map(reason => reason.name + ': ' + reason.text).join(' · ')
+let showFinding // scrolls to a finding
+const toFinding = ({ name, finding }) => {
+  const link = node('a', { href: '#fix-title' }, name)
+  link.addEventListener('click', event => { event.preventDefault(); showFinding(finding) })
+  return link
+}
+const reasoned = w => reasons(w).map(reason => node('div', { class: 'small' }, reason.finding ? toFinding(reason) : [node('strong', {}, reason.name), ': ', reason.text]))
+const age = ({ orBefore, ageSeconds }) => orBefore ? 'over\u00a0' + span(ageSeconds, 1) : span(ageSeconds)
 
 const workloads = () => {
-  put('workloads-under', 'Coverage is the share of the needed pods that a rebuild starts with. Age is the time since the level in git changed.' + (data.workloads.length > long ? ' Click a reason to show all of it, or use Enter and the arrow keys.' : ''))
+  put('workloads-under', 'Coverage is the share of the needed pods that a rebuild starts with. Surplus pods are above the desired replicas. Age is the time since the level in git changed.',
+    data.workloads.length > long && node('span', { class: 'hint' }, ' Click a reason to show all of it, or use Enter and the arrow keys.'))
   table('workloads', {
-    caption: 'Workloads by coverage', noun: 'workload', rows: data.workloads, least: '64rem', sort: { column: 1, sign: 1 },
+    caption: 'Workloads by missing pods', noun: 'workload', rows: data.workloads, least: '68rem', sort: { column: 5, sign: -1 },
     text: w => key(w) + ' ' + w.causes.map(cause => cause.name).join(' ') + ' ' + why(w),
     kinds: [
       { label: 'all', test: () => true }, { label: 'below the threshold', test: w => w.low }, { label: 'with pods missing', test: w => w.missing > 0 },
@@ -149,13 +180,15 @@ const workloads = () => {
       { label: 'without a checkpoint', test: w => !known(w.declared) }, { label: 'not scored', test: w => !known(w.coverage) }, { label: 'unknown', test: w => known(w.unknown) || w.startUnknown },
     ],
     columns: [
-      { title: 'Workload', width: '17%', of: key, show: name },
-      { title: 'Coverage', width: '13%', of: w => w.coverage, show: w => shareBar(w.coverage) },
-      amount('Need', w => w.need, '6.5%'), amount('In git', w => w.declared, '8%'), amount('Starts at', w => w.rebuiltAt, '8%'), amount('Missing', w => known(w.coverage) ? w.missing : null, '7.5%'),
-      { title: 'Age', width: '7.5%', down: true, of: w => w.checkpoint && w.checkpoint.ageSeconds, show: w => w.checkpoint ? node('span', { title: `${w.checkpoint.orBefore ? 'before' : 'since'} ${stamp(w.checkpoint.since)}` }, age(w)) : node('span', { class: 'quiet' }, 'none') },
-      { title: 'To capacity', width: '12.5%', down: true, of: w => length(w.with), show: w => [took(w.with), w.without && node('div', { class: 'quiet' }, 'without: ', took(w.without))] },
-      { title: 'Why', width: '20%', more: true, of: w => why(w) || null, show: w => node('span', { class: 'small' }, why(w)) },
-    ],
+      { title: 'Workload', width: '15%', of: key, show: name },
+      { title: 'Coverage', width: '11%', of: w => w.coverage, show: w => shareBar(w.coverage) },
+      amount('Need', w => w.need, '6%'), amount('In git', w => w.declared, '6%'), amount('Starts at', w => w.rebuiltAt, '6%'),
+      amount('Missing', w => known(w.coverage) ? w.missing : null, '7.5%'), amount('Surplus', w => known(w.coverage) ? w.surplus : null, '7.5%'),
+      room && { title: 'Room', width: '7.5%', of: placing, show: w => node('span', { class: pending(w) && 'bad' }, placing(w)) },
+      { title: 'Age', width: '8%', down: true, of: w => w.checkpoint && w.checkpoint.ageSeconds, show: w => w.checkpoint ? node('span', { title: `${w.checkpoint.orBefore ? 'before' : 'since'} ${stamp(w.checkpoint.since)}` }, age(w.checkpoint)) : node('span', { class: 'quiet' }, 'none') },
+      { title: 'To capacity', width: '9.5%', down: true, of: w => length(w.with), show: w => [took(w.with), w.without && node('div', { class: 'quiet' }, 'without: ', took(w.without))] },
+      { title: 'Why', width: 'auto', more: true, of: w => why(w) || null, show: reasoned },
+    ].filter(Boolean),
   })
 }
 
@@ -170,9 +203,9 @@ const rollouts = () => {
     caption: 'Rollouts', noun: 'rollout', rows, least: '60rem', text: w => key(w) + ' ' + w.rollout.text,
     columns: [
       { title: 'Workload', width: '22%', of: key, show: name },
-      { title: 'On the new version', width: '25%', of: w => w.rollout.available, show: w => [progress(w.rollout), w.rollout.failure && node('div', { class: 'bad' }, w.rollout.failure), w.rollout.halted && node('div', { class: 'quiet' }, w.rollout.halted)] },
+      { title: 'On the new version', width: '25%', wide: true, of: w => w.rollout.available, show: w => [progress(w.rollout), w.rollout.failure && node('div', { class: 'bad' }, w.rollout.failure), w.rollout.halted && node('div', { class: 'quiet' }, w.rollout.halted)] },
       { title: 'In git', width: '14%', of: w => w.rollout.milestone, show: w => known(w.rollout.milestone) ? `${w.rollout.milestone} %${w.rollout.phase ? ', ' + w.rollout.phase : ''}` : node('span', { class: 'quiet' }, 'no entry') },
-      { title: 'A rebuild starts with', width: '39%', of: w => w.rollout.returns, show: w => [node('strong', {}, called(returning, w.rollout.returns) || w.rollout.returns), w.rollout.version && [' ', node('code', {}, w.rollout.version)], w.rollout.byItself === false && w.rollout.returns !== 'manifests' && [' ', node('span', { class: 'mark bad' }, 'not automatically')], node('div', { class: 'quiet' }, w.rollout.text)] },
+      { title: 'A rebuild starts with', width: '39%', wide: true, of: w => w.rollout.returns, show: w => [node('strong', {}, called(returning, w.rollout.returns) || w.rollout.returns), w.rollout.version && [' ', node('code', {}, w.rollout.version)], w.rollout.byItself === false && w.rollout.returns !== 'manifests' && [' ', node('span', { class: 'mark bad' }, 'not automatically')], node('div', { class: 'quiet' }, w.rollout.text)] },
     ],
   })
 }
@@ -197,7 +230,7 @@ const frozen = () => {
 const fix = () => {
   only('fix', data.findings.length > 0)
   if (data.findings.length === 0) return
-  table('fix-table', {
+  showFinding = table('fix-table', {
     caption: 'What to fix', noun: 'finding', rows: data.findings, least: '42rem', text: f => f.trap + ' ' + f.subject + ' ' + f.text + ' ' + f.fix + ' ' + f.workloads.join(' '),
     columns: [
       { title: 'Where', width: '26%', of: f => f.subject, show: f => [titled(f.subject), node('div', { class: 'quiet' }, spelt(f.trap))] },
@@ -225,7 +258,7 @@ const changes = () => {
       { title: 'Workload', width: '30%', of: key, show: c => [name(c), c.what !== 'changed' && [' ', node('span', { class: c.what === 'gone' ? 'mark bad' : 'mark' }, called(whats, c.what) || c.what)]] },
       { title: 'Coverage', width: '22%', of: fell, show: c => fromTo(share(c.then), share(c.now)) },
       { title: 'In git', width: '20%', of: c => c.now && c.now.declared, down: true, show: c => fromTo(level(c.then), level(c.now)) },
-      { title: 'Cause now', width: '28%', of: c => c.now && c.now.cause || null, show: c => c.now && c.now.cause ? spelt(c.now.cause) : node('span', { class: 'quiet' }, 'none') },
+      { title: 'Cause now', width: '28%', wide: true, of: c => c.now && c.now.cause || null, show: c => c.now && c.now.cause ? spelt(c.now.cause) : node('span', { class: 'quiet' }, 'none') },
     ],
   })
 }
@@ -255,7 +288,7 @@ const closing = () => {
   if (data.leftOut.length > 0) {
     table('left-table', {
       caption: 'Workloads that are not scored', noun: 'reason', rows: data.leftOut, text: l => l.reason + ' ' + l.text,
-      columns: [amount('Workloads', l => l.workloads, '8rem'), { title: 'Why', width: 'auto', of: l => l.text, show: l => l.text }],
+      columns: [amount('Workloads', l => l.workloads, '8rem'), { title: 'Why', width: 'auto', wide: true, of: l => l.text, show: l => l.text }],
     })
   }
   only('model', data.model.text !== '')
@@ -266,7 +299,7 @@ const closing = () => {
       columns: [
         { title: 'Constant', width: '34%', of: c => c.name, show: c => c.name },
         { title: 'Value', width: '16%', numeric: true, down: true, of: c => c.value, show: c => plain(c.value) + ' ' + c.unit },
-        { title: 'Source', width: '50%', of: c => c.source, show: c => c.source },
+        { title: 'Source', width: '50%', wide: true, of: c => c.source, show: c => c.source },
       ],
     })
   }

@@ -20,3 +20,14 @@ const redraw = (element, draw) => {
 }
 
 const printing = matchMedia('print')
+// onPaper reports whether the page is printed. The browser counts the pages after
+// beforeprint, and changes the media later.
+let paper = false
+const onPaper = () => paper || printing.matches
+const turned = draw => {
+  addEventListener('beforeprint', () => { paper = true; draw() })
+  addEventListener('afterprint', () => { paper = false; draw() })
+  printing.addEventListener('change', draw)
+}
+// narrow is a window in which each row of a table is a card.
+const narrow = matchMedia('screen and (max-width: 40rem)')

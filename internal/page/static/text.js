@@ -16,15 +16,15 @@ const percent = share => {
 // rough writes a number to the digits that somebody reads.
 const rough = n => n === 0 ? '0' : n >= 100 ? number(Math.round(n)) : n >= 10 ? n.toFixed(1) : n.toFixed(2)
 
-// span writes seconds in two units at most, and in one where that says enough:
-// "3 min 20 s", "22 min", "4 d 2 h".
+// span writes seconds in two units at most, and in one where that is enough:
+// "3 min 20 s", "22 min", "4 d 2 h". With most = 1, it writes one unit: "4 d".
 const units = [['d', 86400], ['h', 3600], ['min', 60], ['s', 1]]
-const span = seconds => {
+const span = (seconds, most = 2) => {
   const at = units.findIndex(([, size]) => seconds >= size)
   if (at < 0) return '0 s'
   const [unit, size] = units[at]
   const text = Math.floor(seconds / size) + '\u00a0' + unit
-  if (at + 1 === units.length || seconds / size >= 10) return text
+  if (most === 1 || at + 1 === units.length || seconds / size >= 10) return text
   const [lesser, part] = units[at + 1]
   const rest = Math.floor(seconds % size / part)
   return rest ? text + '\u00a0' + rest + '\u00a0' + lesser : text
