@@ -117,5 +117,6 @@ func shown() drill.Document {
 	low.Low = true
 	low.With = estimate(few, *low.Need)
 	sum(&d)
+	placed(&d)
 	return d
 }
