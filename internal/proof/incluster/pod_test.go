@@ -27,7 +27,6 @@ const ownToken = "/var/run/secrets/kubernetes.io/serviceaccount"
 type container struct {
 	args  []string
 	paths *strings.Replacer
-	root  string // the folder with the mounts
 	now   time.Time
 }
 
@@ -65,7 +64,7 @@ func start(t *testing.T, cp *controlplane.ControlPlane, cronjob string, services
 	for _, m := range own.VolumeMounts {
 		pairs = append(pairs, m.MountPath, filepath.Join(root, m.MountPath))
 	}
-	c := &container{paths: strings.NewReplacer(pairs...), root: root, now: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)}
+	c := &container{paths: strings.NewReplacer(pairs...), now: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)}
 	for _, arg := range own.Args {
 		c.args = append(c.args, c.paths.Replace(arg))
 	}
