@@ -47,15 +47,18 @@ func atOnce(s *Seen) string {
 }
 
 // removedBy returns the live workloads whose level a user's commit removed for the first
-// time.
+// time. It skips an entry that the product cannot know: its checkpoint file was broken before,
+// and its latch has an earlier removal, which no longer counts.
 func (s *Seen) removedBy(c Commit) (gone []workload.ID) {
-	agreed := s.at(s.Before.Head.Agreed.Tip)
+	agreed, broken := s.at(s.Before.Head.Agreed.Tip), s.unread(s.Before.Head.Agreed.Tip)
 	for _, change := range c.Changes {
 		id := change.ID
 		sample, runs := s.World.Fleet[id]
 		runs = runs && judges(s.rule(sample), sample)
 		again := s.Told.At.Before(s.removed[id])
-		if c.By == person && change.To.IsZero() && agreed[id].Replicas > 0 && runs && !again && !s.offered(c, change) {
+		was := s.Before.Latches[id]
+		lost := broken[id.Namespace] != nil && was.Declared.IsZero() && !s.Told.At.Before(was.RemovedUntil)
+		if c.By == person && change.To.IsZero() && agreed[id].Replicas > 0 && runs && !again && !lost && !s.offered(c, change) {
 			gone = append(gone, id)
 		}
 	}

@@ -112,6 +112,8 @@ func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 			l.frozen = "much of the fleet dropped"
 		case l.frozen == "" && s.Told.At.Before(l.braked):
 			l.frozen = "a restore braked it"
+		case l.frozen == "" && !w.names(id.Kind):
+			l.frozen = "the policy does not name its kind"
 		}
 		l.unseen = s.Told.Stop.All
 		l.seen = s.read(id)
