@@ -267,7 +267,7 @@ func TestMisspelt(t *testing.T) {
 	if got := run(w.now, "tick"); got.status != 2 || !strings.Contains(got.err, "Use --config FILE, set GITLATCH_CONFIG, or use --repository URL") {
 		t.Errorf("no site: %+v", got)
 	}
-	if got := newWorld(t).run("adopt", "shop/web"); got.status != 2 || !strings.Contains(got.err, "Run \"gitlatch tick\" first") {
+	if got := newWorld(t).run("adopt", "shop/web"); got.status != 2 || !strings.Contains(got.err, "or run \"gitlatch tick\"") {
 		t.Errorf("no state: %+v", got)
 	}
 }

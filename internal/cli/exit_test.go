@@ -42,7 +42,7 @@ func TestAnEmptyFlagIsRefused(t *testing.T) {
 		{"drill", "--path", ""},
 		{"diff", "--tree", ""},
 		{"log", "shop/web", "--since", ""},
-		{"tick", "--metrics-file", ""},
+		{"tick", "--pushgateway", ""},
 		{"pause", "--until", ""},
 		{"render", "admission", "--config", ""},
 		{"render", "flux", "--path", ""},
