@@ -13,8 +13,8 @@ import (
 func sites(t *testing.T, text string) []string {
 	t.Helper()
 	blocks := regexp.MustCompile(`(?m)^# parameter_overrides = \[\n(?:#   .+\n)+# \]\n`).FindAllString(text, -1)
-	if len(blocks) != 2 {
-		t.Fatalf("%d blocks of parameters, of GitHub and of CodeCommit", len(blocks))
+	if len(blocks) != 3 {
+		t.Fatalf("%d blocks of parameters, of GitHub, of CodeCommit and of any other server", len(blocks))
 	}
 	return blocks
 }
@@ -30,6 +30,7 @@ func TestASitesParametersAreInAFileOfItsOwn(t *testing.T) {
 	for i, wants := range []map[string]string{
 		{"Site": "prod-eu", "GitHubRepository": "example/fleet", "GitHubCredential": "gitlatch/github", "DemandParameter": ""},
 		{"GitProvider": "codecommit", "CodeCommitRepository": "fleet", "DemandParameter": "/gitlatch/prod-eu/demand"},
+		{"GitProvider": "url", "GitUrl": "https://git.example.com/platform/fleet.git", "GitCredential": "gitlatch/git"},
 	} {
 		t.Run(wants["GitProvider"], func(t *testing.T) {
 			t.Parallel()
