@@ -45,7 +45,7 @@ func scrape(text, site string) (map[string]float64, error) {
 			}
 			name := m[1] + m[3]
 			if _, twice := found[name]; twice {
-				return nil, fmt.Errorf("%s stands there twice", name)
+				return nil, fmt.Errorf("the text has %s twice", name)
 			}
 			value, err := strconv.ParseFloat(m[4], 64)
 			if err != nil {
