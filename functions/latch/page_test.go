@@ -123,7 +123,7 @@ func TestThePageOfAWSLeadsToTheFirstDrill(t *testing.T) {
 	// 6. and 7. Only the address of GitHub and the folders differ from the page.
 	config, err := os.ReadFile(filepath.Join(r.dir, "prod-eu.yaml"))
 	if err == nil {
-		enterprise := strings.Replace(string(config), "github: {", fmt.Sprintf("github: {apiURL: %q, ", s.github.APIURL()), 1) + "build: {paths: [checkpoints/prod-eu, apps]}\n"
+		enterprise := strings.Replace(string(config), "github: {", fmt.Sprintf("github: {apiURL: %q, ", s.github.APIURL()), 1) + "build: {paths: [clusters/prod-eu/before, checkpoints/prod-eu, apps]}\n"
 		err = os.WriteFile(filepath.Join(r.dir, "prod-eu.yaml"), []byte(enterprise), 0o600)
 	}
 	if err != nil {
@@ -136,7 +136,10 @@ func TestThePageOfAWSLeadsToTheFirstDrill(t *testing.T) {
 		t.Errorf("the policy prints\n%s", out)
 	}
 
-	// 8. The object of each tool applies the checkpoint files of the site.
+	// 8. The policy is in git, and the object of each tool applies the checkpoint files of
+	// the site.
+	r.must(t, strings.Replace(commands[6], "| kubectl apply -f -", ">policy.yaml", 1))
+	s.origin.Push(t, "main", map[string]string{"clusters/prod-eu/before/policy.yaml": read(t, filepath.Join(r.dir, "policy.yaml"))}, "add the policy")
 	_, eighth, _ := strings.Cut(text, "\n### 8. ")
 	eighth, _, _ = strings.Cut(eighth, "\n### ")
 	application := "infra/gitops/admission/example/argocd/prod-eu.yaml"

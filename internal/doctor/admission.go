@@ -38,6 +38,9 @@ func (w way) name() string {
 	return "MutatingAdmissionPolicy " + w.policy.Name
 }
 
+// bound returns the name of the binding with its kind.
+func (w way) bound() string { return "MutatingAdmissionPolicyBinding " + w.binding.Name }
+
 // ways returns the policies that read checkpoint files, once for each binding.
 func (c Cluster) ways() []way {
 	var found []way
@@ -138,6 +141,34 @@ func (e *examination) changes(s subject, field string, created bool) (way, bool)
 // creation.
 func (e *examination) admits(s subject) (way, bool) { return e.changes(s, "replicas", true) }
 
+// rebuilds reports whether a cluster that is rebuilt from git has a policy and its binding.
+func (e *examination) rebuilds(w way) bool {
+	return e.declared(w.name(), w.policy.ManagedFields) && (w.kyverno || e.declared(w.bound(), w.binding.ManagedFields))
+}
+
+// declared reports whether a build contains an object, or one of the declarers manages it.
+func (e *examination) declared(name string, by []metav1.ManagedFieldsEntry) bool {
+	return slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return slices.Contains(o.Admission, name) }) ||
+		slices.ContainsFunc(by, func(m metav1.ManagedFieldsEntry) bool {
+			return m.Subresource == "" && slices.ContainsFunc(declarers, func(tool string) bool { return strings.HasPrefix(m.Manager, tool) })
+		})
+}
+
+// declarers are the starts of the names of field managers that create objects from files:
+// Flux, Argo CD, Helm, and the Kubernetes provider of Terraform.
+var declarers = []string{fluxManager, argoManager, helmClient, "Terraform"}
+
+// missing returns the finding about a policy that a rebuild does not create.
+func (w way) missing() Finding {
+	parts := "the policy and its binding"
+	if w.kyverno {
+		parts = "the policy"
+	}
+	return Finding{PolicyNotInGit, w.name(),
+		fmt.Sprintf("No folder that doctor builds (from Flux, Argo CD, --path and build.paths) contains %s. A cluster that is rebuilt from git does not have the policy, and starts the replicas in the manifests.", parts),
+		fmt.Sprintf("commit %s to a folder that Flux or Argo CD applies before the workloads. If you apply the folder with kubectl, add it to build.paths in the configuration", parts)}
+}
+
 // Old reports whether an API server of Kubernetes 1.minor does not serve the
 // MutatingAdmissionPolicies of gitlatch. It is false for 0, an unknown version.
 func Old(minor int) bool { return minor > 0 && minor < since }
@@ -145,6 +176,9 @@ func Old(minor int) bool { return minor > 0 && minor < since }
 // ways reports problems of the policies themselves, independent of workloads.
 func (e *examination) ways() {
 	for _, w := range e.Cluster.ways() {
+		if !e.rebuilds(w) {
+			e.report.Findings = append(e.report.Findings, w.missing())
+		}
 		for _, f := range []struct {
 			found bool
 			trap  Trap
@@ -157,7 +191,7 @@ func (e *examination) ways() {
 				"set spec.failurePolicy: Ignore in " + w.name()},
 			{ptr.Deref(w.binding.Spec.ParamRef.ParameterNotFoundAction, admission.DenyAction) != admission.AllowAction, FailsClosed,
 				fmt.Sprintf("The binding %s has parameterNotFoundAction: Deny. The API server refuses to create workloads in a namespace without a checkpoint file.", w.binding.Name),
-				"set spec.paramRef.parameterNotFoundAction: Allow in MutatingAdmissionPolicyBinding " + w.binding.Name},
+				"set spec.paramRef.parameterNotFoundAction: Allow in " + w.bound()},
 		} {
 			if f.found {
 				e.find(f.trap, w.name(), f.text, f.fix)

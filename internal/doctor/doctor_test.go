@@ -57,7 +57,8 @@ func TestARolloutSaysWhichTemplateReturns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tree := checkpoint.Tree{Records: map[string]checkpoint.Record{"shop": {Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{web: {Rollout: c.rollout}}}}}
-			applied := []doctor.Overlay{{Overlay: gitops.Overlay{Dir: "records", Records: []string{"shop"}}}}
+			applied := []doctor.Overlay{{Overlay: gitops.Overlay{Dir: "records", Records: []string{"shop"},
+				Admission: []string{"MutatingAdmissionPolicy images", "MutatingAdmissionPolicyBinding images"}}}}
 			r := doctor.Examine(doctor.Case{Site: "prod", Tree: tree, Cluster: c.cluster, Overlays: applied})
 			if len(r.Workloads) != 1 || r.Workloads[0].Returns != c.want || r.Workloads[0].Inert.Line() != "" || len(r.Findings) > 0 {
 				t.Errorf("got %+v, want %q, and no findings: %+v", r.Workloads, c.want, r.Findings)

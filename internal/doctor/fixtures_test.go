@@ -49,7 +49,7 @@ var good = []string{"argocd", "flux", "admission"}
 
 // silent are the good fixtures, and the fixtures of a rollout without a finding. The
 // latter show doctor's report on the rollout.
-var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "argocd--brake-rule", "argocd--keda-brake-rule", "flux--merged", "flux--artifact", "flux--brake-rule", "flux--keda-brake-rule", "argocd--hub", "argocd--arn", "argocd--own-name", "argocd--hub-arn", "argocd--no-settings", "admission--chart", "admission--packed-chart", "admission--kyverno", "admission--separate", "admission--separate-argocd", "not-built--ignored", "no-applier--own-line", "not-built--own-line", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
+var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "argocd--brake-rule", "argocd--keda-brake-rule", "flux--merged", "flux--artifact", "flux--brake-rule", "flux--keda-brake-rule", "argocd--hub", "argocd--arn", "argocd--own-name", "argocd--hub-arn", "argocd--no-settings", "admission--chart", "admission--packed-chart", "admission--kyverno", "admission--by-terraform", "admission--separate", "admission--separate-argocd", "not-built--ignored", "no-applier--own-line", "not-built--own-line", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
 
 // A fixture is a case: its description, and files by name. Files below repo/ are in the
 // repository. declared lists its checkpoint entries. live lists the workloads, each with
@@ -395,8 +395,8 @@ func recommends(t *testing.T, c doctor.Case) {
 	t.Helper()
 	const policy = "\"gitlatch render admission"
 	for minor, allowed := range map[int]string{
-		0:  policy + " | kubectl apply -f -\" (Kubernetes 1.36 or later)",
-		35: policy + " --kyverno | kubectl apply -f -\" (Kyverno 1.19 or later)",
+		0:  policy + "\" (Kubernetes 1.36 or later)",
+		35: policy + " --kyverno\" (Kyverno 1.19 or later)",
 	} {
 		c.Cluster.Minor = minor
 		for _, f := range doctor.Examine(c).Findings {

@@ -20,7 +20,7 @@ const unprotected = "No rule protects the live replica count"
 // server does not know admission policies, the remedy is Kyverno's policy, and admission
 // adds instead, the remedy without Kyverno.
 func (e *examination) admission(more, instead string) string {
-	const render = "run \"gitlatch render admission%s | kubectl apply -f -\"%s"
+	const render = "commit the output of \"gitlatch render admission%s\"%s to a folder that your GitOps tool applies"
 	switch {
 	case Old(e.Cluster.Minor):
 		return fmt.Sprintf(render, " --kyverno", " (Kyverno 1.19 or later)") + more + instead

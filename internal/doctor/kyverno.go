@@ -49,7 +49,7 @@ func (p mutatingPolicy) acts() bool {
 func (p mutatingPolicy) way() (way, bool) {
 	isOurs := slices.ContainsFunc(p.Spec.Variables, func(v admission.Variable) bool { return v.Expression == reads })
 	w := way{kyverno: true}
-	w.policy.Name, w.policy.Spec = p.Metadata.Name, p.Spec.MutatingAdmissionPolicySpec
+	w.policy.ObjectMeta, w.policy.Spec = p.Metadata, p.Spec.MutatingAdmissionPolicySpec
 	w.binding.Spec.ParamRef = &admission.ParamRef{ParameterNotFoundAction: ptr.To(admission.AllowAction)}
 	return w, isOurs && p.acts()
 }

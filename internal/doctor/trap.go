@@ -41,6 +41,7 @@ const (
 	KindDiffers      Trap = "kind-differs"
 	ComponentMissing Trap = "component-missing"
 	RecordNotApplied Trap = "record-not-applied"
+	PolicyNotInGit   Trap = "policy-not-in-git"
 	NotBuilt         Trap = "not-built"
 	PatchSkipped     Trap = "patch-matches-nothing"
 	BeforePrefix     Trap = "matched-before-prefix"
@@ -66,7 +67,7 @@ var worst = []Trap{
 	OtherCluster,
 	PolicyOnUpdate, CountDropped, NoRule, RuleWithoutGroup, NotRespected, OptionNotRead, RuleNarrowed, SSA, MinAsCheckpoint,
 	OtherDestination, OtherRepository, OtherRevision, NotReconciling, NoApplier,
-	FailsClosed, BuildFails, Paused, TwoSites, ListIgnored, ListForeign, KindDiffers, ComponentMissing, RecordNotApplied,
+	FailsClosed, BuildFails, Paused, TwoSites, ListIgnored, ListForeign, KindDiffers, ComponentMissing, RecordNotApplied, PolicyNotInGit,
 	NotBuilt, PatchSkipped, BeforePrefix,
 	Overridden, ReplicasReset, StatedCount, ChartGuard, Quota, MaxUnderNeed,
 	BrakeOverwritten, HelmConflict, StaleCounts, KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers, ReviewWithoutHost,

@@ -40,10 +40,11 @@ func (w *world) predictions(t *testing.T) map[string]method {
 }
 
 // examine returns doctor's report. No tool in the cluster applies the folder with the
-// checkpoint files or the manifests that plain Helm renders, so a user names both.
+// checkpoint files, the policy or the manifests that plain Helm renders, so a user names
+// them.
 func (w *world) examine(t *testing.T) doctor.Report {
 	t.Helper()
-	folders := append(w.render(t), checkpoint.Directory(site))
+	folders := append(w.render(t), checkpoint.Directory(site), "policy")
 	sampler, err := kube.New(w.Config(), kube.Options{Site: site, Clock: time.Now})
 	if err != nil {
 		t.Fatal(err)

@@ -108,12 +108,13 @@ func start(t *testing.T) *world {
 	for name, data := range levels {
 		w.files[name] = string(data)
 	}
+	w.files["policy/policy.yaml"] = string(ways.Admission(w.place(cell.admitted)))
 	w.push(t, w.files) // before Flux reads it: a HelmChart stalls if its first commit has no chart
 
 	helm.StartFlux(t, w.ControlPlane)
 	w.argo = argocd.Start(t, w.ControlPlane, helm4)
 	w.Apply(t, fmt.Sprintf("{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: %s, namespace: flux-system}, spec: {interval: 1h, url: %q, ref: {branch: main}}}", site, w.url),
-		string(ways.Admission(w.place(cell.admitted))))
+		w.files["policy/policy.yaml"])
 	return w
 }
 

@@ -103,7 +103,7 @@ func leadsToADrill(t *testing.T, way carrier) {
 		t.Errorf("the configuration has %d lines", n)
 	}
 	if way.section != "## By hand" {
-		four, _, _ = strings.Cut(four, "build:")
+		four = strings.Replace(four, ", checkpoints/prod-eu", "", 1)
 	}
 	config := "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\nstate: {bolt: {path: prod-eu.db}}\n" + four
 	if err := os.WriteFile(filepath.Join(s.dir, "prod-eu.yaml"), []byte(config), 0o600); err != nil {
@@ -111,26 +111,26 @@ func leadsToADrill(t *testing.T, way carrier) {
 	}
 
 	commands := commandsUnder(t, s.page, "## Set up the site")
-	if len(commands) != 6 {
+	if len(commands) != 12 {
 		t.Fatalf("the page has the commands %q", commands)
 	}
-	for _, command := range commands[:2] {
+	for _, command := range commands[:8] {
 		s.must(t, command)
 	}
 	way.sets(t, s)
 	eventually(t, func(context.Context) error {
-		out, status := s.run(t, commands[2]) // gitlatch doctor --write
+		out, status := s.run(t, commands[8]) // gitlatch doctor --write
 		if status != 0 {
-			return fmt.Errorf("$ %s: exit status %d\n%s", commands[2], status, out)
+			return fmt.Errorf("$ %s: exit status %d\n%s", commands[8], status, out)
 		}
 		return nil
 	})
-	s.must(t, commands[3])
-	if out := s.must(t, commands[4]); !strings.Contains(out, "shop/web new -> 50") {
+	s.must(t, commands[9])
+	if out := s.must(t, commands[10]); !strings.Contains(out, "shop/web new -> 50") {
 		t.Errorf("the second tick prints\n%s", out)
 	}
 	way.applied(t, s)
-	out, status := s.run(t, commands[5])
+	out, status := s.run(t, commands[11])
 	if flat := strings.Join(strings.Fields(out), " "); status != 0 || !strings.Contains(flat, "a rebuild starts with 100 % of the needed pods") {
 		t.Errorf("the drill exits with status %d and prints\n%s", status, out)
 	}
@@ -165,8 +165,8 @@ func (s *separate) follow(t *testing.T, heading string) {
 			ran++
 		}
 	}
-	if ran < 2 {
-		t.Errorf("%s has %d commands", heading, ran)
+	if ran == 0 {
+		t.Errorf("%s has no commands", heading)
 	}
 }
 
