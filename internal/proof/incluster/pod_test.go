@@ -25,6 +25,7 @@ const ownToken = "/var/run/secrets/kubernetes.io/serviceaccount"
 // A container is a pod as its program sees it after the kubelet's work. Its mounts are
 // folders of this machine, and files and arguments name these folders instead.
 type container struct {
+	name  string // of the pod
 	args  []string
 	paths *strings.Replacer
 	now   time.Time
@@ -64,7 +65,7 @@ func start(t *testing.T, cp *controlplane.ControlPlane, cronjob string, services
 	for _, m := range own.VolumeMounts {
 		pairs = append(pairs, m.MountPath, filepath.Join(root, m.MountPath))
 	}
-	c := &container{paths: strings.NewReplacer(pairs...), now: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)}
+	c := &container{name: pods.Items[0].Name, paths: strings.NewReplacer(pairs...), now: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)}
 	for _, arg := range own.Args {
 		c.args = append(c.args, c.paths.Replace(arg))
 	}
@@ -132,4 +133,11 @@ func (c *container) run() (status int, log string) {
 	}, c.args)
 	c.now = c.now.Add(5 * time.Minute)
 	return status, said.String()
+}
+
+// succeeds reports to the API server that the pod succeeded, as the kubelet does. Its Job
+// then completes.
+func (c *container) succeeds(t *testing.T, cp *controlplane.ControlPlane) {
+	t.Helper()
+	cp.Kubectl(t, "", "patch", "pod", "-n", "gitlatch", c.name, "--subresource=status", "--type=merge", "-p", `{"status": {"phase": "Succeeded"}}`)
 }

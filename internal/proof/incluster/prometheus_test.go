@@ -51,7 +51,7 @@ const observedDeadline = 3 * time.Minute
 // compares the version of the build with the image in infra/cluster/prometheus.
 func TestPrometheusFiresWhenTicksStop(t *testing.T) {
 	t.Parallel()
-	built := found(t, "../../../scripts/prometheus/go.mod", `github\.com/prometheus/pushgateway (v\S+)`)
+	built := found(t, "../../../scripts/prometheus/pushgateway/go.mod", `github\.com/prometheus/pushgateway (v\S+)`)
 	if image := found(t, "../../../infra/cluster/prometheus/pushgateway.yaml", `image: quay\.io/prometheus/pushgateway:(v\S+)`); image != built {
 		t.Errorf("the image of the Pushgateway has version %s, and the test builds %s", image, built)
 	}
@@ -92,6 +92,7 @@ func TestPrometheusFiresWhenTicksStop(t *testing.T) {
 			t.Fatalf("a tick ended with %d:\n%s", status, log)
 		}
 	}
+	pod.succeeds(t, cp)
 	p := observe(t, cp, bin, gateway)
 
 	// The last tick was 20 minutes ago. The CronJob has a successful Job since then.
