@@ -16,7 +16,7 @@ import (
 type waits struct {
 	short time.Duration // the observed time in which git had too little, and no user could see why
 	under int           // consecutive calm ticks with a level that is too low for a constant need
-	over  time.Duration // the calm, unfrozen time with a level that is too high for a constant need, since it was last lowered
+	over  time.Duration // the calm, unfrozen time with a level that is too high for a constant need, since it was last lowered or the head was lost
 	level int32         // the level in git
 	scale workload.Scale
 	saved time.Time // the instant of the last tick that was saved
@@ -57,8 +57,9 @@ func (of *life) wait(s *Seen, p policy.Policy, sample workload.Sample, since tim
 	brake := s.Told.At.Before(scale.Brake.Until)
 	lowered := entry.Replicas < of.level // to the peak of the time before, which may be above the constant need
 	of.level = entry.Replicas
+	headless := s.Before.Head.At.IsZero() // timers of lowering start again
 	switch {
-	case lowered || !calm || brake || s.Told.Stop.Reason != policy.ReasonNone || frozenBy(sample) != "" || !levels.high(entry.Replicas, scale.Desired):
+	case lowered || headless || !calm || brake || s.Told.Stop.Reason != policy.ReasonNone || frozenBy(sample) != "" || !levels.high(entry.Replicas, scale.Desired):
 		of.over = 0
 	case afford:
 		of.over += since
