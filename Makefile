@@ -51,11 +51,11 @@ test: ## Test everything, with a real control plane, Flux, Argo CD, Helm, Flagge
 	@scripts/fuzz.sh 20s
 
 # Many short tests wait for git or for a lock, so more of them run at once than there are
-# processors.
+# processors. The tests that need more are skipped on purpose, also in CI.
 .PHONY: test-short
 test-short: ## Test what needs only Go and git, quickly
 	@scripts/need.sh short
-	go test -short -parallel 8 -timeout 5m ./...
+	go test -json -short -parallel 8 -timeout 5m ./... | CI= go run ./scripts/summary
 
 .PHONY: fuzz
 fuzz: ## Fuzz every target for a time each, a few at once (FUZZTIME=10m; what is found is kept as a test)
