@@ -47,7 +47,7 @@ func TestStories(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					s := story.New(start)
 					if err := s.Play(lines); err != nil {
-						t.Fatal(err)
+						t.Fatalf("%s: %v", file, err)
 					}
 					for kind, fixes := range s.Fixes {
 						sent.Store(kind, true)

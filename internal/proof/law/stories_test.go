@@ -30,10 +30,10 @@ func TestStoriesBreakNoLaw(t *testing.T) {
 				s := story.New(start)
 				w := law.Watch(s)
 				if err := s.Play(lines); err != nil {
-					t.Fatal(err)
+					t.Fatalf("%s: %s: %v", file, name, err)
 				}
 				for _, v := range w.Violations {
-					t.Errorf("%s: %s: %s", name, v.Law, v.What)
+					t.Errorf("%s: %s: %s: %s", file, name, v.Law, v.What)
 				}
 			}
 		})
