@@ -141,8 +141,8 @@ func (e *examination) changes(s subject, field string, created bool) (way, bool)
 // creation.
 func (e *examination) admits(s subject) (way, bool) { return e.changes(s, "replicas", true) }
 
-// rebuilds reports whether a cluster that is rebuilt from git has a policy and its binding.
-func (e *examination) rebuilds(w way) bool {
+// inGit reports whether a cluster that is rebuilt from git has a policy and its binding.
+func (e *examination) inGit(w way) bool {
 	return e.declared(w.name(), w.policy.ManagedFields) && (w.kyverno || e.declared(w.bound(), w.binding.ManagedFields))
 }
 
@@ -176,7 +176,7 @@ func Old(minor int) bool { return minor > 0 && minor < since }
 // ways reports problems of the policies themselves, independent of workloads.
 func (e *examination) ways() {
 	for _, w := range e.Cluster.ways() {
-		if !e.rebuilds(w) {
+		if !e.inGit(w) {
 			e.report.Findings = append(e.report.Findings, w.missing())
 		}
 		for _, f := range []struct {

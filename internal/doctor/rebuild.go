@@ -75,7 +75,7 @@ func (e *examination) starts(s *subject) {
 	case admitted && !applied && len(included) == 0:
 		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s reads the checkpoint file of the namespace. However, no folder that doctor builds (from Flux, Argo CD, --path and build.paths) applies this file.", w.name()),
 			fmt.Sprintf("configure Flux or Argo CD to apply %s before the workloads. If you apply the folder with \"kubectl apply -k %[1]s\", add it to build.paths in the configuration", checkpoint.Directory(e.Site)))
-	case admitted && !e.rebuilds(w) && len(included) == 0:
+	case admitted && !e.inGit(w) && len(included) == 0:
 		s.Lowers = append(s.Lowers, w.missing()) // ways reports it
 	case hidden:
 	case admitted && applied && (built || stays):
@@ -208,7 +208,7 @@ func (e *examination) returns(s subject) (text string, itself bool) {
 		reason{other && !back, fmt.Sprintf("; %s builds %s, which is not in the checkpoint file yet, and a rebuild creates it", o.Dir, built)},
 		reason{back && !from, fmt.Sprintf("; %s builds %s again, and a rebuild creates it", o.Dir, built)},
 		reason{replaced && restores && !e.applied(s.ID.Namespace), "; no folder that doctor builds applies the checkpoint file for the policy, so a rebuild creates git's template"},
-		reason{replaced && restores && !e.rebuilds(restorer), "; " + restorer.name() + " is not in git, so a rebuild creates git's template"},
+		reason{replaced && restores && !e.inGit(restorer), "; " + restorer.name() + " is not in git, so a rebuild creates git's template"},
 		reason{replaced && !restores, "; no policy restores it, so a rebuild creates git's template"},
 	)
 	return text + instead, instead == ""
