@@ -85,7 +85,7 @@ func (s *stack) reader(t *testing.T) reader {
 // The page of AWS leads from a repository with manifests to the first checkpoint and the
 // first drill: with a login like EKS's, on GitHub, and with the function of the stack. Other
 // tests deploy the stack by SAM, and apply checkpoint files by Flux and Argo CD: here, the
-// configuration lists the folders instead of step 8.
+// configuration lists the folders, and kubectl applies the manifests of step 6.
 func TestThePageOfAWSLeadsToTheFirstDrill(t *testing.T) {
 	t.Parallel()
 	c := startCloud(t)
@@ -104,23 +104,19 @@ func TestThePageOfAWSLeadsToTheFirstDrill(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^    \$ (.*)$`).FindAllStringSubmatch(text, -1) {
 		commands = append(commands, m[1])
 	}
-	if len(commands) != 9 {
+	if len(commands) != 8 {
 		t.Fatalf("the page has %d commands: %q", len(commands), commands)
 	}
 	r := s.reader(t)
 
-	// 1. to 5. The secret, the role and the function exist.
+	// 1. to 4. The secret exists.
 	r.must(t, "gitlatch version")
 	out, status := r.run(t, commands[1]+" --cluster "+cluster+" --site "+site+" --repository https://github.com/"+github.Owner+"/"+site+" --credential "+s.secretName())
 	if status != 1 || strings.Contains(out, "Fix:") || !strings.Contains(out, "unknown (iam:GetRole") {
 		t.Fatalf("init --aws exits with status %d and prints\n%s", status, out)
 	}
-	r.must(t, commands[3])
-	if one := s.ticks(t); one.Commit != nil {
-		t.Errorf("a tick before the first files commits %+v", one.Commit)
-	}
 
-	// 6. and 7. Only the address of GitHub and the folders differ from the page.
+	// 5. Only the address of GitHub and the folders differ from the page.
 	config, err := os.ReadFile(filepath.Join(r.dir, "prod-eu.yaml"))
 	if err == nil {
 		enterprise := strings.Replace(string(config), "github: {", fmt.Sprintf("github: {apiURL: %q, ", s.github.APIURL()), 1) + "build: {paths: [clusters/prod-eu/before, checkpoints/prod-eu, apps]}\n"
@@ -129,26 +125,24 @@ func TestThePageOfAWSLeadsToTheFirstDrill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out := r.must(t, commands[5]); !strings.Contains(out, "commit "+s.origin.Tip("main")) {
+	if out := r.must(t, commands[3]); !strings.Contains(out, "commit "+s.origin.Tip("main")) {
 		t.Errorf("init prints\n%s", out)
 	}
-	if out := r.must(t, commands[6]); !strings.Contains(out, "mutatingadmissionpolicy.admissionregistration.k8s.io/gitlatch-replicas created") {
-		t.Errorf("the policy prints\n%s", out)
-	}
 
-	// 8. The policy is in git, and the object of each tool applies the checkpoint files of
-	// the site.
-	r.must(t, strings.Replace(commands[6], "| kubectl apply -f -", ">policy.yaml", 1))
-	s.origin.Push(t, "main", map[string]string{"clusters/prod-eu/before/policy.yaml": read(t, filepath.Join(r.dir, "policy.yaml"))}, "add the policy")
-	_, eighth, _ := strings.Cut(text, "\n### 8. ")
-	eighth, _, _ = strings.Cut(eighth, "\n### ")
+	// 6. and 7. The pull request adds the manifests, which a tool applies. The object of
+	// each tool applies the checkpoint files of the site.
+	r.must(t, commands[4])
+	s.origin.Push(t, "main", map[string]string{"clusters/prod-eu/before/gitlatch.yaml": read(t, filepath.Join(r.dir, "gitlatch-prod-eu.yaml"))}, "add the manifests")
+	r.must(t, "kubectl apply -f gitlatch-prod-eu.yaml")
+	_, sixth, _ := strings.Cut(text, "\n### 6. ")
+	sixth, _, _ = strings.Cut(sixth, "\n### ")
 	application := "infra/gitops/admission/example/argocd/prod-eu.yaml"
-	if path := "path: " + checkpoint.Directory(site); !strings.Contains(eighth, application) || !strings.Contains(eighth, path) || !strings.Contains(read(t, "../../"+application), path) {
-		t.Errorf("step 8 does not apply the folder with both tools:\n%s", eighth)
+	if path := "path: " + checkpoint.Directory(site); !strings.Contains(sixth, application) || !strings.Contains(sixth, path) || !strings.Contains(read(t, "../../"+application), path) {
+		t.Errorf("step 6 does not apply the folder with both tools:\n%s", sixth)
 	}
 
-	// 9. doctor, and the two ticks after it.
-	r.must(t, commands[7])
+	// 8. and 9. doctor, and the first two ticks of the function.
+	r.must(t, commands[5])
 	s.ticks(t)
 	s.ticks(t)
 	if log := s.origin.Log(t, "main"); !strings.HasPrefix(log[0], "latch("+site+"): "+site+"/web new -> 50") {
@@ -156,7 +150,7 @@ func TestThePageOfAWSLeadsToTheFirstDrill(t *testing.T) {
 	}
 
 	// 10.
-	out, status = r.run(t, commands[8])
+	out, status = r.run(t, commands[7])
 	if flat := strings.Join(strings.Fields(out), " "); status != 0 || !strings.Contains(flat, "a rebuild starts with 100 % of the needed pods") {
 		t.Errorf("the drill exits with status %d and prints\n%s", status, out)
 	}

@@ -326,5 +326,9 @@ func (p *preparation) next(open []string) {
 		p.page.Line("  gitlatch init --aws")
 		p.page.Say("      ", "after you resolved what is listed above: %s", strings.Join(open, ", "))
 	}
-	p.page.Line("  kubectl apply -k infra/rbac\n  sam build && sam deploy\n  gitlatch init --mode latch --config %s", p.configFile())
+	file := p.configFile()
+	p.page.Line("  gitlatch init --mode latch --config %s", file)
+	p.page.Line("  kubectl kustomize infra/rbac\n  gitlatch render admission --config %s", file)
+	p.page.Say("      ", "Commit both outputs to a folder that your GitOps tool applies")
+	p.page.Line("  gitlatch doctor --write --config %s\n  sam build && sam deploy", file)
 }

@@ -652,7 +652,7 @@ func withProblems(t *testing.T, binary string) {
 			"The authentication mode of the EKS cluster prod-eu-blue is CONFIG_MAP, which has no access entries.",
 			"Fix: aws eks update-cluster-config --region eu-west-1 --name prod-eu-blue --access-config authenticationMode=API_AND_CONFIG_MAP"}},
 		"no secret": {func() {}, []string{"--credential", "gitlatch/other"}, []string{
-			"The secret gitlatch/other does not exist in eu-west-1. It must contain a fine-grained access token.", "Fix: aws secretsmanager create-secret --region eu-west-1 --name gitlatch/other", "after you resolved what is listed above: 1 problem, 1 missing permission kubectl apply"}},
+			"The secret gitlatch/other does not exist in eu-west-1. It must contain a fine-grained access token.", "Fix: aws secretsmanager create-secret --region eu-west-1 --name gitlatch/other", "after you resolved what is listed above: 1 problem, 1 missing permission gitlatch init --mode latch"}},
 		"no answer about the network": {func() { h.cluster(t, "API", nil) }, nil, []string{"The network of the EKS cluster prod-eu-blue is unknown."}},
 		"no private subnet": {func() {
 			h.cluster(t, "API", map[string]any{"vpcId": "vpc-0a1b2c3d", "subnetIds": []string{}, "endpointPublicAccess": false})

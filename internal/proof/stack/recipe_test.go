@@ -15,6 +15,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
+// manifestsCommand prints the rights of the function and the rule, on the page of AWS.
+const manifestsCommand = "(kubectl kustomize infra/rbac && echo --- && gitlatch render admission -c prod-eu.yaml) >gitlatch-prod-eu.yaml"
+
 // A step is a command of a recipe, with a user's answers to its questions.
 type step struct {
 	command string
@@ -156,18 +159,23 @@ func TestWhatARecipeDeploysIsDeployedAgainAsItIs(t *testing.T) {
 	}
 }
 
-// The page of AWS has at most ten steps. init comes before the deployment, and the group of
-// the access entry has its rights before the first tick.
+// The page of AWS has at most ten steps, and each is one command or one approval. Before the
+// first tick, the group of the access entry has its rights, and the rules are in git.
 func TestThePageOfAWSHasTenStepsInOrder(t *testing.T) {
 	t.Parallel()
-	text := docs.Text("aws")
-	steps := regexp.MustCompile(`\n### \d+\. `).FindAllString(text, -1)
-	signs, approvals := strings.Count(text, "\n- **It worked if** "), strings.Count(text, "\n- **Approval**: ")
-	if len(steps) > 10 || signs != len(steps) || approvals != len(steps) {
-		t.Errorf("%d steps have %d approvals and %d signs", len(steps), approvals, signs)
+	steps := regexp.MustCompile(`\n### \d+\. `).Split(docs.Text("aws"), -1)[1:]
+	for i, text := range steps {
+		text, _, _ = strings.Cut(text, "\n### ")
+		commands, approvals := strings.Count(text, "\n    $ "), strings.Count(text, "\n- **Approval**: ")
+		if signs := strings.Count(text, "\n- **It worked if** "); commands+approvals != 1 || signs != 1 {
+			t.Errorf("step %d has %d commands, %d approvals and %d signs", i+1, commands, approvals, signs)
+		}
+	}
+	if len(steps) > 10 {
+		t.Errorf("the page has %d steps", len(steps))
 	}
 	last := -1
-	for _, command := range []string{"gitlatch init --aws", "kubectl apply -k infra/rbac", deployCommand} {
+	for _, command := range []string{"gitlatch init --aws", manifestsCommand, "gitlatch doctor --write -c prod-eu.yaml", deployCommand} {
 		at := slices.IndexFunc(recipe("aws"), func(s step) bool { return s.command == command })
 		if at <= last {
 			t.Errorf("%s is step %d, and the step before it is %d", command, at, last)
