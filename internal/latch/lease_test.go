@@ -41,3 +41,14 @@ func TestFencesSurviveARestore(t *testing.T) {
 		l = after
 	}
 }
+
+// A lease without an owner would belong to every caller without a name.
+func TestALeaseHasAnOwner(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for _, stored := range []latch.Lease{{Site: "prod"}, {Site: "prod", Owner: "a", Until: now.Add(-time.Minute), Fence: 41}} {
+		if l, err := stored.Next("", now, now.Add(time.Minute)); err == nil {
+			t.Errorf("no owner gets %+v after %+v", l, stored)
+		}
+	}
+}

@@ -162,6 +162,18 @@ func TestMassDropLastsUntilTheFleetRecovers(t *testing.T) {
 	}
 }
 
+// If a policy latches a workload again, its scales from before do not count.
+func TestAWorkloadWithoutAPolicyHasNoRecentScales(t *testing.T) {
+	t.Parallel()
+	w := watching()
+	w.look(fleetAt(0), scales(10, 100))
+	w.look(fleetAt(5), few(10, 4, policy.Unlatched, 100))
+	w.look(fleetAt(10), few(10, 4, 20, 100))
+	if w.head.Drop != nil {
+		t.Errorf("drop %+v", w.head.Drop)
+	}
+}
+
 // A workload with an unknown scale has not recovered. A workload that was removed, or
 // is no longer latched, does not count.
 func TestMassDropLastsWhileItIsUnknown(t *testing.T) {
