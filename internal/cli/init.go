@@ -209,10 +209,10 @@ func old(ctx context.Context, from *wiring.Opener) bool {
 // next returns the text about the commit, its files and the next steps. latches is true
 // if the site's policy writes levels, and old if the cluster has no admission policies.
 func (f *flags) next(id string, c config.Config, files map[string][]byte, namespaces []string, latches, old bool) string {
-	rule := "\n  gitlatch render admission%s | kubectl apply -f -\n      applies the policy that protects live replica counts (Kubernetes 1.36 or\n      later). Also commit the output, so that a rebuilt cluster has the policy.\n      For other rules, see \"gitlatch help protection\"\n"
+	rule := "\n  gitlatch render admission%s\n      prints the policy that protects live replica counts (Kubernetes 1.36 or\n      later). Commit the output to a folder that your GitOps tool applies before\n      the workloads. For other rules, see \"gitlatch help protection\"\n"
 	applied := "admission"
 	if old {
-		rule = "\n  gitlatch render flux --patch%[1]s\n  gitlatch render argocd --patch%[1]s\n      prints the fields that protect live replica counts. Add the fields to your\n      Flux Kustomization or your Argo CD Application\n  gitlatch render admission --kyverno%[1]s | kubectl apply -f -\n      applies a policy that protects live replica counts, if the cluster runs\n      Kyverno 1.19 or later. You then need no other rule. Also commit the\n      output, so that a rebuilt cluster has the policy\n"
+		rule = "\n  gitlatch render flux --patch%[1]s\n  gitlatch render argocd --patch%[1]s\n      prints the fields that protect live replica counts. Add the fields to your\n      Flux Kustomization or your Argo CD Application\n  gitlatch render admission --kyverno%[1]s\n      prints a policy that protects live replica counts, if the cluster runs\n      Kyverno 1.19 or later. You then need no other rule. Commit the output to a\n      folder that your GitOps tool applies before the workloads\n"
 		applied = "Kyverno"
 	}
 	var b strings.Builder
