@@ -88,6 +88,56 @@ func (l *live) outlives(t *testing.T) {
 	l.until(t, "a rebuild begins with the checkpoints", func(counts string) bool { return counts == "100 20" })
 }
 
+// A user has one Application for the namespaces and one for the workloads. The page of AWS
+// adds the sources to the second, and deletes the first without its finalizer. The live
+// cluster stays, also while a new site has no checkpoint files.
+func TestAnApplicationTakesTheSourcesOfThePage(t *testing.T) {
+	t.Parallel()
+	const list = "checkpoints/prod-eu/kustomization.yaml"
+	l := start(t, "admission", nil)
+	whole := string(l.files[list])
+	text, _, _ := strings.Cut(whole, "resources:")
+	tip := l.push(t, map[string]string{list: text + "resources: []\n"})
+	l.tool = argocd.Start(t, l.ControlPlane)
+	for _, a := range []struct{ name, folder string }{{"before", "before"}, {example.Name, "workloads"}} {
+		l.Apply(t, fmt.Sprintf(`apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: %s, namespace: argocd, finalizers: [resources-finalizer.argocd.argoproj.io]}
+spec:
+  project: default
+  destination: {server: https://kubernetes.default.svc}
+  source: {repoURL: %q, targetRevision: main, path: clusters/prod-eu/%s}
+  syncPolicy: {automated: {prune: true, selfHeal: true}}
+`, a.name, argocd.URL(l.origin), a.folder))
+		l.Applied(t, a.name, tip)
+	}
+	l.Kubectl(t, "", "patch", "-n", "shop", "hpa/web", "hpa/cart", "--type=merge",
+		"-p", `{"spec": {"behavior": {"scaleUp": {"selectPolicy": "Disabled"}, "scaleDown": {"selectPolicy": "Disabled"}}}}`)
+	l.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=60")
+	l.Kubectl(t, "", "scale", "-n", "shop", "statefulset/cart", "--replicas=7")
+	identities := func() string {
+		return l.Kubectl(t, "", "get", "ns/shop", "-o", "jsonpath={.metadata.uid}") +
+			l.Kubectl(t, "", "get", "-n", "shop", "deployment/web", "statefulset/cart", "-o", "jsonpath={.items[*].metadata.uid}") +
+			l.Kubectl(t, "", "get", "mutatingadmissionpolicy/gitlatch-replicas", "-o", "jsonpath={.metadata.uid}")
+	}
+	began := identities()
+
+	l.Kubectl(t, "", "patch", "-n", "argocd", "applications.argoproj.io/before", "--type=merge", "-p", `{"metadata": {"finalizers": null}}`)
+	l.Kubectl(t, "", "delete", "-n", "argocd", "applications.argoproj.io/before")
+	sources := strings.ReplaceAll(read(t, "admission/example/argocd/prod-eu.yaml"), example.Repository, argocd.URL(l.origin))
+	l.Kubectl(t, sources, "replace", "-f", "-")
+	l.Applied(t, example.Name, tip)
+	l.want(t, "the change of the sources", "60 7")
+
+	l.Applied(t, example.Name, l.push(t, map[string]string{list: whole}))
+	l.want(t, "the first checkpoint files", "60 7")
+	if after := identities(); after != began {
+		t.Errorf("an object was replaced: %s, and now %s", began, after)
+	}
+	l.Kubectl(t, "", "delete", "-n", "shop", "deployment/web", "statefulset/cart")
+	l.until(t, "a rebuild begins with the checkpoints", func(counts string) bool { return counts == "50 10" })
+}
+
 // onPage returns the commands of a program on the runbook, in their order.
 func onPage(t *testing.T, program string) (commands []string) {
 	t.Helper()
