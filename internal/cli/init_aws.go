@@ -188,13 +188,13 @@ func (p *preparation) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	rights := aws.Rights(ctx, facts, p.given)
+	p.rights(rights)
 	for _, problem := range facts.Problems {
 		p.page.Line("")
 		p.page.Say("", "%s", problem.Text)
 		p.page.Fix("  ", problem.Fix)
 	}
-	rights := aws.Rights(ctx, facts, p.given)
-	p.rights(rights)
 	var open []string
 	for _, group := range []struct {
 		n    int
