@@ -1,7 +1,6 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-comma := ,
 
 # All is built and tested without C, as what ships is: with it each test that reaches
 # kustomize, which can load plugins, is linked by gcc, in twice the time.
@@ -16,56 +15,89 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # Where our own Go is: .cache holds that of others.
 GO_FOLDERS := functions internal scripts testdata
 
+# The build tags of all tests: the parts of make test-all, and the tests of the night.
+comma := ,
+TAGS := cluster,gitops,aws,pages,long,early,keda,kyverno,argo,prometheus
+
+# The targets of everyday use have a summary. The page "Develop gitlatch" lists the others.
 .PHONY: help
-help: ## Say what there is to make
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: bin/gitlatch ## Play a simulated day against a scratch repository
 	@bin/gitlatch demo
 
-# Tests of a package wait for clusters as often as they work, so that one package more
-# than there are processors is tested at once, and the one that waits longest is begun
-# first.
-AT_ONCE = $$(($$(getconf _NPROCESSORS_ONLN) + 1))
-
+# Many short tests wait for git or for a lock, so more of them run at once than there are
+# processors.
 .PHONY: test
-test: ## Test everything, with a real control plane, Flux, Argo CD, Helm, Flagger and Karpenter's scheduler, which are built once (some minutes)
-	@scripts/need.sh all
-	@scripts/npm/install.sh >/dev/null
-	@scripts/chromium/fetch.sh >/dev/null
-	@scripts/python/venv.sh >/dev/null
+test: ## Run the tests that need only Go and git, in minutes
+	@scripts/need.sh test
+	@start=$$SECONDS; go test -json -parallel 8 -timeout 20m ./... | go run ./scripts/summary; \
+		echo "in $$((SECONDS - start)) s. $$(scripts/part.sh count) more test functions need a cluster, GitOps tools, emulators of AWS, a browser or more time: make test-all"
+
+.PHONY: test-all
+test-all: test test-cluster test-gitops test-aws test-pages test-long ## Run all tests; the first run builds Kubernetes, Flux, Argo CD and Helm
+
+# A part says first what the machine lacks, and builds or installs only its own programs.
+.PHONY: test-cluster
+test-cluster:
+	@scripts/need.sh cluster
+	@scripts/controlplane/build.sh >/dev/null
+	@scripts/karpenter/build.sh >/dev/null
+	@scripts/part.sh cluster
+
+.PHONY: test-gitops
+test-gitops:
+	@scripts/need.sh gitops
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/flux/build.sh >/dev/null
 	@scripts/argocd/build.sh >/dev/null
 	@scripts/helm/build.sh >/dev/null
 	@scripts/flagger/build.sh >/dev/null
-	@scripts/karpenter/build.sh >/dev/null
 	@scripts/charts/build.sh >/dev/null
-	go vet ./...
+	@scripts/part.sh gitops
+
+.PHONY: test-aws
+test-aws:
+	@scripts/need.sh aws
+	@scripts/npm/install.sh >/dev/null
+	@scripts/python/venv.sh >/dev/null
+	@scripts/controlplane/build.sh >/dev/null
+	@scripts/part.sh aws
+
+.PHONY: test-pages
+test-pages:
+	@scripts/need.sh pages
+	@scripts/npm/install.sh >/dev/null
+	@scripts/chromium/fetch.sh >/dev/null
+	@scripts/part.sh pages
+
+# The tests of make test with more random histories, the tests that take longer, the tools
+# in modules of their own, and a short run of each fuzz target.
+.PHONY: test-long
+test-long:
+	@scripts/need.sh long
+	@go vet -tags '$(TAGS)' ./...
+	go test ./internal/policy -histories 20000
+	go test ./internal/tick -run '^Test(RandomHistories|TenMishaps)' -histories 150
+	go test ./internal/proof/simulator -run '^TestRandomHistoriesBreakNoLaw$$' -ticks 10000
+	@scripts/part.sh long
 	go -C scripts/gitlabapi test ./...
 	go -C scripts/image test ./...
 	go -C scripts/release test ./...
 	go -C scripts/terraform test ./...
-	go test -json -p $(AT_ONCE) -timeout 60m ./internal/tick ./... | go run ./scripts/summary
 	@scripts/fuzz.sh 20s
 
-# Many short tests wait for git or for a lock, so more of them run at once than there are
-# processors. The tests that need more are skipped on purpose, also in CI.
-.PHONY: test-short
-test-short: ## Test what needs only Go and git, quickly
-	@scripts/need.sh short
-	go test -json -short -parallel 8 -timeout 5m ./... | CI= go run ./scripts/summary
-
 .PHONY: fuzz
-fuzz: ## Fuzz every target for a time each, a few at once (FUZZTIME=10m; what is found is kept as a test)
+fuzz:
 	@scripts/fuzz.sh $(or $(FUZZTIME),10m)
 
 # at-length runs one test, and prints what it says but for the words of go test.
-at-length = go test -v -count=1 -timeout 120m ./internal/$(1) | grep --line-buffered -vE '^(=== |--- PASS|PASS$$|ok )'
+at-length = go test -tags '$(TAGS)' -v -count=1 -timeout 120m ./internal/$(1) | grep --line-buffered -vE '^(=== |--- PASS|PASS$$|ok )'
 
 .PHONY: faults
-faults: ## Test the promises of gitlatch against faults for over an hour: random histories, seeded defects, rollouts, a month, a crowd (HISTORIES=1000000 TICKS=1000000 LIVES=70000 DAYS=30; FIRST=1: the first seed of the simulator, drawn and printed by default)
+faults:
 	@$(call at-length,policy -run '^Test(HistoriesAgree|FreezesLose|LevelsAreMonotone|AFlushDeclares)' -histories $(or $(HISTORIES),1000000))
 	@$(call at-length,proof/simulator -run '^TestRandomHistoriesBreakNoLaw$$' -ticks $(or $(TICKS),1000000) -first $(or $(FIRST),random))
 	@$(call at-length,proof/simulator -run '^TestSeededDefectsAreFound$$' -defects)
@@ -75,29 +107,29 @@ faults: ## Test the promises of gitlatch against faults for over an hour: random
 	@$(call at-length,proof/crowd -run '^TestManyProcessesShareABranch$$' -processes 32 -crossings 2000 -rivals 500)
 
 .PHONY: mutants
-mutants: ## Change policy, tick, ledger and latch at random, and print the share of the changes that tests catch, and the others (MUTANTS=300; SEED=1: draw the same again, or continue; AGAIN=1: test only those that survived again)
+mutants:
 	go run ./scripts/mutants -n $(or $(MUTANTS),300) -seed $(or $(SEED),0) $(if $(AGAIN),-again)
 
 .PHONY: record-argo
-record-argo: ## Take Rollouts through a real Argo Rollouts, and compare with what testdata/manifests recorded (UPDATE=1: record anew; the first build takes 10 minutes)
+record-argo:
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/argo/build.sh >/dev/null
-	go test -count=1 -timeout 30m -parallel 8 -run '^TestArgoRollouts$$' ./internal/kube -argo $(if $(UPDATE),-update)
+	go test -count=1 -timeout 30m -parallel 8 -tags argo -run '^TestArgoRollouts$$' ./internal/kube $(if $(UPDATE),-update)
 
 .PHONY: keda
-keda: ## Test ScaledObjects with a real KEDA, from the sample to the release of a brake (the first build takes 10 minutes)
+keda:
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/keda/build.sh >/dev/null
-	go test -count=1 -timeout 30m -run '^TestKEDA$$' ./internal/restore/cluster -keda
+	go test -count=1 -timeout 30m -tags keda -run '^TestKEDA$$' ./internal/restore/cluster
 
 .PHONY: prometheus
-prometheus: ## Test the metrics, the alerts and the queries of the dashboard with a real Prometheus and Pushgateway (the first build takes 10 minutes)
+prometheus:
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/prometheus/build.sh >/dev/null
-	go test -count=1 -timeout 30m -run '^TestPrometheusFiresWhenTicksStop$$' ./internal/proof/incluster -prometheus
+	go test -count=1 -timeout 30m -run '^TestPrometheusFiresWhenTicksStop$$' ./internal/proof/incluster -tags prometheus
 
 .PHONY: test-versions
-test-versions: ## Test on Kubernetes 1.34 to 1.37, and update the table of tested versions (ONLY=1.35: on this version; the first build takes an hour)
+test-versions:
 	@scripts/flux/build.sh >/dev/null
 	@scripts/argocd/build.sh >/dev/null
 	@scripts/helm/build.sh >/dev/null
@@ -107,45 +139,45 @@ test-versions: ## Test on Kubernetes 1.34 to 1.37, and update the table of teste
 	go test -v -count=1 -timeout 8h ./internal/proof/versions -run '^TestVersions$$' -versions -only '$(ONLY)'
 
 .PHONY: kyverno
-kyverno: ## Test the admission policy for clusters below Kubernetes 1.36 with a real Kyverno (the first build takes 20 minutes)
+kyverno:
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/kyverno/build.sh >/dev/null
-	go test -count=1 -timeout 30m -run 'Kyverno$$' ./internal/gitops/ways -kyverno
+	go test -count=1 -timeout 30m -tags kyverno -run 'Kyverno$$' ./internal/gitops/ways
 
 .PHONY: fit
-fit: ## Compare the answers whether a rebuild fits with Karpenter's scheduler and a real kube-scheduler, on 200 random fleets (FLEETS=160: with Karpenter, and a quarter as many without; SEED=1: the first seed, printed and drawn by default)
+fit:
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/karpenter/build.sh >/dev/null
 	@$(call at-length,proof/fit -run '^TestFit$$' -fleets $(or $(FLEETS),160) -seed $(or $(SEED),0))
 
 .PHONY: charts
-charts: ## Count the replica counts that Helm, Argo CD and Flux reset in charts of four shapes, in 20 upgrades each (UPGRADES=20; the first build takes 10 minutes)
+charts:
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/argocd/build.sh >/dev/null
 	@scripts/helm/build.sh >/dev/null
 	@$(call at-length,proof/charts -run '^TestCharts$$' -upgrades $(or $(UPGRADES),20))
 
 .PHONY: lint
-lint: ## Lint Go, and the scripts where shellcheck is installed (the first run builds the linter: 5 minutes)
+lint: ## Lint Go, and the scripts if shellcheck is installed
 	@test -z "$$(gofmt -l $(GO_FOLDERS))" || { echo "not formatted, run make fmt:"; gofmt -l $(GO_FOLDERS); exit 1; }
-	go run $(GOLANGCI_LINT) run
+	go run $(GOLANGCI_LINT) run --build-tags '$(TAGS)'
 	@if command -v shellcheck >/dev/null; then shellcheck $$(git ls-files '*.sh') .ci/run; else echo "shellcheck is not installed: scripts were not linted"; fi
 
 .PHONY: vulnerabilities
-vulnerabilities: ## Look for known holes in what the programs call, of Go and of the modules (asks vuln.go.dev)
+vulnerabilities:
 	go run $(GOVULNCHECK) ./...
 
 FUNCTIONS := LatchFunction RestoreFunction RegionSwitchFunction DrillFunction FleetDispatcher FleetWorker
 
 .PHONY: build
-build: bin/gitlatch functions ## Build the command, and the Lambdas for arm64, into bin/
+build: bin/gitlatch functions ## Build the command, and the Lambda functions for arm64, into bin
 
 .PHONY: functions
 functions:
 	@for f in $(FUNCTIONS); do mkdir -p bin/$$f && $(MAKE) --no-print-directory build-$$f ARTIFACTS_DIR=bin/$$f; done
 
 .PHONY: package
-package: functions ## Write what deploys on AWS without Go or SAM to bin/package: zips of the Lambdas, and templates that take them from a bucket
+package: functions
 	@rm -rf bin/package
 	@go run ./scripts/package -from bin -o bin/package -version $(VERSION) template.yaml infra/drill.yaml infra/restore.yaml infra/fleet/template.yaml
 
@@ -161,14 +193,14 @@ REVISION = $(shell git rev-parse HEAD)
 CREATED = $(shell git log -1 --format=%cI)
 
 .PHONY: image
-image: ## Write the container image for amd64 and arm64 to bin/image, an OCI layout, without Docker (PUSH=registry.example.com/gitlatch:v1: push it, too)
+image: ## Write the container image to bin/image, without Docker
 	@for arch in amd64 arm64; do GOOS=linux GOARCH=$$arch go build -trimpath -ldflags "-s -w" -o bin/image-$$arch/gitlatch ./functions/gitlatch; done
 	@rm -rf bin/image
 	@go -C scripts/image run . -o $(CURDIR)/bin/image $(if $(PUSH),-push $(PUSH)) -version $(VERSION) -revision $(REVISION) -created $(CREATED) \
 		amd64=$(CURDIR)/bin/image-amd64/gitlatch arm64=$(CURDIR)/bin/image-arm64/gitlatch
 
 .PHONY: sbom
-sbom: bin/cyclonedx-gomod ## Write an SBOM (CycloneDX) of each Lambda and of the programs in the image to bin/sbom, after make package image
+sbom: bin/cyclonedx-gomod
 	@mkdir -p bin/sbom
 	@for f in $(FUNCTIONS); do bin/cyclonedx-gomod bin -json -noserial -notimestamp -std -output bin/sbom/$$f.cdx.json bin/$$f/bootstrap; done
 	@for arch in amd64 arm64; do bin/cyclonedx-gomod bin -json -noserial -notimestamp -std -output bin/sbom/gitlatch-image_linux_$$arch.cdx.json bin/image-$$arch/gitlatch; done
@@ -183,14 +215,14 @@ collect = @rm -rf dist/release && mkdir dist/release && \
 	diff <(cut -c 67- SHA256SUMS | sort) <(ls | grep -vx SHA256SUMS | sort)
 
 .PHONY: snapshot
-snapshot: bin/cyclonedx-gomod ## Make all that a release contains in dist/release, sign it with a key for the test, and verify it (the first run builds goreleaser: some minutes)
+snapshot: bin/cyclonedx-gomod
 	$(GORELEASER) check
 	$(GORELEASER) release --snapshot --clean
 	$(collect)
 	@scripts/release/sign.sh dist/release/SHA256SUMS
 
 .PHONY: dist
-dist: bin/cyclonedx-gomod ## Make the files of a release of the tag that is checked out in dist/release, without a signature
+dist: bin/cyclonedx-gomod
 	$(GORELEASER) release --clean --skip=publish
 	$(collect)
 
@@ -222,62 +254,62 @@ build-FleetDispatcher:
 	$(bootstrap) ./functions/dispatch
 
 .PHONY: zip-size
-zip-size: ## Print how large the Lambda is once it is packed
+zip-size:
 	@mkdir -p bin/LatchFunction
 	@$(MAKE) --no-print-directory -s build-LatchFunction ARTIFACTS_DIR=bin/LatchFunction
 	@go run ./scripts/zipsize bin/LatchFunction/bootstrap
 
 .PHONY: bench
-bench: ## Measure every figure beside what people would use instead, into testdata/bench (ten minutes of a quiet machine; ONLY=git, sample, state, memory, noise, fit or cold: that part, and nothing is written)
+bench: ## Measure the figures of the handbook, in ten minutes
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/npm/install.sh >/dev/null
-	@go test ./internal/proof/bench -count=1 -timeout 60m -v -run '^TestFigures$$' -figures -only '$(ONLY)' | grep --line-buffered -vE '^(=== |PASS$$|ok )'
+	@go test -tags long ./internal/proof/bench -count=1 -timeout 60m -v -run '^TestFigures$$' -figures -only '$(ONLY)' | grep --line-buffered -vE '^(=== |PASS$$|ok )'
 
 .PHONY: bench-cold
-bench-cold: zip-size ## Measure a cold start of the Lambda: its size, package initialisation, spawn to first request
+bench-cold: zip-size
 	@go run ./scripts/bench-cold
 
 .PHONY: bench-rebuild
-bench-rebuild: ## Measure rebuilds from git, with checkpoints and without, at Kubernetes' own pace (PODS=40: at that size; half an hour or more for all; METHODS=absent,limit,admission: these alone, one after the other; PROFILES=folder: profile the API server; LATE=15m: let the traffic come later, with brakes and without)
+bench-rebuild:
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/flux/build.sh >/dev/null
 	@scripts/argocd/build.sh >/dev/null
-	@go -C internal/proof/rebuild test -count 1 -timeout 150m -run '^TestRebuild$$' -pods '$(or $(PODS),40$(comma)400$(comma)4000)' $(if $(METHODS),-methods '$(METHODS)') $(if $(PROFILES),-profiles '$(abspath $(PROFILES))') $(if $(LATE),-late $(LATE)) | grep --line-buffered -vE '^(PASS$$|ok )'
+	@go -C internal/proof/rebuild test -tags gitops -count 1 -timeout 150m -run '^TestRebuild$$' -pods '$(or $(PODS),40$(comma)400$(comma)4000)' $(if $(METHODS),-methods '$(METHODS)') $(if $(PROFILES),-profiles '$(abspath $(PROFILES))') $(if $(LATE),-late $(LATE)) | grep --line-buffered -vE '^(PASS$$|ok )'
 
 .PHONY: bench-inert
-bench-inert: ## Let live clusters take 200 commits of checkpoints under Flux and Argo CD, and count what they scale (COMMITS=20)
+bench-inert:
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/flux/build.sh >/dev/null
 	@scripts/argocd/build.sh >/dev/null
-	GITLATCH_INERT_COMMITS=$(or $(COMMITS),200) go test -count=1 -timeout 120m -v -run '^(TestNoCommitOfACheckpointScalesALiveCluster|TestArgoCDAppliesTheCheckpointOnCreationOnly|TestASyncWhileAutoscalersMove)$$' ./internal/gitops/ways
-	GITLATCH_TOOLS=all go test -count=1 -timeout 60m -v -run '^TestDoctorSaysWhatTheToolsDo$$' ./internal/doctor
+	GITLATCH_INERT_COMMITS=$(or $(COMMITS),200) go test -tags gitops -count=1 -timeout 120m -v -run '^(TestNoCommitOfACheckpointScalesALiveCluster|TestArgoCDAppliesTheCheckpointOnCreationOnly|TestASyncWhileAutoscalersMove)$$' ./internal/gitops/ways
+	GITLATCH_TOOLS=all go test -tags gitops -count=1 -timeout 60m -v -run '^TestDoctorSaysWhatTheToolsDo$$' ./internal/doctor
 
 .PHONY: bench-backtest
-bench-backtest: bin/gitlatch ## Measure a backtest of 50 workloads over 90 days, minute by minute: samples a second, and memory
+bench-backtest: bin/gitlatch
 	@go run ./scripts/bench-backtest
 
 .PHONY: bench-fleet
-bench-fleet: ## Let 1,000 simulated sites share one real repository, and compare ways to divide it among them (some ten minutes)
+bench-fleet:
 	@go test ./internal/proof/fleet -timeout 90m -run '^$$' -bench '^BenchmarkFleet$$' -benchtime 1x | grep --line-buffered -vE '^(PASS$$|ok |goos:|goarch:|pkg:|cpu:|Benchmark)'
 
 .PHONY: usage
-usage: ## Compute the quantities that AWS charges for a site a month (ARGS="-set period_minutes=1"; names are in scripts/usage/usage.yaml)
+usage:
 	@go run ./scripts/usage $(ARGS)
 
 .PHONY: prose
-prose: ## Measure the text that users read (ARGS='-list handbook': list the patterns of the house dialect)
+prose:
 	@go run ./scripts/prose $(ARGS)
 
 .PHONY: pictures
-pictures: ## Make the pictures of the README from the real page of a drill
+pictures:
 	@scripts/npm/install.sh >/dev/null
 	@scripts/chromium/fetch.sh >/dev/null
-	go test -count=1 ./internal/page -run '^TestInChromium$$/^pictures' -update
+	go test -tags pages -count=1 ./internal/page -run '^TestInChromium$$/^pictures' -update
 
 .PHONY: fmt
 fmt: ## Format the Go files
 	gofmt -w $(GO_FOLDERS)
 
 .PHONY: clean
-clean: ## Remove what was built; what the tests run on stays in .cache
+clean: ## Remove what was built, except the programs of the tests in .cache
 	rm -rf bin dist .aws-sam

@@ -1,10 +1,12 @@
 #!/bin/sh
-# Says all at once what this machine lacks for the tests, and how to get it.
+# Lists all at once what this machine lacks for a target of the Makefile, and how to get it.
 #
-#   scripts/need.sh short    Go and git
-#   scripts/need.sh all      and what the real control plane and Flux are built
-#                            with, what the stand-ins for AWS run on, what pages
-#                            are opened in, and what git verifies signatures by
+#   scripts/need.sh test       Go and git
+#   scripts/need.sh cluster    and programs and disk space to build a control plane
+#   scripts/need.sh gitops     the same for Flux, Argo CD, Helm and Flagger
+#   scripts/need.sh aws        the same, and node and Python for the emulators of AWS
+#   scripts/need.sh pages      node and Chromium
+#   scripts/need.sh long       ssh-keygen, which git verifies signatures by
 #
 # It is plain sh, since bash may be among what is missing.
 set -u
@@ -43,22 +45,55 @@ if ! [ -x "$(git --exec-path 2>/dev/null)/git-http-backend" ]; then
 	lack "git http-backend" "not found" "Alpine: apk add git-daemon; elsewhere it comes with git"
 fi
 
-if [ "${1:-all}" = all ]; then
-	need bash 4.0 "$(bash -c 'echo "$BASH_VERSION"' 2>/dev/null)" "the system's packages; macOS: brew install bash"
+need bash 4.0 "$(bash -c 'echo "$BASH_VERSION"' 2>/dev/null)" "the system's packages; macOS: brew install bash"
+
+# need_disk GIB PROGRAM: the disk space of the first run. PROGRAM is below .cache after it.
+need_disk() {
+	ls -d .cache/$2 >/dev/null 2>&1 && return
+	cache=$(go env GOCACHE 2>/dev/null)
+	mkdir -p "$cache" 2>/dev/null
+	free=$(df -Pk "$cache" 2>/dev/null | awk 'NR == 2 { print int($4 / 1048576) }')
+	[ "${free:-$1}" -ge "$1" ] && return
+	full=$(du -sk "$cache" "$(go env GOMODCACHE 2>/dev/null)" 2>/dev/null | awk '{ n += $1 } END { print int(n / 1048576) }')
+	[ "$((free + full))" -ge "$1" ] && return
+	lack "$1 GiB of disk" "$free GiB are free, and the caches of Go have $full GiB" "make room where $cache lies, or set GOCACHE"
+}
+
+need_node() {
+	need node 20 "$(node --version 2>/dev/null | sed 's/^v//')" "https://nodejs.org/"
+	need npm 8 "$(npm --version 2>/dev/null)" "it comes with node"
+}
+
+need_coreutils() {
 	for tool in sha256sum mktemp find; do
 		command -v "$tool" >/dev/null || lack "$tool" "not found" "GNU coreutils and findutils; macOS: brew install coreutils findutils"
 	done
-	# git itself needs 2.34 to verify by an SSH key.
-	need git 2.34 "$(git --version 2>/dev/null | sed 's/[^0-9]*//;s/ .*//')" "https://git-scm.com/downloads"
-	command -v ssh-keygen >/dev/null || lack ssh-keygen "not found" "Debian: apt install openssh-client; elsewhere it is OpenSSH's"
-	command -v script >/dev/null || lack script "not found" "Debian: apt install bsdutils; elsewhere it is in util-linux"
-	need node 20 "$(node --version 2>/dev/null | sed 's/^v//')" "https://nodejs.org/"
-	need npm 8 "$(npm --version 2>/dev/null)" "it comes with node"
+}
+
+case ${1:-test} in
+test) ;;
+cluster)
+	need_coreutils
+	need_disk 8 'controlplane/*/kube-apiserver'
+	;;
+gitops)
+	need_coreutils
+	need_disk 20 'argocd/*/argocd'
+	;;
+aws)
+	need_coreutils
+	need_disk 8 'controlplane/*/kube-apiserver'
+	need_node
 	need python3 3.11 "$(python3 -c 'import platform; print(platform.python_version())' 2>/dev/null)" "https://www.python.org/downloads/"
 	if command -v python3 >/dev/null && ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
 		lack "python3 venv" "not found" "Debian: apt install python3-venv"
 	fi
-	# Where there is none, scripts/chromium/fetch.sh unpacks the package of Debian.
+	command -v script >/dev/null || lack script "not found" "Debian: apt install bsdutils; elsewhere it is in util-linux"
+	;;
+pages)
+	need_coreutils
+	need_node
+	# Without a Chromium, scripts/chromium/fetch.sh unpacks the package of Debian.
 	if [ -n "${GITLATCH_CHROMIUM:-}" ]; then
 		command -v "$GITLATCH_CHROMIUM" >/dev/null || lack chromium "GITLATCH_CHROMIUM is $GITLATCH_CHROMIUM, which cannot be run" "set it to one that can"
 	elif ! { command -v chromium || command -v google-chrome || command -v google-chrome-stable || command -v chromium-browser; } >/dev/null; then
@@ -66,23 +101,19 @@ if [ "${1:-all}" = all ]; then
 			lack chromium "not found" "install it, or set GITLATCH_CHROMIUM"
 		fi
 	fi
-	# The first run fills the caches of Go: 15 GB of the build cache, 7 GB of modules. With
-	# the programs in .cache, it was measured at 24 GB. Full caches need less.
-	if ! ls -d .cache/controlplane/*/kube-apiserver .cache/flux/*/kustomize-controller >/dev/null 2>&1; then
-		cache=$(go env GOCACHE 2>/dev/null)
-		modules=$(go env GOMODCACHE 2>/dev/null)
-		mkdir -p "$cache" 2>/dev/null
-		free=$(df -Pk "$cache" 2>/dev/null | awk 'NR == 2 { print int($4 / 1048576) }')
-		if [ "${free:-20}" -lt 20 ]; then
-			full=$(du -sk "$cache" "$modules" 2>/dev/null | awk '{ n += $1 } END { print int(n / 1048576) }')
-			if [ "$((free + full))" -lt 20 ]; then
-				lack "20 GiB of disk" "$free GiB are free, and the caches of Go have $full GiB" "make room where $cache lies, or set GOCACHE"
-			fi
-		fi
-	fi
-fi
+	;;
+long)
+	# git verifies by an SSH key since 2.34.
+	need git 2.34 "$(git --version 2>/dev/null | sed 's/[^0-9]*//;s/ .*//')" "https://git-scm.com/downloads"
+	command -v ssh-keygen >/dev/null || lack ssh-keygen "not found" "Debian: apt install openssh-client; elsewhere it is OpenSSH's"
+	;;
+*)
+	echo "scripts/need.sh: what is $1? Use test, cluster, gitops, aws, pages or long" >&2
+	exit 2
+	;;
+esac
 
 if [ -n "$lacks" ]; then
-	printf 'this machine lacks:%s\n' "$lacks" >&2
+	printf 'for make %s, this machine lacks:%s\n' "$([ "${1:-test}" = test ] && echo test || echo "test-$1")" "$lacks" >&2
 	exit 1
 fi

@@ -1,10 +1,11 @@
+//go:build cluster || aws
+
 package main
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -258,13 +259,4 @@ func (d *deployment) latches(t *testing.T) {
 	if peak, ok := d.function.PeakRSS(); ok {
 		t.Logf("cold start %s, peak memory %.1f MiB", cold.Round(time.Millisecond), float64(peak)/(1<<20))
 	}
-}
-
-func read(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }

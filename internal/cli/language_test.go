@@ -171,9 +171,6 @@ func TestTheConfigurationIsFound(t *testing.T) {
 
 // The commands that the demo prints work on its result.
 func TestTheDemoPrintsCommandsThatWork(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plays a whole day")
-	}
 	t.Setenv("KUBECONFIG", newWorld(t).path("kubeconfig"))
 	dir := t.TempDir()
 	now := time.Date(2026, 9, 17, 0, 0, 0, 0, time.UTC)

@@ -158,9 +158,6 @@ func TestAllIsReadAtEightyColumnsWithoutColour(t *testing.T) {
 		seen[strings.Fields(s.args)[0]] = true
 		t.Run(s.args, func(t *testing.T) {
 			t.Parallel()
-			if s.args == "demo" && testing.Short() {
-				t.Skip("plays a whole day")
-			}
 			inWorld := func() *world {
 				w := &world{dir: t.TempDir(), now: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)}
 				if s.world != nil {

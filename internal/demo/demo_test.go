@@ -216,9 +216,6 @@ func TestRefusesADirectoryInUse(t *testing.T) {
 
 // The figures that the project must meet. WorstCoverage describes how they are counted.
 func TestTheShippedDayMeetsItsFigures(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the figures of the shipped day are not measured: go test ./internal/demo without -short does, in half a minute")
-	}
 	t.Parallel()
 	whole, err := traces.Day()
 	if err != nil {

@@ -1,9 +1,10 @@
+//go:build cluster || gitops
+
 package doctor_test
 
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,15 +25,6 @@ import (
 )
 
 const rights = "../../infra/rbac/doctor"
-
-func file(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
 
 func TestTheRoleIsWhatIsRead(t *testing.T) {
 	t.Parallel()

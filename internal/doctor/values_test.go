@@ -272,3 +272,12 @@ func BenchmarkAChartOf500Templates(b *testing.B) {
 		}
 	}
 }
+
+// shaped returns a chart with one workload and the lines of its spec.
+func shaped(kind, values, spec string) map[string]string {
+	return map[string]string{
+		"Chart.yaml":          "apiVersion: v2\nname: web\nversion: 1.0.0\n",
+		"values.yaml":         values,
+		"templates/main.yaml": "apiVersion: apps/v1\nkind: " + kind + "\nmetadata: {name: {{ .Release.Name }}}\nspec:\n  selector: {}\n" + spec,
+	}
+}

@@ -130,3 +130,12 @@ func TestAPolicyThatCannotFindAKindDoesNotRaiseIt(t *testing.T) {
 		})
 	}
 }
+
+func file(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

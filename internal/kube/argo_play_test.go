@@ -1,3 +1,5 @@
+//go:build argo
+
 package kube_test
 
 import (

@@ -1,8 +1,9 @@
+//go:build argo
+
 package kube_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -19,20 +20,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 )
 
-var withArgo = flag.Bool("argo", false, "take Rollouts through a real Argo Rollouts, and compare with what testdata/manifests recorded of it; with -update record it anew")
-
 // TestArgoRollouts brings a Rollout into each state of argoCases, samples it there with
 // the sampler's own rights, and compares the sample with the record, except for the
 // times. The build of Argo Rollouts takes almost as long as all other builds for tests,
-// so this needs -argo, as in make record-argo. Without it, the test only compares the
-// version in the record with the version of the build, and TestManifests reads the
-// record.
+// so make record-argo runs it, and TestManifests reads the record.
 func TestArgoRollouts(t *testing.T) {
 	t.Parallel()
-	if !*withArgo {
-		wantRecorded(t)
-		return
-	}
 	cp := controlplane.Start(t, controlplane.Options{})
 	cp.Nodes(t, 4)
 	cp.Kubectl(t, "", "apply", "-k", filepath.Dir(roleFile))
@@ -148,33 +141,4 @@ func documents(t *testing.T, all []map[string]any) string {
 		texts = append(texts, text)
 	}
 	return string(bytes.Join(texts, []byte("---\n")))
-}
-
-// argoVersion matches the version of Argo Rollouts in the go.mod of scripts/argo.
-var argoVersion = regexp.MustCompile(`(?m)^\s+github\.com/argoproj/argo-rollouts (v\S+)`)
-
-// wantRecorded fails the test if a case has no record of the version that scripts/argo
-// builds.
-func wantRecorded(t *testing.T) {
-	t.Helper()
-	module, err := os.ReadFile("../../scripts/argo/go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	version := argoVersion.FindSubmatch(module)
-	if version == nil {
-		t.Fatal("scripts/argo/go.mod requires no Argo Rollouts")
-	}
-	names := map[string]bool{}
-	for _, c := range argoCases {
-		recorded, err := txtar.ParseFile(c.path())
-		if err != nil {
-			t.Errorf("%v: make record-argo UPDATE=1 records it", err)
-			continue
-		}
-		if want := c.comment(string(version[1])); string(recorded.Comment) != want || names[c.name] {
-			t.Errorf("%s begins with %q, want %q, once: make record-argo UPDATE=1 records it", c.path(), recorded.Comment, want)
-		}
-		names[c.name] = true
-	}
 }

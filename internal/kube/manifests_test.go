@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -182,4 +183,39 @@ func imagesOf(t workload.Template) string {
 		all = append(all, container+" "+t.Images[container])
 	}
 	return strings.Join(all, ", ")
+}
+
+// The records of Argo Rollouts are of the version that make record-argo builds.
+func TestRecordsAreOfTheBuiltVersion(t *testing.T) {
+	t.Parallel()
+	module, err := os.ReadFile("../../scripts/argo/go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`(?m)^\s+github\.com/argoproj/argo-rollouts (v\S+)`).FindSubmatch(module)
+	if version == nil {
+		t.Fatal("scripts/argo/go.mod requires no Argo Rollouts")
+	}
+	files, err := filepath.Glob("../../testdata/manifests/rollout-*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := 0
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, of, found := strings.Cut(string(archive.Comment), "\nRecorded of Argo Rollouts ")
+		if !found {
+			continue
+		}
+		recorded++
+		if want := string(version[1]) + ".\n"; of != want {
+			t.Errorf("%s is of %q, want %q: make record-argo UPDATE=1 records it", file, of, want)
+		}
+	}
+	if recorded == 0 {
+		t.Error("no manifest is recorded of Argo Rollouts")
+	}
 }

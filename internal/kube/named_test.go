@@ -10,6 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"fmt"
+
+	"k8s.io/client-go/rest"
+
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -145,3 +149,23 @@ func TestATargetIsOfItsGroup(t *testing.T) {
 		t.Errorf("%s", show(s))
 	}
 }
+
+// lookedAt is the time of every sample in these tests.
+var lookedAt = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+
+// show returns a sample as text for a user.
+func show(s workload.Sample) string {
+	return fmt.Sprintf("scale %+v, rollout %+v, unknown %q, terminating %t", s.Scale, s.Rollout, s.Unknown, s.Terminating)
+}
+
+func sampler(t *testing.T, config *rest.Config) *kube.Sampler {
+	t.Helper()
+	s, err := kube.New(config, kube.Options{Site: "prod-eu", Clock: func() time.Time { return lookedAt }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// roleFile has the rights of a sampler.
+const roleFile = "../../infra/rbac/clusterrole.yaml"

@@ -1,3 +1,5 @@
+//go:build cluster || argo
+
 package kube_test
 
 import (

@@ -1,3 +1,5 @@
+//go:build cluster || argo
+
 package kube_test
 
 import (
@@ -10,27 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/client-go/rest"
-
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
-
-// roleFile has the rights of a sampler.
-const roleFile = "../../infra/rbac/clusterrole.yaml"
-
-// lookedAt is the time of every sample in these tests.
-var lookedAt = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
-
-func sampler(t *testing.T, config *rest.Config) *kube.Sampler {
-	t.Helper()
-	s, err := kube.New(config, kube.Options{Site: "prod-eu", Clock: func() time.Time { return lookedAt }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 // TestRealControlPlane samples workloads that real controllers manage. The subtests share
 // one control plane, and each has a separate namespace.
@@ -106,11 +91,6 @@ func sampleIn(f workload.Fleet, id string) (workload.Sample, error) {
 		return workload.Sample{}, fmt.Errorf("no sample of %s", id)
 	}
 	return f.Samples[i], nil
-}
-
-// show returns a sample as text for a user.
-func show(s workload.Sample) string {
-	return fmt.Sprintf("scale %+v, rollout %+v, unknown %q, terminating %t", s.Scale, s.Rollout, s.Unknown, s.Terminating)
 }
 
 // ready accepts a workload at rest with n ready pods.

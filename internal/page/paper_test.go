@@ -1,3 +1,5 @@
+//go:build pages
+
 package page_test
 
 import (

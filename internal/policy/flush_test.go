@@ -18,7 +18,7 @@ import (
 func TestAFlushDeclaresThePresentNeedOnce(t *testing.T) {
 	t.Parallel()
 	var raised, lowered, kept atomic.Int64
-	each(t, histories()/4, func(h *history) error {
+	each(t, *histories/4, func(h *history) error {
 		for range h.rand.IntN(20) {
 			stop, interval := h.next()
 			h.declare(h.decide(h.view, stop, interval))
@@ -52,7 +52,7 @@ func TestAFlushDeclaresThePresentNeedOnce(t *testing.T) {
 		return h.covered(stop)
 	})
 	t.Logf("%d raised, %d lowered, %d kept", raised.Load(), lowered.Load(), kept.Load())
-	if least := histories() / 400; raised.Load() < int64(least) || lowered.Load() < int64(least) || kept.Load() < int64(least) {
+	if least := *histories / 400; raised.Load() < int64(least) || lowered.Load() < int64(least) || kept.Load() < int64(least) {
 		t.Error("the histories hardly touch what they are to prove")
 	}
 }

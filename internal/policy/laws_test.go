@@ -12,15 +12,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
-var atLength = flag.Uint64("histories", 20_000, "random lives that each law is held against; 1000000 is the measure at length")
-
-// histories returns the number of random lives that each law is checked with.
-func histories() uint64 {
-	if testing.Short() {
-		return *atLength / 5
-	}
-	return *atLength
-}
+// histories is the number of random lives that each law is checked with.
+var histories = flag.Uint64("histories", 4_000, "random lives that each law is checked with; 1000000 is the measure at length")
 
 // seed makes the histories the same in every run, so that an index identifies a
 // failure.
@@ -61,7 +54,7 @@ func each(t *testing.T, n uint64, live func(h *history) error) {
 func TestHistoriesAgreeWithTheOracle(t *testing.T) {
 	t.Parallel()
 	var looks, raises, lowerings, freezes atomic.Int64
-	each(t, histories(), func(h *history) error {
+	each(t, *histories, func(h *history) error {
 		n := 10 + h.rand.IntN(40)
 		for range n {
 			stop, interval := h.next()
@@ -156,7 +149,7 @@ func declaresWhatIsSustained(h *history) error {
 // samples.
 func TestFreezesLoseNoTimer(t *testing.T) {
 	t.Parallel()
-	each(t, histories(), func(h *history) error {
+	each(t, *histories, func(h *history) error {
 		h.policy.Scale = policy.ModeLatch
 		plain, frozen := h.fork(), h.fork()
 		for look := range 10 + h.rand.IntN(40) {
@@ -213,7 +206,7 @@ func (h *history) noGap(period time.Duration) time.Duration {
 // that raised does not lower.
 func TestLevelsAreMonotoneAndQuietWithinTheMargin(t *testing.T) {
 	t.Parallel()
-	each(t, histories(), func(h *history) error {
+	each(t, *histories, func(h *history) error {
 		raised, lowered := int32(0), int32(0)
 		at := h.between(1, pick[int32](h.rand, 1, 40, 400, 4000))
 		for range 40 {

@@ -35,12 +35,7 @@ func (t turn) begins() bool {
 }
 
 // lives returns the number of random lives of rollouts that each law is checked with.
-func lives() uint64 {
-	if testing.Short() {
-		return 600
-	}
-	return 2000
-}
+func lives() uint64 { return max(600, *histories/10) }
 
 // live checks a law with random lives. Their samples are a minute apart, and some
 // cannot see the rollout. Most level changes are saved.

@@ -2,6 +2,7 @@ package tick_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -20,15 +21,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
+var histories = flag.Int("histories", 30, "random histories of a site that are played")
+
 // TestRandomHistories plays random events on a site, including deaths of ticks, and
 // then one calm tick. Afterwards, git and the latches agree, no intent remains, and
 // every commit by gitlatch changed only gitlatch's files.
 func TestRandomHistories(t *testing.T) {
-	histories := 150
-	if testing.Short() {
-		histories = 15
-	}
-	for seed := range histories {
+	for seed := range *histories {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(seed), 1))

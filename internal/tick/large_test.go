@@ -1,3 +1,5 @@
+//go:build aws
+
 package tick_test
 
 import (
@@ -49,9 +51,6 @@ func (w *world) scaled(to func(int32) int32) {
 func TestTheLargestSite(t *testing.T) {
 	t.Parallel()
 	tables := dynalite.Start(t)
-	if testing.Short() {
-		t.Skip("50,000 workloads take half a minute")
-	}
 	w := largest()
 	run := func(dropping bool) (message string) {
 		t.Helper()

@@ -26,12 +26,8 @@ var mishaps = []func(w *world, r *rand.Rand){
 // grace period, because no user acted. Nothing is saved before a push.
 func TestTenMishapsInARowAreNobodys(t *testing.T) {
 	t.Parallel()
-	histories := uint64(150)
-	if testing.Short() {
-		histories = 30
-	}
 	var pushes, before, crossings, saves int
-	for seed := range histories {
+	for seed := range uint64(*histories) {
 		r := rand.New(rand.NewPCG(seed, 15))
 		w := newWorld(map[string]string{"gitlatch.yaml": latching})
 		w.Host, w.Propose = seed%3 > 0, seed%3 > 1
@@ -74,7 +70,7 @@ func TestTenMishapsInARowAreNobodys(t *testing.T) {
 			w.Now = w.Now.Add(period)
 		}
 	}
-	if pushes < 4*int(histories) || crossings < int(histories)/2 || before > 0 {
+	if pushes < 4**histories || crossings < *histories/2 || before > 0 {
 		t.Errorf("before %d pushes the state was written %d times", pushes, before)
 	}
 	fmt.Printf("figure state_writes_per_crossing %.2f\n", float64(saves)/float64(crossings))

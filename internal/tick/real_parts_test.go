@@ -1,3 +1,5 @@
+//go:build cluster || aws || gitops
+
 package tick_test
 
 import (
@@ -321,11 +323,4 @@ func read(t *testing.T, path string) string {
 	text, err := os.ReadFile(path)
 	must(t, err)
 	return string(text)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -1,3 +1,5 @@
+//go:build cluster || aws || gitops
+
 package tick_test
 
 import (

@@ -1,3 +1,5 @@
+//go:build long
+
 package tick_test
 
 import (
@@ -19,9 +21,6 @@ import (
 // A week of 200 ordinary workloads raises no alert, once its workloads have existed for
 // a day. Some samples are partial.
 func TestAQuietWeekRaisesNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a week of 200 workloads takes some ten seconds")
-	}
 	t.Parallel()
 	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"})
 	lives := simulate.Week(traces.Seed, period)

@@ -4,23 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/smithy-go"
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
-	"github.com/gitlatch/gitlatch/internal/testenv/moto"
 )
 
 // whole is the start of a configuration, without its cluster, state and repository.
@@ -189,47 +184,5 @@ func TestASecretThatCannotBeUsedIsNamedAndNotTold(t *testing.T) {
 				t.Errorf("the error tells the secret: %v", err)
 			}
 		})
-	}
-}
-
-// GitHub's secret is read before the first request, from the address in AWS's own
-// variables.
-func TestGitHubIsLoggedInToWithASecret(t *testing.T) {
-	server := moto.Start(t)
-	isolated(t, moto.Region)
-	t.Setenv("AWS_ENDPOINT_URL", server.URL)
-	vault := secretsmanager.NewFromConfig(server.Config())
-	if _, err := vault.CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: aws.String("gitlatch/token"), SecretString: aws.String("github_pat_x")}); err != nil {
-		t.Fatal(err)
-	}
-	var shown []string
-	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, token, _ := r.BasicAuth()
-		shown = append(shown, token)
-		http.NotFound(w, r)
-	}))
-	defer host.Close()
-	document := "state: {memory: {}}\nrepository: {github: {repository: team/site, apiURL: " + host.URL + "/api/v3/, tokenSecret: gitlatch/token}}"
-	r, proposals, err := opener(t, document).Repository(t.Context())
-	if err != nil || proposals == nil || len(shown) > 0 {
-		t.Fatalf("proposals %v, requests %v, error %v", proposals, shown, err)
-	}
-	if _, _, err := r.Heads(t.Context()); err == nil || len(slices.Compact(shown)) != 1 || shown[0] != "github_pat_x" {
-		t.Errorf("requests with %q, error %v", shown, err)
-	}
-	r, _, err = opener(t, strings.Replace(document, "/token}", "/other}", 1)).Repository(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := r.Heads(t.Context()); err == nil || !strings.Contains(err.Error(), "repository.github.tokenSecret: secret gitlatch/other: create the secret") {
-		t.Errorf("error %v", err)
-	}
-	ca := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(ca, []byte("none"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := opener(t, strings.Replace(document, "repository: {", "repository: {caFile: "+ca+", ", 1)).Repository(t.Context()); err == nil ||
-		!strings.Contains(err.Error(), "repository.caFile: "+ca+" contains no PEM certificate") {
-		t.Errorf("error %v", err)
 	}
 }

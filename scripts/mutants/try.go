@@ -46,8 +46,8 @@ type run struct {
 	args   []string
 }
 
-// load lists the packages of the module, and orders their tests: first the short tests of the
-// folders in first, then the runs in extra, then all other short tests.
+// load lists the packages of the module, and orders their tests: first the tests of the
+// folders in first, then the runs in extra, then all other tests.
 func load(ctx context.Context, root string, first []string, extra []run) (*module, error) {
 	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {
@@ -74,14 +74,13 @@ func load(ctx context.Context, root string, first []string, extra []run) (*modul
 			}
 		}
 	}
-	short := func(folders []string) {
-		for _, folder := range folders {
-			m.runs = append(m.runs, run{folder, []string{"-test.short"}})
-		}
+	for _, folder := range first {
+		m.runs = append(m.runs, run{folder: folder})
 	}
-	short(first)
 	m.runs = append(m.runs, extra...)
-	short(others)
+	for _, folder := range others {
+		m.runs = append(m.runs, run{folder: folder})
+	}
 	return m, nil
 }
 

@@ -188,3 +188,5 @@ func TestTheHandbookShowsTheseQuantities(t *testing.T) {
 		t.Errorf("topic aws shows other quantities; put the first table of make usage between its marks:\n%s", want.String())
 	}
 }
+
+var requestsFile = filepath.Join("..", "..", "testdata", "usage", "requests.json")

@@ -1,12 +1,12 @@
+//go:build aws
+
 package main
 
 import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
@@ -22,8 +22,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "write what was measured to testdata/usage/requests.json")
-
-var requestsFile = filepath.Join("..", "..", "testdata", "usage", "requests.json")
 
 // TestRequestsAreAsMeasured runs real ticks against stand-ins of all services, and
 // compares their requests with the stored numbers.
@@ -217,18 +215,5 @@ func TestUnitsAreByTheWholeItem(t *testing.T) {
 		if asked := m.take(); asked.WriteUnits != float64(size.writes) || asked.ReadUnits != float64(size.reads) || asked.All("dynamodb") != 2 || asked.Latches != 0 {
 			t.Errorf("%d bytes: %+v, want %d units written and %d read", size.bytes, asked, size.writes, size.reads)
 		}
-	}
-}
-
-// add adds every part, and leaves its argument unchanged.
-func TestAskedAdds(t *testing.T) {
-	t.Parallel()
-	one := Asked{Calls: map[string]map[string]int{"sns": {"Publish": 2}}, ReadUnits: 1, WriteUnits: 2.5, LogBytes: 3, Latches: 4}
-	var sum Asked
-	sum.add(one)
-	sum.add(one)
-	want := Asked{Calls: map[string]map[string]int{"sns": {"Publish": 4}}, ReadUnits: 2, WriteUnits: 5, LogBytes: 6, Latches: 8}
-	if !maps.Equal(sum.Calls["sns"], want.Calls["sns"]) || sum.ReadUnits != want.ReadUnits || sum.WriteUnits != want.WriteUnits || sum.LogBytes != want.LogBytes || sum.Latches != want.Latches || one.Of("sns", "Publish") != 2 {
-		t.Errorf("%+v and %+v", sum, one)
 	}
 }

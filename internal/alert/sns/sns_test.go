@@ -19,7 +19,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/alert/sns"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/testenv/moto"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -181,29 +180,5 @@ func TestWhatIsRefusedForGood(t *testing.T) {
 		if !strings.Contains(fmt.Sprint(err), test.words) || !strings.Contains(fmt.Sprint(err), arn) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.words)
 		}
-	}
-}
-
-// A stand-in for SNS accepts the alert about a broken checkpoint file, and refuses a
-// message that is too long, like SNS.
-func TestAStandInForSNSTakesAndRefuses(t *testing.T) {
-	t.Parallel()
-	client := awssns.NewFromConfig(moto.Start(t).Config())
-	made, err := client.CreateTopic(t.Context(), &awssns.CreateTopicInput{Name: aws.String("gitlatch")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	of, a := sns.Topic{ARN: *made.TopicArn, Client: client}, broken(t)
-	if err := send(t, of, a); err != nil {
-		t.Error(err)
-	}
-	a.Text = strings.Repeat("too long ", 20_000)
-	var refused *alert.RefusedError
-	if err := send(t, of, a); !errors.As(err, &refused) {
-		t.Errorf("a text of %d bytes: %v", len(a.Text), err)
-	}
-	of.ARN += "-of-another"
-	if err := send(t, of, broken(t)); err == nil || errors.As(err, &refused) {
-		t.Errorf("a topic that is not there: %v", err)
 	}
 }

@@ -1,3 +1,5 @@
+//go:build cluster
+
 package open_test
 
 import (

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"fmt"
+
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -100,3 +102,35 @@ func TestASentenceIsHonest(t *testing.T) {
 		}
 	}
 }
+
+// manifest returns a Deployment. With replicas, it has the labels of a chart and is the
+// live workload.
+func manifest(name, count string) string {
+	labels := "{app: " + name + "}"
+	if name == "cart" && count != "" {
+		labels = "{app: cart, helm.toolkit.fluxcd.io/name: cart, helm.toolkit.fluxcd.io/namespace: shop}"
+	}
+	return fmt.Sprintf(`apiVersion: apps/v1
+kind: Deployment
+metadata: {name: %[1]s, namespace: shop, labels: %[2]s}
+spec: {%[3]sselector: {matchLabels: {app: %[1]s}}, template: {metadata: {labels: {app: %[1]s}}, spec: {terminationGracePeriodSeconds: 0, containers: [{name: main, image: "app:1"}]}}}
+`, name, labels, count)
+}
+
+const (
+	rights   = "../../../infra/rbac/doctor/"
+	latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"
+	// The folder that the cluster's Kustomization names builds a base, and below it
+	// one whose names get a prefix.
+	overlay = "resources: [../../apps/shop, ../../apps/eu]\ncomponents: [../../checkpoints/prod/shop]\n"
+	applied = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: shop, namespace: flux-system}
+spec: {path: ./clusters/prod, ignore: [{paths: [/spec/replicas], target: {kind: Deployment}}]}
+`
+	chart = `apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: cart, namespace: shop}
+spec: {values: {replicaCount: 5, autoscaling: {enabled: true}}}
+`
+)

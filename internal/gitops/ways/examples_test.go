@@ -236,3 +236,9 @@ func TestTheFirstListBuilds(t *testing.T) {
 		t.Errorf("built %q, %v", built.Records, err)
 	}
 }
+
+// kyvernos returns the place with the policy of Kyverno.
+func kyvernos(place ways.Place) ways.Place {
+	place.Kyverno = true
+	return place
+}

@@ -1,8 +1,9 @@
+//go:build kyverno
+
 package ways_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,15 +21,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// The build of Kyverno takes 10 minutes, so its tests need -kyverno, as in make kyverno.
-var withKyverno = flag.Bool("kyverno", false, "run the tests of a real Kyverno")
-
-// kyvernos returns the place with the policy of Kyverno.
-func kyvernos(place ways.Place) ways.Place {
-	place.Kyverno = true
-	return place
-}
-
 // installed returns a control plane with a Kyverno that is not started.
 func installed(t *testing.T) (*controlplane.ControlPlane, *kyverno.Kyverno) {
 	t.Helper()
@@ -39,9 +31,6 @@ func installed(t *testing.T) (*controlplane.ControlPlane, *kyverno.Kyverno) {
 // The policy of Kyverno passes the tests of the admission policy.
 func TestKyverno(t *testing.T) {
 	t.Parallel()
-	if !*withKyverno {
-		return
-	}
 	cp, k := installed(t)
 	kinds := []workload.Kind{workload.ArgoRollout, "crew", "squad"}
 	for _, kind := range append(kinds, "pool") {
@@ -141,9 +130,6 @@ func leavesSystems(t *testing.T, cp *controlplane.ControlPlane) {
 // Fail are refused. A started Kyverno raises new workloads again, and no old ones.
 func TestARestartOfKyverno(t *testing.T) {
 	t.Parallel()
-	if !*withKyverno {
-		return
-	}
 	cp, k := installed(t)
 	stop := k.Start(t)
 	policy := string(ways.Admission(kyvernos(example)))

@@ -1,3 +1,5 @@
+//go:build gitops || kyverno
+
 package ways_test
 
 import (

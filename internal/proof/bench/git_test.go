@@ -1,3 +1,5 @@
+//go:build long
+
 package bench
 
 import (
@@ -242,9 +244,6 @@ func program(t *testing.T, name string) string {
 // All compared programs do the same work: afterwards the branch has the new content,
 // and the user's commit below it.
 func TestBaselinesPushToo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("go-git is built: run without -short")
-	}
 	t.Parallel()
 	s := gitserver.Start(t)
 	by := programs{ours: program(t, "bench-crossing"), gogit: program(t, "bench-gogit")}

@@ -1,3 +1,5 @@
+//go:build long
+
 package days
 
 import (
@@ -22,12 +24,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
-const (
-	period    = 5 * time.Minute
-	dayLooks  = int(24 * time.Hour / period)
-	workloads = 1000
-)
-
 var length = flag.Float64("days", 0.35, "how many days pass; 30 is the whole test, which takes some fifteen minutes")
 
 var start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -37,9 +33,6 @@ const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n
 // In a month the process does not grow, and no day has more commits than its budget. The
 // test checks the growth only if days follow the fifth.
 func TestAMonthOfAThousandWorkloads(t *testing.T) {
-	if testing.Short() {
-		t.Skip("some hours of a thousand workloads take some ten seconds")
-	}
 	t.Parallel()
 	look := 0
 	clock := func() time.Time { return start.Add(time.Duration(look) * period) }

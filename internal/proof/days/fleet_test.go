@@ -65,3 +65,9 @@ func (m member) sample(look int) workload.Sample {
 	}
 	return s
 }
+
+const (
+	period    = 5 * time.Minute
+	dayLooks  = int(24 * time.Hour / period)
+	workloads = 1000
+)

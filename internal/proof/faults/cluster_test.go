@@ -1,3 +1,5 @@
+//go:build cluster || aws
+
 package faults
 
 import (

@@ -1,8 +1,9 @@
+//go:build early
+
 package handbook
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,8 +16,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/flux"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
-
-var early = flag.Bool("early", false, "run the quick start on the Kubernetes of GITLATCH_CONTROLPLANE, which must be older than 1.36")
 
 // applied is a Flux Kustomization without a rule.
 const applied = `apiVersion: source.toolkit.fluxcd.io/v1
@@ -41,14 +40,10 @@ func admits(text string) bool {
 // Before Kubernetes 1.36, init, render and doctor lead to the rule of Flux and name no
 // admission policy apart from Kyverno's. With the rule of Flux, doctor finds no
 // problem, a tick commits a level, and a rebuild starts at this level. The control planes of
-// earlier versions are built on demand, so this needs -early, as in make test-versions.
-// Without it, the test only checks that the page has the commands.
+// earlier versions are built on demand, so make test-versions runs this test.
 func TestTheQuickStartBeforeAdmissionPolicies(t *testing.T) {
 	t.Parallel()
 	addRule := commandsUnder(t, docs.Text("quickstart"), "### Before Kubernetes 1.36")
-	if !*early {
-		return
-	}
 	home := t.TempDir()
 	origin := gitserver.NewOrigin(t, filepath.Join(home, "origin.git"), map[string]string{
 		"apps/shop/kustomization.yaml": "resources: [web.yaml]\n",

@@ -52,7 +52,7 @@ func TestTheREADMENamesTheCommandsOfADeveloper(t *testing.T) {
 	for _, call := range makes.FindAllStringSubmatch(section, -1) {
 		named = append(named, call[1])
 	}
-	for _, target := range []string{"test", "test-short", "lint", "help"} {
+	for _, target := range []string{"test", "test-all", "lint", "help"} {
 		if !slices.Contains(named, target) {
 			t.Errorf("its section Development does not name make %s: %q", target, named)
 		}

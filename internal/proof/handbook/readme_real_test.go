@@ -1,3 +1,5 @@
+//go:build cluster || gitops || early
+
 package handbook
 
 import (

@@ -1,3 +1,5 @@
+//go:build cluster || prometheus
+
 package incluster
 
 import (

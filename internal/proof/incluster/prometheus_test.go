@@ -1,17 +1,17 @@
+//go:build prometheus
+
 package incluster
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -25,39 +25,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
-// found returns the group of a pattern in a file.
-func found(t *testing.T, path, pattern string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	groups := regexp.MustCompile(pattern).FindStringSubmatch(string(text))
-	if groups == nil {
-		t.Fatalf("%s does not match %s", path, pattern)
-	}
-	return groups[1]
-}
-
-var withPrometheus = flag.Bool("prometheus", false, "run the test of a real Prometheus")
-
 // observedDeadline bounds a scrape and an evaluation of the rules, which take six seconds
 // of an idle machine.
 const observedDeadline = 3 * time.Minute
 
-// The build of Prometheus takes 10 minutes, so this test needs -prometheus, as in make
-// prometheus. The Prometheus, the Pushgateway, the rule and the CronJobs' status are real.
-// kube-state-metrics is not: kubeState has its place. Without the flag, the test only
-// compares the version of the build with the image in infra/cluster/prometheus.
+// The build of Prometheus takes 10 minutes, so make prometheus runs this test at night. The Prometheus, the Pushgateway, the rule and the CronJobs' status are real.
+// kube-state-metrics is not: kubeState has its place.
 func TestPrometheusFiresWhenTicksStop(t *testing.T) {
 	t.Parallel()
-	built := found(t, "../../../scripts/prometheus/pushgateway/go.mod", `github\.com/prometheus/pushgateway (v\S+)`)
-	if image := found(t, "../../../infra/cluster/prometheus/pushgateway.yaml", `image: quay\.io/prometheus/pushgateway:(v\S+)`); image != built {
-		t.Errorf("the image of the Pushgateway has version %s, and the test builds %s", image, built)
-	}
-	if !*withPrometheus {
-		return
-	}
 	bin := program.Folder(t, "a real Prometheus", filepath.Join("scripts", "prometheus", "build.sh"))
 	cp := controlplane.Start(t, controlplane.Options{})
 	cp.Nodes(t, 1)

@@ -1,3 +1,5 @@
+//go:build gitops
+
 package rebuild
 
 import (

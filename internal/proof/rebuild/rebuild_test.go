@@ -1,3 +1,5 @@
+//go:build gitops
+
 package rebuild
 
 import (
@@ -27,9 +29,6 @@ const (
 // method with them. Without -pods it runs the quick form. With -methods, each rebuild has
 // the machine to itself.
 func TestRebuild(t *testing.T) {
-	if testing.Short() {
-		t.Skip("no cluster is rebuilt: go test ./internal/proof/rebuild without -short does, in a minute")
-	}
 	t.Parallel()
 	lowest := math.Inf(1) // of all measured sizes
 	for _, f := range forms(t) {

@@ -1,3 +1,5 @@
+//go:build long
+
 package simulator
 
 import (
@@ -28,9 +30,6 @@ const root = "../../.."
 // is a replacement in a folder of the product: the text, which occurs once, and the new
 // text. A defect that no longer applies fails, and must be rewritten.
 func TestSeededDefectsAreFound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("each defect is a build of its own: run without -short")
-	}
 	all, err := filepath.Glob("testdata/defects/*.txtar")
 	if err != nil || len(all) == 0 {
 		t.Fatalf("no defects: %v", err)

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	ticks   = flag.Int("ticks", 10000, "how many ticks to play")
+	ticks   = flag.Int("ticks", 2000, "how many ticks to play")
 	stop    = flag.Int("stop", 1, "how many broken histories end the run")
 	found   = flag.String("found", "", "the folder to write scenarios to, one for each way in which a law is broken")
 	shrinks = flag.Bool("shrink", true, "leave out the lines that a history does not need to break a law")
@@ -44,9 +44,6 @@ type run struct {
 // Random histories break no law.
 func TestRandomHistoriesBreakNoLaw(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		*ticks = min(*ticks, 2000)
-	}
 	chosen := strings.Split(*only, ";")
 	events = slices.DeleteFunc(events, func(e event) bool {
 		return *only != "" && !slices.Contains(chosen, e.name)

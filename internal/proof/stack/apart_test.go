@@ -282,3 +282,43 @@ func TestOnlyAStepThatRestoresHasNamespaces(t *testing.T) {
 		}
 	}
 }
+
+// withCode are the templates with functions.
+var withCode = []string{source, drillSource, restoreSource, fleetSource}
+
+// packaged creates the templates of make package with placeholder functions, and returns
+// the folder.
+func packaged(t *testing.T) string {
+	t.Helper()
+	from, to := t.TempDir(), t.TempDir()
+	for _, file := range withCode {
+		for id := range functions(read(t, file).section("Resources")) {
+			write(t, filepath.Join(from, id, "bootstrap"), id)
+		}
+	}
+	pack := command(t, "go", append([]string{"run", "./scripts/package", "-from", from, "-o", to, "-version", "v1.2.3"}, withCode...)...)
+	pack.Dir = root
+	output(t, pack)
+	return to
+}
+
+// documents yields the policies of a role.
+func documents(role any) func(yield func(any) bool) {
+	return func(yield func(any) bool) {
+		for _, policy := range list(at(role, "Properties", "Policies")) {
+			if !yield(at(policy, "PolicyDocument")) {
+				return
+			}
+		}
+	}
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

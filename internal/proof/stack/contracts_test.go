@@ -54,7 +54,6 @@ var contracts = []contract{
 	{"parameters", parametersAreUsedAndHoldOneValue},
 	{"access of the spoke", alone(spokeSource, spokesEntryNamesTheGroupWithRights)},
 	{"endpoints", alone(endpointsSource, endpointsAreOfWhatATickCalls)},
-	{"passages", alone(endpointsSource, passagesOpen)},
 	{"environment of the fleet", alone(fleetSource, fleetsEnvironmentIsRead)},
 	{"configuration of the fleet", alone(fleetSource, fleetIsConfigured)},
 	{"alarms of the fleet", alone(fleetSource, fleetsAlarmsAreOnWhatIsEmitted)},

@@ -1,28 +1,11 @@
+//go:build aws
+
 package stack
 
 import (
 	"path/filepath"
 	"testing"
 )
-
-// withCode are the templates with functions.
-var withCode = []string{source, drillSource, restoreSource, fleetSource}
-
-// packaged creates the templates of make package with placeholder functions, and returns
-// the folder.
-func packaged(t *testing.T) string {
-	t.Helper()
-	from, to := t.TempDir(), t.TempDir()
-	for _, file := range withCode {
-		for id := range functions(read(t, file).section("Resources")) {
-			write(t, filepath.Join(from, id, "bootstrap"), id)
-		}
-	}
-	pack := command(t, "go", append([]string{"run", "./scripts/package", "-from", from, "-o", to, "-version", "v1.2.3"}, withCode...)...)
-	pack.Dir = root
-	output(t, pack)
-	return to
-}
 
 // A user without Go deploys these templates: the code comes from a bucket, and nothing
 // else differs.

@@ -1,3 +1,5 @@
+//go:build aws
+
 package stack
 
 import (
@@ -205,9 +207,6 @@ func needed(network setup.Network) []setup.Right {
 	facts := setup.Facts{Account: motoAccount, Partition: "aws", Region: region, Host: setup.Host{GitHub: "example/fleet"}, Network: network}
 	return setup.Rights(facts, setup.Answers{Cluster: "prod-eu-blue", Credential: "gitlatch/github", AlertEmail: "platform@example.com"})
 }
-
-// deployCommand is the deployment on the page of AWS.
-const deployCommand = "sam build && sam deploy"
 
 // deploysWithoutAQuestion builds and deploys the stack, and returns all its deployments.
 func (h *home) deploysWithoutAQuestion(t *testing.T, at *cloud) []deployment {

@@ -1,7 +1,6 @@
 package stack
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
@@ -251,81 +250,6 @@ var requests = []request{
 	{"alarm for another account", deny, "github", "", "cloudwatch.amazonaws.com", "sns:Publish", "AlertTopic", "AlertTopicPolicy.PolicyDocument", from(otherAccount)},
 	{"alert in clear text", deny, "github", "LatchRole", "", "sns:Publish", "AlertTopic", "AlertTopicPolicy.PolicyDocument", map[string]string{"aws:SecureTransport": "false"}},
 	{"keep a failed tick in clear text", deny, "github", "LatchRole", "", "sqs:SendMessage", "FailedTicks", "TicksOverTlsOnly.PolicyDocument", map[string]string{"aws:SecureTransport": "false"}},
-}
-
-func TestIAMDecidesAsTheTableSays(t *testing.T) {
-	t.Parallel()
-	for _, f := range decide(t, source, repository(t), slices.Concat(requests, fleetRequests)) {
-		t.Error(f)
-	}
-}
-
-// decide queries a simulator of IAM, and returns the differences from the table.
-func decide(t *testing.T, file string, of templates, requests []request) (found []finding) {
-	t.Helper()
-	deployments := map[string]estate{theSpoke: {deploy(t, of[spokeSource], "gitlatch-spoke-edge", spoke)}}
-	for _, s := range samples {
-		deployments[s.name] = deployed(t, of, s)
-	}
-	for _, s := range fleets {
-		deployments[s.name] = estate{fleet(t, of[fleetSource], s)}
-	}
-	var asked []map[string]any
-	for _, r := range requests {
-		asked = append(asked, r.simulated(deployments[r.of], deployments[r.of].resources()))
-	}
-	type answer struct{ Name, Decision, Error string }
-	answers := decode[answer](t, node(t, "simulate.js", asked))
-	if len(answers) != len(requests) {
-		t.Fatalf("%d requests, %d answers", len(requests), len(answers))
-	}
-	for i, a := range answers {
-		if (a.Decision == "Allowed") != requests[i].allowed || a.Error != "" {
-			want := map[bool]string{allow: "be allowed", deny: "be denied"}[requests[i].allowed]
-			found = append(found, finding{file, "iam", requests[i].name, requests[i].of, fmt.Sprintf("must %s, and is %s%s", want, a.Decision, a.Error)})
-		}
-	}
-	return found
-}
-
-// simulated returns the request in the form of the simulator.
-func (r request) simulated(d estate, resources map[string]any) map[string]any {
-	asked := map[string]any{"name": r.name, "action": r.action, "account": account, "context": r.context, "principal": r.as, "resource": r.resource}
-	if _, made := d.has(r.resource); made {
-		asked["resource"] = d.arn(r.resource)
-		if at(resources[r.resource], "Type") == "AWS::Logs::LogGroup" {
-			asked["resource"] = d.arn(r.resource)[:len(d.arn(r.resource))-1] + "log-stream:s"
-		}
-	}
-	if r.role != "" {
-		asked["principal"] = d.arn(r.role)
-		asked["policies"] = slices.Collect(documents(resources[r.role]))
-	}
-	if r.policy == accountDecides {
-		root := map[string]string{"AWS": "arn:aws:iam::" + account + ":root"}
-		asked["resourcePolicy"] = map[string]any{"Version": "2012-10-17", "Statement": []any{
-			map[string]any{"Effect": "Allow", "Principal": root, "Action": "kms:*", "Resource": "*"},
-		}}
-	}
-	for id := range resources {
-		for _, property := range []string{"AssumeRolePolicyDocument", "KeyPolicy", "PolicyDocument"} {
-			if r.policy == id+"."+property {
-				asked["resourcePolicy"] = at(resources[id], "Properties", property)
-			}
-		}
-	}
-	return asked
-}
-
-// documents yields the policies of a role.
-func documents(role any) func(yield func(any) bool) {
-	return func(yield func(any) bool) {
-		for _, policy := range list(at(role, "Properties", "Policies")) {
-			if !yield(at(policy, "PolicyDocument")) {
-				return
-			}
-		}
-	}
 }
 
 func TestRequestsHaveNamesOfTheirOwn(t *testing.T) {

@@ -1,37 +1,18 @@
+//go:build aws
+
 package stack
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
-
-// A finding is a problem that a validator finds in a template.
-type finding struct {
-	File string // the name of the file for the validator
-	By   string // the validator
-	Rule string // the validator's name for it
-	At   string
-	Text string
-}
-
-func (f finding) String() string {
-	return fmt.Sprintf("%s %s: %s %s: %s", f.By, f.Rule, f.File, f.At, f.Text)
-}
 
 // validators check files. The parameters of a deployment, if a file has some, decide
 // the conditions that the file leaves open.
@@ -56,6 +37,29 @@ func TestTemplatesAreCleanByEveryValidator(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestDefectsAreCaughtByValidators(t *testing.T) {
+	t.Parallel()
+	for name, find := range finders {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			catch(t, name, find)
+		})
+	}
+}
+
+// finders find the defects of one kind, by validator.
+var finders = map[string]func(t *testing.T, of []defect, files []string) []finding{
+	"cfn-lint":             lintFor,
+	"cfn-lint, translated": lintFor,
+	"sam-translator":       lintFor,
+	"cloudformation-validate": func(t *testing.T, _ []defect, files []string) []finding {
+		return validate(t, files, nothingLeftOut(t))
+	},
+	"cfn-guard": func(t *testing.T, _ []defect, files []string) []finding { return guard(t, files, nil) },
+	"iam":       wrongDecisions,
+	"endpoints": closedPassages,
 }
 
 // nothingLeftOut returns parameters for all templates of a site, from the sample that
@@ -166,63 +170,7 @@ func node(t *testing.T, script string, input any) []byte {
 	return output(t, cmd)
 }
 
-// command is a program that ends with the test, or shortly before the deadline of all tests:
-// on a busy machine, a build may take long.
-func command(t *testing.T, name string, args ...string) *exec.Cmd {
+func lintFor(t *testing.T, of []defect, files []string) []finding {
 	t.Helper()
-	ctx := t.Context()
-	deadline, limited := t.Deadline()
-	if limited {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-30*time.Second))
-		t.Cleanup(cancel)
-	}
-	return exec.CommandContext(ctx, name, args...)
-}
-
-// output runs a program to its end. Exit statuses other than 0 and those in good
-// fail the test.
-func output(t *testing.T, cmd *exec.Cmd, good ...int) []byte {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	if exit := (*exec.ExitError)(nil); err != nil && !(errors.As(err, &exit) && slices.Contains(good, exit.ExitCode())) {
-		t.Fatalf("%s: %v\n%s%s", strings.Join(cmd.Args, " "), err, stdout.Bytes(), stderr.Bytes())
-	}
-	return stdout.Bytes()
-}
-
-// decode reads one JSON value after another.
-func decode[T any](t *testing.T, out []byte) (all []T) {
-	t.Helper()
-	decoder := json.NewDecoder(bytes.NewReader(out))
-	for {
-		var v T
-		switch err := decoder.Decode(&v); {
-		case errors.Is(err, io.EOF):
-			return all
-		case err != nil:
-			t.Fatalf("read what a validator says: %v\n%s", err, out)
-		}
-		all = append(all, v)
-	}
-}
-
-func absolute(t *testing.T, path string) string {
-	t.Helper()
-	path, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func readFile(t *testing.T, path string) template {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parse(t, filepath.Base(path), string(text))
+	return lintBy(t, files, of[0].by)
 }

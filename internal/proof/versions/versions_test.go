@@ -36,9 +36,9 @@ type row struct {
 }
 
 // A test is a list of tests of a package, such as A|B, or one subtest, such as A/by/b, with
-// flags. on reports whether they run on Kubernetes 1.minor.
+// their build tag. on reports whether they run on Kubernetes 1.minor.
 type test struct {
-	folder, names, flags string
+	folder, names, tag string
 	on                   func(minor int) bool
 }
 
@@ -49,29 +49,29 @@ func admits(minor int) bool { return !doctor.Old(minor) }
 
 // rows are the lines of the table.
 var rows = []row{
-	{"Samples", nil, []test{{"kube", "TestRealControlPlane", "", always}}},
-	{"`gitlatch doctor`", nil, []test{{"doctor", "TestOnARealControlPlane", "", always}}},
-	{"Restore and brakes", nil, []test{{"restore/cluster", "TestARealRestore", "", always}}},
+	{"Samples", nil, []test{{"kube", "TestRealControlPlane", "cluster", always}}},
+	{"`gitlatch doctor`", nil, []test{{"doctor", "TestOnARealControlPlane", "cluster", always}}},
+	{"Restore and brakes", nil, []test{{"restore/cluster", "TestARealRestore", "cluster", always}}},
 	{"Quick start", nil, []test{
-		{"proof/handbook", "TestTheQuickStartBeforeAdmissionPolicies", "-early", doctor.Old},
-		{"proof/handbook", "TestTheQuickStartOfTheReadmeRuns", "", admits},
+		{"proof/handbook", "TestTheQuickStartBeforeAdmissionPolicies", "early", doctor.Old},
+		{"proof/handbook", "TestTheQuickStartOfTheReadmeRuns", "cluster", admits},
 	}},
 	{"Admission policy", nil, []test{
-		{"gitops/ways", "TestAdmission|TestAdmissionAppliesTheCheckpointOnCreationOnly", "", admits},
-		{"gitops/ways", "TestArgoCDAppliesTheCheckpointOnCreationOnly/by/admission", "", admits},
+		{"gitops/ways", "TestAdmission|TestAdmissionAppliesTheCheckpointOnCreationOnly", "gitops", admits},
+		{"gitops/ways", "TestArgoCDAppliesTheCheckpointOnCreationOnly/by/admission", "gitops", admits},
 	}},
 	{"Flux rule (Flux, kustomize-controller)", []string{"flux/cli github.com/fluxcd/flux2/v2", "flux github.com/fluxcd/kustomize-controller"}, []test{
-		{"gitops/ways", "TestFluxAppliesTheCheckpointOnCreationOnly|TestNoCommitOfACheckpointScalesALiveCluster", "", always},
+		{"gitops/ways", "TestFluxAppliesTheCheckpointOnCreationOnly|TestNoCommitOfACheckpointScalesALiveCluster", "gitops", always},
 	}},
 	{"Ignore rule of Argo CD", []string{"argocd github.com/argoproj/argo-cd/v3"}, []test{
-		{"gitops/ways", "TestArgoCDAppliesTheCheckpointOnCreationOnly/by/ignore", "", always},
-		{"doctor", "TestDoctorSaysWhatTheToolsDo", "", always},
+		{"gitops/ways", "TestArgoCDAppliesTheCheckpointOnCreationOnly/by/ignore", "gitops", always},
+		{"doctor", "TestDoctorSaysWhatTheToolsDo", "gitops", always},
 	}},
-	{"KEDA", []string{"keda github.com/kedacore/keda/v2"}, []test{{"restore/cluster", "TestKEDA", "-keda", always}}},
-	{"Flagger", []string{"flagger github.com/fluxcd/flagger"}, []test{{"tick", "TestFlaggersFleetIsDeclaredOnce", "", always}}},
+	{"KEDA", []string{"keda github.com/kedacore/keda/v2"}, []test{{"restore/cluster", "TestKEDA", "keda", always}}},
+	{"Flagger", []string{"flagger github.com/fluxcd/flagger"}, []test{{"tick", "TestFlaggersFleetIsDeclaredOnce", "gitops", always}}},
 	{"Helm charts with the admission policy (Helm 4, Helm 3, helm-controller)",
 		[]string{"helm helm.sh/helm/v4", "helm helm.sh/helm/v3", "helm/controllers github.com/fluxcd/helm-controller"},
-		[]test{{"proof/charts", "TestCharts", "", admits}}},
+		[]test{{"proof/charts", "TestCharts", "gitops", admits}}},
 }
 
 // on reports whether a test of the row runs on Kubernetes 1.minor.
@@ -241,8 +241,7 @@ func (c test) passes(t *testing.T, version, folder string) bool {
 	defer cancel()
 	start := time.Now()
 	pattern := "^(" + strings.ReplaceAll(c.names, "/", ")$/^(") + ")$"
-	args := append([]string{"test", "-v", "-count=1", "-timeout=1h", "-run=" + pattern, "./internal/" + c.folder}, strings.Fields(c.flags)...)
-	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd := exec.CommandContext(ctx, "go", "test", "-v", "-count=1", "-timeout=1h", "-tags="+c.tag, "-run="+pattern, "./internal/"+c.folder)
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "GITLATCH_CONTROLPLANE="+folder)
 	out, err := cmd.CombinedOutput()
 	for name := range strings.SplitSeq(c.names, "|") {

@@ -122,24 +122,6 @@ func TestATreeToSaveIsSmallAndAtHand(t *testing.T) {
 	sites(false)
 }
 
-// One request reads a directory, unless its content is too large: then requests read
-// only the files that are needed.
-func TestADirectoryWithMoreThanFitsIsWalked(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a file of 33 MiB is left out: run without -short")
-	}
-	t.Parallel()
-	files := site(3)
-	files["checkpoints/prod/film"] = noise(33 << 20)
-	s, o := shop(t, files)
-	r := open(t, gitwire.Options{URL: s.URL("shop")})
-	path := repo.Within("checkpoints/prod", "site.yaml", "*/checkpoint.yaml")
-	found, err := r.Read(t.Context(), o.Tip("main"), nil, path)
-	if err != nil || len(found[path].Files) != 4 {
-		t.Fatalf("read %d files, want 4: %v", len(found[path].Files), err)
-	}
-}
-
 // A server may send a commit alone, and refuse to send it with its root tree.
 func TestAWindowIsReadWithoutTreesWhereTheServerWantsSo(t *testing.T) {
 	t.Parallel()

@@ -18,20 +18,6 @@ func TestContractOverHTTP(t *testing.T) {
 	repotest.Run(t, served(func(*gitserver.Server, *testing.T, *gitserver.Origin) {}))
 }
 
-func TestContractOverHTTPWithoutFilter(t *testing.T) {
-	quick(t)
-	t.Parallel()
-	repotest.Run(t, served(func(_ *gitserver.Server, t *testing.T, o *gitserver.Origin) {
-		gitserver.WithoutFilter(t, o)
-	}))
-}
-
-func TestContractOverHTTPVersion0(t *testing.T) {
-	quick(t)
-	t.Parallel()
-	repotest.Run(t, served(func(s *gitserver.Server, _ *testing.T, _ *gitserver.Origin) { s.OnlyV0(true) }))
-}
-
 func TestContractOverHTTPVersion0WithoutFilter(t *testing.T) {
 	t.Parallel()
 	repotest.Run(t, served(func(s *gitserver.Server, t *testing.T, o *gitserver.Origin) {
@@ -43,27 +29,6 @@ func TestContractOverHTTPVersion0WithoutFilter(t *testing.T) {
 func TestContractOverSSH(t *testing.T) {
 	t.Parallel()
 	repotest.Run(t, overSSH(func(*gitserver.SSH, *testing.T, *gitserver.Origin) {}))
-}
-
-// Version 0 over SSH serves only the tips of branches, unless the configuration of the
-// server allows more. Most hosts allow more.
-func TestContractOverSSHVersion0(t *testing.T) {
-	quick(t)
-	t.Parallel()
-	repotest.Run(t, overSSH(func(s *gitserver.SSH, t *testing.T, o *gitserver.Origin) {
-		s.OnlyV0(true)
-		o.Config(t, "uploadpack.allowAnySHA1InWant", "true")
-	}))
-}
-
-func TestContractOverSSHVersion0WithoutFilter(t *testing.T) {
-	quick(t)
-	t.Parallel()
-	repotest.Run(t, overSSH(func(s *gitserver.SSH, t *testing.T, o *gitserver.Origin) {
-		s.OnlyV0(true)
-		o.Config(t, "uploadpack.allowAnySHA1InWant", "true")
-		gitserver.WithoutFilter(t, o)
-	}))
 }
 
 func TestContractOnDisk(t *testing.T) {
@@ -81,14 +46,6 @@ func TestContractOnDisk(t *testing.T) {
 			},
 		}
 	})
-}
-
-// quick skips, under -short, a server that lacks one feature. Other tests cover servers
-// that lack several features.
-func quick(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the contract of servers that lack one thing only is left out: run without -short")
-	}
 }
 
 // served returns a fixture of the suite with a separate server.

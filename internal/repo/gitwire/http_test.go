@@ -201,21 +201,6 @@ func TestAWholeCommitIsBoundedAndCleanedUp(t *testing.T) {
 	}
 }
 
-func TestAFileTooLargeForMemoryIsRefused(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a file of 33 MiB is left out: run without -short")
-	}
-	t.Parallel()
-	s, o := shop(t, map[string]string{"checkpoints/prod/site.yaml": "site\n", "large": noise(33 << 20)})
-	r := open(t, gitwire.Options{URL: s.URL("shop")})
-	if _, err := r.Read(t.Context(), o.Tip("main"), nil, "checkpoints", "large"); err == nil || !strings.Contains(err.Error(), "large is larger than 4 MiB") {
-		t.Errorf("read of 33 MiB: %v", err)
-	}
-	if _, err := r.Read(t.Context(), o.Tip("main"), nil, "checkpoints"); err != nil {
-		t.Errorf("read beside it: %v", err)
-	}
-}
-
 func TestCertificatesOfABundleAreTrusted(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, site(1))

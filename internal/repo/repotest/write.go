@@ -257,10 +257,7 @@ func readOwn(t *testing.T, setup Setup) {
 // Each of the racers writes a separate file and a shared counter, and starts again
 // whenever another one moved the branch.
 func racers(t *testing.T, setup Setup) {
-	writers := 12
-	if testing.Short() {
-		writers = 4
-	}
+	const writers = 4
 	f := setup(t, map[string]string{"count": ""})
 	var all sync.WaitGroup
 	for n := range writers {

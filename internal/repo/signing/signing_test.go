@@ -77,23 +77,6 @@ func mustOpen(t *testing.T, m made) *signing.Key {
 	return key
 }
 
-// verifies skips or fails the test if ssh-keygen is not installed. git verifies signatures
-// with it.
-func verifies(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("needs ssh-keygen, which -short leaves out: run the test without -short")
-	}
-	_, err := exec.LookPath("ssh-keygen")
-	switch {
-	case err == nil:
-	case os.Getenv("CI") == "true":
-		t.Fatalf("git verifies by ssh-keygen: %v", err)
-	default:
-		t.Skipf("needs ssh-keygen, which git verifies by: %v", err)
-	}
-}
-
 // verify runs git verify-commit with the public key.
 func verify(t *testing.T, o *gitserver.Origin, commit string, m made) (string, error) {
 	t.Helper()
@@ -119,43 +102,6 @@ func commit(t *testing.T, url string, parent string, key *signing.Key) string {
 	})
 	must(t, err)
 	return id
-}
-
-func TestGitVerifiesWhatIsSigned(t *testing.T) {
-	t.Parallel()
-	all := keys(t)
-	for name, m := range all {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			verifies(t)
-			o := gitserver.NewOrigin(t, t.TempDir(), map[string]string{"checkpoints/prod/site.yaml": "one\n"})
-			key := mustOpen(t, m)
-			id := commit(t, o.Dir, o.Tip("main"), key)
-			o.Check(t)
-			out, err := verify(t, o, id, m)
-			if err != nil {
-				t.Fatalf("git verify-commit: %v\n%s\n%s", err, out, o.Raw(t, "commit", id))
-			}
-			if !strings.Contains(out, key.Fingerprint()) {
-				t.Errorf("git says %q, want the fingerprint %s", out, key.Fingerprint())
-			}
-			if got := o.Git(t, "log", "-1", "--format=%B", id); !strings.HasSuffix(got, "Gitlatch-Site: prod\n") {
-				t.Errorf("the message is %q", got)
-			}
-
-			// A signature is valid for one commit and one key only.
-			raw := string(o.Raw(t, "commit", id))
-			forged := o.GitInput(t, strings.Replace(raw, "100 -> 200", "100 -> 900", 1), "hash-object", "-t", "commit", "-w", "--stdin")
-			if out, err := verify(t, o, forged, m); err == nil {
-				t.Errorf("git verifies a commit that was changed: %s", out)
-			}
-			if stranger := "ecdsa"; stranger != name {
-				if out, err := verify(t, o, id, all[stranger]); err == nil {
-					t.Errorf("git verifies it as signed by %s: %s", stranger, out)
-				}
-			}
-		})
-	}
 }
 
 // A process that does not know whether its commit reached the branch makes it again. The

@@ -1,9 +1,10 @@
+//go:build keda
+
 package cluster_test
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -30,19 +31,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-var withKEDA = flag.Bool("keda", false, "run the test of a real KEDA")
-
 // TestKEDA tests ScaledObjects whose HPAs a real KEDA writes. The build of KEDA takes 10
 // minutes, so this needs -keda, as in make keda. Without it, the test only compares the
 // version of the build with the version in the documentation. The subtests depend on each
 // other and run in order.
 func TestKEDA(t *testing.T) {
 	t.Parallel()
-	version := kedaVersion(t)
-	if !*withKEDA {
-		return
-	}
-	k := startKEDA(t, version)
+	k := startKEDA(t, kedaVersion(t))
 	for _, part := range []struct {
 		name string
 		test func(*testing.T)

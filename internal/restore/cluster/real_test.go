@@ -1,3 +1,5 @@
+//go:build cluster || keda
+
 package cluster_test
 
 import (

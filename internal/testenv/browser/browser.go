@@ -24,8 +24,8 @@ const patience = 3 * time.Minute
 // A Browser is a Chromium with a separate, empty profile.
 type Browser struct{ address string }
 
-// Start starts a browser, which ends with the test. It skips the test under -short, and
-// if Chromium, node or the package is not available; in CI it fails the test.
+// Start starts a browser, which ends with the test. It skips the test if
+// Chromium, node or the package is not available; in CI it fails the test.
 func Start(t testing.TB) *Browser {
 	t.Helper()
 	dir := program.Folder(t, "playwright-core, which drives a browser", filepath.Join("scripts", "npm", "install.sh"))

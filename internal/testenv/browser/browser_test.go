@@ -1,3 +1,5 @@
+//go:build pages
+
 package browser
 
 import (

@@ -23,8 +23,8 @@ type Server struct {
 	URL string // http://127.0.0.1:<port>
 }
 
-// Start starts a server, which ends with the test. It skips the test under -short, and
-// if node or the package is not available; in CI it fails the test.
+// Start starts a server, which ends with the test. It skips the test if
+// node or the package is not available; in CI it fails the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	dir := program.Folder(t, "dynalite, a stand-in for DynamoDB", filepath.Join("scripts", "npm", "install.sh"))

@@ -27,8 +27,8 @@ type Server struct {
 	URL string // http://127.0.0.1:<port>, the endpoint of every service
 }
 
-// Start starts a server, which ends with the test. It skips the test under -short, and
-// if Python or the package is not available; in CI it fails the test.
+// Start starts a server, which ends with the test. It skips the test if
+// Python or the package is not available; in CI it fails the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	dir := program.Folder(t, "moto, a stand-in for AWS", filepath.Join("scripts", "python", "venv.sh"))

@@ -30,14 +30,11 @@ const (
 )
 
 // Folder returns the folder that a script of this repository, such as
-// scripts/npm/install.sh, installs or builds into and prints. Folder skips the test
-// under -short. If the script fails, Folder fails the test in CI, and elsewhere skips
-// it with the name of the missing program.
+// scripts/npm/install.sh, installs or builds into and prints. If the script
+// fails, Folder fails the test in CI, and elsewhere skips it with the name of the missing
+// program. A test that needs a program has the build tag of a part of make test-all.
 func Folder(t testing.TB, what, script string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skipf("needs %s, which -short leaves out: run the test without -short", what)
-	}
 	dir, err := install(script)
 	switch {
 	case err == nil:

@@ -1,3 +1,5 @@
+//go:build long
+
 package wire
 
 import (
@@ -52,9 +54,6 @@ func (v *vast) Post(_ context.Context, _ string, body *Request, _ bool) (io.Read
 // If the trees do not fit into memory, the client fetches them level by level, now and in
 // later calls.
 func TestACommitOfTooManyTreesIsWalked(t *testing.T) {
-	if testing.Short() {
-		t.Skip("33 MiB of trees are left out: run without -short")
-	}
 	t.Parallel()
 	commit := pack.CommitObject(pack.TreeObject(nil).ID(), plumbing.Hash{1}, "A <a@example.com>", time.Unix(1_800_000_000, 0), "begin")
 	v := &vast{commit: commit}

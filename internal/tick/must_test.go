@@ -1,0 +1,12 @@
+package tick_test
+
+import (
+	"testing"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
