@@ -17,6 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/report"
 	ticks "github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 )
 
 // event is the input of the function, from a schedule or a user.
@@ -40,7 +41,7 @@ var errTime = errors.New("the tick stopped before the timeout of the function: c
 type handler struct {
 	config config.Config
 	opener *wiring.Opener
-	parts  wiring.Parts
+	parts  local.Parts
 	stale  bool // the parts must be opened again, because the last tick failed
 	log    zerolog.Logger
 	// metrics receives a line for each completed tick.
@@ -83,7 +84,7 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.D
 	}
 	parts := h.parts
 	parts.Owner = awslambda.Owner(ctx, "latch")
-	t := wiring.Tick(h.config, parts)
+	t := local.Tick(h.config, parts)
 	t.DryRun = e.DryRun
 	t.Turn = e.Time
 	r, err := run(ctx, t, h.log)

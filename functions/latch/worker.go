@@ -16,6 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/dispatch"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 )
 
 // worker ticks the sites of a fleet in their turns. Its fields are the same for every
@@ -96,7 +97,7 @@ func (w *worker) tick(ctx context.Context, of config.Member, turn time.Time) (er
 	}
 	defer func() { err = errors.Join(err, parts.Close()) }()
 	parts.Owner = awslambda.Owner(ctx, "latch")
-	t := wiring.Tick(opener.Config, parts)
+	t := local.Tick(opener.Config, parts)
 	t.Turn = turn
 	r, err := run(ctx, t, w.log)
 	if r.NotRun != "" {

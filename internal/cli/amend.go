@@ -16,7 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/units"
-	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -127,7 +127,7 @@ func (a amended) Table(out io.Writer, _ term.Style) error {
 
 // run opens the site, calls what for the change, and makes the change.
 func (a *amending) run(ctx context.Context, env Env, args []string,
-	what func(context.Context, wiring.Parts, *amended) (tick.Amendment, error)) (err error) {
+	what func(context.Context, local.Parts, *amended) (tick.Amendment, error)) (err error) {
 	c, parts, err := a.open(ctx, env, a.dryRun)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (a *amending) run(ctx context.Context, env Env, args []string,
 	}
 	change.Workloads = done.Workloads
 	if !a.dryRun {
-		if err := tick.Amend(ctx, parts.Store, c.Site, parts.Owner, parts.Clock(), wiring.Lease(c), change); err != nil {
+		if err := tick.Amend(ctx, parts.Store, c.Site, parts.Owner, parts.Clock(), local.Lease(c), change); err != nil {
 			return err
 		}
 	}
@@ -155,7 +155,7 @@ func (a *amending) run(ctx context.Context, env Env, args []string,
 
 // adopt returns a change that latches the workloads again. Without workloads, it accepts
 // the live cluster as the site's cluster and ends a mass drop.
-func (a *amending) adopt(ctx context.Context, parts wiring.Parts, done *amended) (tick.Amendment, error) {
+func (a *amending) adopt(ctx context.Context, parts local.Parts, done *amended) (tick.Amendment, error) {
 	if len(done.Workloads) > 0 {
 		done.line = "latched from the next tick on"
 		return tick.Amendment{Latch: true}, nil
@@ -170,8 +170,8 @@ func (a *amending) adopt(ctx context.Context, parts wiring.Parts, done *amended)
 
 // pausing returns a change that pauses the site or the workloads until an instant. A past
 // instant ends a pause.
-func pausing(at, now time.Time) func(context.Context, wiring.Parts, *amended) (tick.Amendment, error) {
-	return func(_ context.Context, _ wiring.Parts, done *amended) (tick.Amendment, error) {
+func pausing(at, now time.Time) func(context.Context, local.Parts, *amended) (tick.Amendment, error) {
+	return func(_ context.Context, _ local.Parts, done *amended) (tick.Amendment, error) {
 		done.PausedUntil, done.line = at.UTC(), "paused until "+at.UTC().Format(time.RFC3339)
 		if !at.After(now) {
 			done.line = "no longer paused"

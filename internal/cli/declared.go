@@ -19,7 +19,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -57,7 +57,7 @@ func declaredBy(ctx context.Context, env Env, c config.Config) (s declaredSide, 
 	if s.repository, _, err = opener(env, c, true).Repository(ctx); err != nil {
 		return s, err
 	}
-	defer closed(&err, wiring.Parts{Repository: s.repository})
+	defer closed(&err, local.Parts{Repository: s.repository})
 	return s, s.readTip(ctx)
 }
 
@@ -119,7 +119,7 @@ func (s *declaredSide) tell(env Env) {
 }
 
 func (s *declaredSide) take(directory repo.Object, source []byte) (err error) {
-	if s.set, err = wiring.ParsePolicy(s.config, s.config.Repository.PolicyFile, source); err != nil {
+	if s.set, err = local.ParsePolicy(s.config, s.config.Repository.PolicyFile, source); err != nil {
 		return err
 	}
 	s.source = source

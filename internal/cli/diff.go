@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/diff"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/units"
-	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -99,7 +99,7 @@ func (d *comparison) look(ctx context.Context, env Env, c config.Config) (found 
 		if side.repository, side.proposals, err = open.Repository(ctx); err != nil {
 			return found, err
 		}
-		defer closed(&err, wiring.Parts{Repository: side.repository})
+		defer closed(&err, local.Parts{Repository: side.repository})
 		err = side.readRepository(ctx)
 	} else {
 		err = side.readFolder(d.tree)

@@ -17,6 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 )
 
 // A checkup contains the flags of doctor.
@@ -99,7 +100,7 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 	if err != nil {
 		return err
 	}
-	defer closed(&err, wiring.Parts{Repository: r})
+	defer closed(&err, local.Parts{Repository: r})
 	seen, err := d.look(ctx, env, from, r)
 	if err != nil {
 		return err

@@ -21,6 +21,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/units"
 	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 )
 
 // A drilling contains the flags of drill.
@@ -131,7 +132,7 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 }
 
 // prepare opens a drill by the flags, and its parts, which the caller closes.
-func (d *drilling) prepare(ctx context.Context, env Env) (r *run.Run, parts wiring.Parts, err error) {
+func (d *drilling) prepare(ctx context.Context, env Env) (r *run.Run, parts local.Parts, err error) {
 	c, err := d.config()
 	if err != nil {
 		return nil, parts, err
@@ -168,7 +169,7 @@ func (d *drilling) registerBuild(c *cobra.Command) {
 
 // openWaiting opens the parts of the site. It waits up to d.wait if another process has
 // the state file open.
-func (d *drilling) openWaiting(ctx context.Context, env Env, from *wiring.Opener) (wiring.Parts, error) {
+func (d *drilling) openWaiting(ctx context.Context, env Env, from *wiring.Opener) (local.Parts, error) {
 	for start := env.Clock(); ; {
 		parts, err := openBy(ctx, env, from)
 		var busy *bolt.BusyError

@@ -20,7 +20,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
-	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -114,7 +114,7 @@ func (e *explaining) run(ctx context.Context, env Env, text string) (err error) 
 		return err
 	}
 	defer closed(&err, parts)
-	t := wiring.Tick(c, parts)
+	t := local.Tick(c, parts)
 	t.DryRun = true
 	r, err := t.Run(ctx)
 	if err != nil {

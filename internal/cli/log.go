@@ -15,7 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/units"
-	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -83,7 +83,7 @@ func (l *lookBack) run(ctx context.Context, env Env, text string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer closed(&err, wiring.Parts{Repository: r})
+	defer closed(&err, local.Parts{Repository: r})
 	tip, _, err := r.Heads(ctx)
 	if err != nil {
 		return err

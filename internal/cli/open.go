@@ -22,6 +22,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -131,7 +132,7 @@ func (e Env) read(file string) (name string, data []byte, err error) {
 }
 
 // open opens all parts of the site that the flags select.
-func (f *flags) open(ctx context.Context, env Env, reading bool) (c config.Config, parts wiring.Parts, err error) {
+func (f *flags) open(ctx context.Context, env Env, reading bool) (c config.Config, parts local.Parts, err error) {
 	c, err = f.config()
 	if err != nil {
 		return c, parts, err
@@ -141,7 +142,7 @@ func (f *flags) open(ctx context.Context, env Env, reading bool) (c config.Confi
 }
 
 // openBy opens all parts of a site, with this run as the owner of the lease.
-func openBy(ctx context.Context, env Env, from *wiring.Opener) (wiring.Parts, error) {
+func openBy(ctx context.Context, env Env, from *wiring.Opener) (local.Parts, error) {
 	parts, err := from.Open(ctx)
 	parts.Owner = owner(env)
 	return parts, err

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 )
 
 func newRender(env Env) *cobra.Command {
@@ -52,7 +52,7 @@ func (f *flags) declaredOf(env Env, c config.Config) (git declaredSide, err erro
 		if git.repository, _, err = opener(env, c, true).Repository(ctx); err != nil {
 			return err
 		}
-		defer closed(&err, wiring.Parts{Repository: git.repository})
+		defer closed(&err, local.Parts{Repository: git.repository})
 		if err := git.readTip(ctx); err != nil {
 			return err
 		}

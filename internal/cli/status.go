@@ -20,6 +20,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/restore/recovery"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -179,7 +180,7 @@ func readState(ctx context.Context, from *wiring.Opener) (head latch.Head, latch
 	if err != nil {
 		return head, nil, err
 	}
-	defer closed(&err, wiring.Parts{Store: store})
+	defer closed(&err, local.Parts{Store: store})
 	return latch.Load(ctx, store, from.Config.Site)
 }
 
@@ -211,7 +212,7 @@ func recoveryOf(ctx context.Context, from *wiring.Opener) (c recovery.Case, err 
 	if side.repository, _, err = from.Repository(ctx); err != nil {
 		return c, err
 	}
-	defer closed(&err, wiring.Parts{Repository: side.repository})
+	defer closed(&err, local.Parts{Repository: side.repository})
 	if err := side.readTip(ctx); err != nil {
 		return c, err
 	}
@@ -253,7 +254,7 @@ func newStatusOf(c config.Config, head latch.Head, latches map[workload.ID]latch
 	if head.At.IsZero() {
 		return s, nil
 	}
-	set, err := wiring.ParsePolicy(c, c.Repository.PolicyFile, head.Agreed.PolicySource)
+	set, err := local.ParsePolicy(c, c.Repository.PolicyFile, head.Agreed.PolicySource)
 	if err != nil {
 		return s, err
 	}

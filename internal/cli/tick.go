@@ -14,7 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/tick"
-	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -45,7 +45,7 @@ state file.`,
 			if err != nil {
 				return err
 			}
-			return within(c.Context(), wiring.Lease(of), func(ctx context.Context) error {
+			return within(c.Context(), local.Lease(of), func(ctx context.Context) error {
 				return f.tick(ctx, env, of, o, gateway, dryRun)
 			})
 		},
@@ -78,7 +78,7 @@ func (f *flags) tick(ctx context.Context, env Env, c config.Config,
 	if first {
 		fmt.Fprintf(env.Err, "site %s stores its state in %s. To choose another file, use --config FILE\n", c.Site, c.State.Bolt)
 	}
-	t := wiring.Tick(c, parts)
+	t := local.Tick(c, parts)
 	t.DryRun = dryRun
 	r, err := t.Run(ctx)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/tick"
-	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
@@ -29,7 +29,7 @@ func openEngine(t *traces.Trace, c config.Config, repository *gitwire.Repository
 		return nil, errors.Join(err, repository.Close())
 	}
 	e := &engine{sampler: &sampler{trace: t}, store: store, repository: repository}
-	e.tick = wiring.Tick(c, wiring.Parts{Sampler: e.sampler, Store: e.store, Repository: e.repository, Clock: e.sampler.now})
+	e.tick = local.Tick(c, local.Parts{Sampler: e.sampler, Store: e.store, Repository: e.repository, Clock: e.sampler.now})
 	return e, nil
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
-	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
@@ -54,7 +54,7 @@ func create(ctx context.Context, path string, files map[string]string, at time.T
 	if err := os.WriteFile(configPath(dir), configFile(path, dir), 0o644); err != nil {
 		return c, nil, err
 	}
-	repository, err := wiring.Git(c, func(string) string { return "" })
+	repository, err := local.Git(c, func(string) string { return "" })
 	return c, repository, err
 }
 

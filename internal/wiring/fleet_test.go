@@ -7,6 +7,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -33,7 +34,7 @@ func TestASiteOfAFleetHasTheKindsThatItsPolicyNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		report, err := Tick(member.Config, Parts{
+		report, err := local.Tick(member.Config, local.Parts{
 			Sampler: &cluster, Store: store, Clock: time.Now, Owner: Owner("test"),
 			Repository: repomem.New(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\n" + policy}),
 		}).Run(t.Context())

@@ -1,10 +1,12 @@
+// Package wiring opens the parts of a tick from a configuration: the cluster, the state,
+// the repository and the destination of alerts. Package local builds the tick from them.
 package wiring
 
 import (
 	"context"
+	crand "crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
@@ -30,6 +32,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 )
 
 // An Opener opens the parts of a configuration. Opening a part sends no request: an error
@@ -82,17 +85,21 @@ func (o *Opener) Forget() {
 	o.held = nil
 }
 
+// Owner returns a unique name of a run as the owner of a lease. what names the program. A
+// random part is necessary, because the id of a request or of a process can repeat.
+func Owner(what string) string { return what + "/" + crand.Text() }
+
 // Open opens all parts of the site except Owner, which the run sets. It opens the cluster
 // first: if that fails, it does not create a state file.
-func (o *Opener) Open(ctx context.Context) (Parts, error) {
-	p := Parts{Clock: o.Clock}
+func (o *Opener) Open(ctx context.Context) (local.Parts, error) {
+	p := local.Parts{Clock: o.Clock}
 	if err := o.open(ctx, &p); err != nil {
-		return Parts{}, errors.Join(err, p.Close())
+		return local.Parts{}, errors.Join(err, p.Close())
 	}
 	return p, nil
 }
 
-func (o *Opener) open(ctx context.Context, p *Parts) (err error) {
+func (o *Opener) open(ctx context.Context, p *local.Parts) (err error) {
 	if p.Sampler, err = o.Sampler(ctx); err != nil {
 		return fmt.Errorf("cluster: %w", err)
 	}
@@ -103,17 +110,6 @@ func (o *Opener) open(ctx context.Context, p *Parts) (err error) {
 		return err
 	}
 	p.Repository, p.Proposals, err = o.Repository(ctx)
-	return err
-}
-
-// Close closes the repository and the store.
-func (p Parts) Close() error {
-	var err error
-	for _, part := range []any{p.Repository, p.Store} {
-		if c, ok := part.(io.Closer); ok {
-			err = errors.Join(err, c.Close())
-		}
-	}
 	return err
 }
 
@@ -231,7 +227,7 @@ func (o *Opener) repository(ctx context.Context) (repo.Repository, repo.Proposal
 }
 
 func (o *Opener) git(ctx context.Context) (repo.Repository, repo.Proposals, error) {
-	options, err := gitOptions(o.Config, o.Getenv)
+	options, err := local.GitOptions(o.Config, o.Getenv)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -292,7 +288,7 @@ func (o *Opener) codecommit(ctx context.Context) (repo.Repository, repo.Proposal
 		Branch:     c.Branch,
 		Client:     codecommit.NewFromConfig(own),
 		Region:     own.Region,
-		Author:     author(o.Config.Commit.Author),
+		Author:     local.Author(o.Config.Commit.Author),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -306,7 +302,7 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 	if err != nil {
 		return nil, nil, err
 	}
-	bundle, err := caBundle(c)
+	bundle, err := local.CABundle(c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -314,7 +310,7 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 	if err != nil {
 		return nil, nil, fmt.Errorf("repository.caFile: %s %w", c.CAFile, err)
 	}
-	signer, err := signer(o.Config.Commit.Signing, o.Getenv)
+	signer, err := local.Signer(o.Config.Commit.Signing, o.Getenv)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -327,7 +323,7 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 			Branch:    c.Branch,
 			Transport: transport,
 			MaxBytes:  int64(c.MaxBytes),
-			Author:    author(o.Config.Commit.Author),
+			Author:    local.Author(o.Config.Commit.Author),
 			Signer:    signer,
 		},
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 )
 
 // whole is the start of a configuration, without its cluster, state and repository.
@@ -78,7 +79,7 @@ func TestWhatIsConfiguredIsOpened(t *testing.T) {
 			continue
 		}
 		mode := "direct"
-		if Tick(o.Config, p).Propose {
+		if local.Tick(o.Config, p).Propose {
 			mode = "propose"
 		}
 		if got := fmt.Sprintf("%T %T %T %T %T %s", p.Sampler, p.Store, p.Repository, p.Proposals, p.Alerts, mode); got != c.want {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 )
 
 // A Roster is the list of a fleet's sites in git. It decides the cluster, the role and
@@ -25,7 +26,7 @@ func (r *Roster) Read(ctx context.Context) (_ []config.Member, err error) {
 	if err != nil {
 		return r.members, err
 	}
-	defer func() { err = errors.Join(err, Parts{Repository: from}.Close()) }()
+	defer func() { err = errors.Join(err, local.Parts{Repository: from}.Close()) }()
 	tip, _, err := from.Heads(ctx)
 	if err != nil {
 		return r.members, err

@@ -37,7 +37,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/moto"
 	"github.com/gitlatch/gitlatch/internal/testenv/replay"
 	"github.com/gitlatch/gitlatch/internal/tick"
-	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
@@ -175,8 +175,8 @@ type measured struct {
 	endpoint *replay.Endpoint
 	now      time.Time
 	config   config.Config
-	open     func() wiring.Parts // opens the parts of a new environment
-	parts    wiring.Parts
+	open     func() local.Parts // opens the parts of a new environment
+	parts    local.Parts
 	table    string
 	ticks    int
 }
@@ -218,9 +218,9 @@ period: %s
 	topic, err := topics.CreateTopic(t.Context(), &sns.CreateTopicInput{Name: &name})
 	m.must(err)
 	hosted := m.host(on)
-	m.open = func() wiring.Parts {
+	m.open = func() local.Parts {
 		cluster := eks.New(m.wrap(s.eks.Config(s.key)), eks.Options{Name: name, Site: m.config.Site, Clock: clock})
-		p := wiring.Parts{
+		p := local.Parts{
 			Sampler: cluster, Clock: clock,
 			Store:  dynamo.Open(dynamo.Options{Table: m.table, Client: dynamodb.NewFromConfig(m.wrap(s.tables()))}),
 			Alerts: alerts.Topic{ARN: *topic.TopicArn, Client: sns.NewFromConfig(m.wrap(s.moto.Config()))},
@@ -233,14 +233,14 @@ period: %s
 }
 
 // host makes a repository and returns a function that opens it.
-func (m *measured) host(on host) func(*wiring.Parts) {
+func (m *measured) host(on host) func(*local.Parts) {
 	files := map[string]string{m.config.Repository.PolicyFile: policyFile}
 	if on == onCodeCommit {
 		server := standcc.Start(m.t)
 		server.Create(m.t, "site", files)
 		own := m.stands.moto.Config()
 		own.BaseEndpoint, own.Region = aws.String(server.Endpoint()), standcc.Region
-		return func(p *wiring.Parts) {
+		return func(p *local.Parts) {
 			r, err := repos.Open(repos.Options{Repository: "site", Branch: "main", Client: codecommit.NewFromConfig(m.wrap(own)), Region: own.Region})
 			m.must(err)
 			p.Repository, p.Proposals = r, r
@@ -248,7 +248,7 @@ func (m *measured) host(on host) func(*wiring.Parts) {
 	}
 	server := gitserver.Start(m.t)
 	server.Create(m.t, "site", files)
-	return func(p *wiring.Parts) {
+	return func(p *local.Parts) {
 		r, err := gitwire.Open(gitwire.Options{URL: server.URL("site"), Branch: "main", Transport: m.meter})
 		m.must(err)
 		m.t.Cleanup(func() { m.must(r.Close()) })
@@ -265,7 +265,7 @@ func (m *measured) tick(at time.Duration) (Kind, Asked) {
 	m.ticks++
 	m.parts.Owner = fmt.Sprintf("latch/00000000-0000-4000-8000-%012d", m.ticks)
 	m.take()
-	r, err := wiring.Tick(m.config, m.parts).Run(m.t.Context())
+	r, err := local.Tick(m.config, m.parts).Run(m.t.Context())
 	if err := errors.Join(err, r.Err()); err != nil {
 		m.t.Fatalf("tick at %s: %v", at, err)
 	}

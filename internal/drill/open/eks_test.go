@@ -13,6 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/eks"
 	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 )
 
 // The drill function logs in to a hub on EKS with its role for the hub, in the hub's
@@ -51,7 +52,7 @@ gitops: {eks: {name: hub, roleArn: %q, externalId: %q}, destination: prod-eu}
 		t.Fatal(err)
 	}
 	o := &wiring.Opener{Config: c, Getenv: func(string) string { return "" }, Clock: time.Now, Group: open.Group, Rights: open.Rights}
-	r, err := open.Open(t.Context(), o, wiring.Parts{})
+	r, err := open.Open(t.Context(), o, local.Parts{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/page"
 	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 )
 
 // The Kubernetes group whose members may run a drill, and the folder with its rights.
@@ -31,7 +32,7 @@ const (
 const MinCoverage = 0.95
 
 // Open returns a drill of the site that uses the parts of a tick.
-func Open(ctx context.Context, o *wiring.Opener, parts wiring.Parts) (*run.Run, error) {
+func Open(ctx context.Context, o *wiring.Opener, parts local.Parts) (*run.Run, error) {
 	from, here, err := Objects(ctx, o)
 	if err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func Open(ctx context.Context, o *wiring.Opener, parts wiring.Parts) (*run.Run, 
 		return nil, err
 	}
 	return &run.Run{
-		Tick: wiring.Tick(o.Config, parts), Objects: from, Standby: standby, Here: here, Paths: o.Config.Build.Paths,
+		Tick: local.Tick(o.Config, parts), Objects: from, Standby: standby, Here: here, Paths: o.Config.Build.Paths,
 		Charts: doctor.Charts{Render: chart.Child}, MinCoverage: MinCoverage, Archive: reports, Alerts: parts.Alerts, Page: page.Drill,
 	}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
 	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 )
 
 // A drill once chose the cluster by the type of the tick's sampler, which differs if
@@ -39,7 +40,7 @@ demand: [{workload: shop/deployment/web, prometheus: {url: 'https://prometheus.e
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = open.Open(t.Context(), o, wiring.Parts{Sampler: sampler})
+	_, err = open.Open(t.Context(), o, local.Parts{Sampler: sampler})
 	if err == nil || !strings.Contains(err.Error(), "describe EKS cluster shop in eu-west-1") {
 		t.Errorf("got %v, want the error of DescribeCluster", err)
 	}

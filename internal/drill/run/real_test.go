@@ -24,7 +24,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
-	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 )
 
 // need are the live pods. The policy rounds each of them up.
@@ -132,7 +132,7 @@ func (w *world) open(t *testing.T, url string) {
 	}
 	c.Site = "prod"
 	w.run = &run.Run{
-		Tick:    wiring.Tick(c, wiring.Parts{Sampler: sampler, Store: mem.New(), Repository: repository, Clock: time.Now, Owner: "drill"}),
+		Tick:    local.Tick(c, local.Parts{Sampler: sampler, Store: mem.New(), Repository: repository, Clock: time.Now, Owner: "drill"}),
 		Objects: objects, Here: doctor.Here{Branch: "main"}, MinCoverage: 0.95, Archive: archive.Folder(t.TempDir()),
 	}
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/placement"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
-	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -93,7 +93,7 @@ func newParts(t *testing.T) (*parts, *run.Run) {
 	}
 	c.Site = "prod"
 	r := &run.Run{
-		Tick:    wiring.Tick(c, wiring.Parts{Sampler: p, Store: p.store, Repository: p, Clock: func() time.Time { return p.now }, Owner: "drill"}),
+		Tick:    local.Tick(c, local.Parts{Sampler: p, Store: p.store, Repository: p, Clock: func() time.Time { return p.now }, Owner: "drill"}),
 		Objects: p, Here: doctor.Here{Branch: "main"}, Paths: []string{"clusters/prod/"}, MinCoverage: 0.95, LeaseWithin: time.Minute, Alerts: p,
 	}
 	return p, r

@@ -19,6 +19,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/restore/cluster"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -106,7 +107,7 @@ func (s *Site) kinds(ctx context.Context, r repo.Repository, commit string) (wor
 	if err != nil {
 		return nil, unnamed(err)
 	}
-	set, err := wiring.ParsePolicy(s.opener.Config, file, found.Files[file])
+	set, err := local.ParsePolicy(s.opener.Config, file, found.Files[file])
 	if err != nil {
 		return nil, unnamed(err)
 	}

@@ -12,11 +12,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 )
 
 // linked references the functions, so that the linker does not remove them.
 var linked = []any{
-	config.ParseConfig, (*wiring.Opener).Open, wiring.Parts.Close, wiring.Tick, (*tick.Tick).Run,
+	config.ParseConfig, (*wiring.Opener).Open, local.Parts.Close, local.Tick, (*tick.Tick).Run,
 	report.NewLogger, report.Log, report.New, report.Brief, lambdacontext.FromContext,
 }
 

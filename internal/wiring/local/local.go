@@ -1,10 +1,12 @@
-// Package wiring builds a tick from a configuration: it opens the cluster, the state, the
-// repository and the destination of alerts.
-package wiring
+// Package local builds a tick from parts that the caller opened, and opens a git
+// repository. It does not import an SDK or a client of a cluster, so that a program that
+// needs neither is small.
+package local
 
 import (
 	"context"
-	crand "crypto/rand"
+	"errors"
+	"io"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/backoff"
@@ -26,9 +28,16 @@ type Parts struct {
 	Owner      string // owner of the lease, unique for each run
 }
 
-// Owner returns a unique name of a run as the owner of a lease. what names the program. A
-// random part is necessary, because the id of a request or of a process can repeat.
-func Owner(what string) string { return what + "/" + crand.Text() }
+// Close closes the repository and the store.
+func (p Parts) Close() error {
+	var err error
+	for _, part := range []any{p.Repository, p.Store} {
+		if c, ok := part.(io.Closer); ok {
+			err = errors.Join(err, c.Close())
+		}
+	}
+	return err
+}
 
 // Tick returns the tick of the configured site with the parts.
 func Tick(c config.Config, p Parts) *tick.Tick {

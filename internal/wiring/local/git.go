@@ -1,4 +1,4 @@
-package wiring
+package local
 
 import (
 	"cmp"
@@ -15,16 +15,16 @@ import (
 // Git opens the repository at the configured URL, with the configured credentials. It
 // reads no secrets of AWS.
 func Git(c config.Config, getenv func(string) string) (*gitwire.Repository, error) {
-	options, err := gitOptions(c, getenv)
+	options, err := GitOptions(c, getenv)
 	if err != nil {
 		return nil, err
 	}
 	return gitwire.Open(options)
 }
 
-// gitOptions returns the options of the repository at the configured URL, without the
+// GitOptions returns the options of the repository at the configured URL, without the
 // secrets of AWS.
-func gitOptions(c config.Config, getenv func(string) string) (gitwire.Options, error) {
+func GitOptions(c config.Config, getenv func(string) string) (gitwire.Options, error) {
 	r := c.Repository
 	username, token, err := r.Auth.Read(getenv)
 	if err != nil {
@@ -38,11 +38,11 @@ func gitOptions(c config.Config, getenv func(string) string) (gitwire.Options, e
 	if err != nil {
 		return gitwire.Options{}, err
 	}
-	signer, err := signer(c.Commit.Signing, getenv)
+	signer, err := Signer(c.Commit.Signing, getenv)
 	if err != nil {
 		return gitwire.Options{}, err
 	}
-	bundle, err := caBundle(r)
+	bundle, err := CABundle(r)
 	if err != nil {
 		return gitwire.Options{}, err
 	}
@@ -53,14 +53,14 @@ func gitOptions(c config.Config, getenv func(string) string) (gitwire.Options, e
 		SSH:      wire.SSH{Key: []byte(key), HostKeys: r.Auth.HostKeys},
 		CABundle: bundle,
 		MaxBytes: int64(r.MaxBytes),
-		Author:   author(c.Commit.Author),
+		Author:   Author(c.Commit.Author),
 		Signer:   signer,
 	}, nil
 }
 
-// signer returns the key that signs commits; nil if commits are not signed, or the key is
+// Signer returns the key that signs commits; nil if commits are not signed, or the key is
 // in a secret of AWS.
-func signer(s config.Signing, getenv func(string) string) (*signing.Key, error) {
+func Signer(s config.Signing, getenv func(string) string) (*signing.Key, error) {
 	if s.Key == (config.Secret{}) {
 		return nil, nil
 	}
@@ -75,14 +75,15 @@ func signer(s config.Signing, getenv func(string) string) (*signing.Key, error) 
 	return signer, nil
 }
 
-func author(a config.Author) repo.Author {
+// Author returns the author of commits. A missing name or email address is the default.
+func Author(a config.Author) repo.Author {
 	own := repo.DefaultAuthor
 	return repo.Author{Name: cmp.Or(a.Name, own.Name), Email: cmp.Or(a.Email, own.Email)}
 }
 
-// caBundle returns the certificates to trust instead of the system's; nil if r has no
+// CABundle returns the certificates to trust instead of the system's; nil if r has no
 // caFile.
-func caBundle(r config.Repository) ([]byte, error) {
+func CABundle(r config.Repository) ([]byte, error) {
 	if r.CAFile == "" {
 		return nil, nil
 	}
