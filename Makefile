@@ -25,8 +25,9 @@ help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: bin/gitlatch ## Play a simulated day against a scratch repository
-	@bin/gitlatch demo
+demo: ## Play a simulated day against a scratch repository
+	@go build -trimpath -o bin/demo ./scripts/demo
+	@bin/demo
 
 # Many short tests wait for git or for a lock, so more of them run at once than there are
 # processors.

@@ -58,11 +58,7 @@ replicas in your manifests, and predicts only the rebuild with checkpoints.`,
 			if d.cluster == live {
 				return within(c.Context(), longest+d.wait, func(ctx context.Context) error { return d.real(ctx, env) })
 			}
-			ctx, stop := interruptible(c.Context())
-			defer stop()
-			return demo.Run(ctx, demo.Options{
-				Out: env.Out, Style: tty.StyleFor(env.Out, env.Getenv), Progress: tty.NewProgress(env.Err), Dir: d.dir,
-			})
+			return demo.Run(c.Context(), demo.Options{Out: env.Out, Err: env.Err, Getenv: env.Getenv, Dir: d.dir})
 		},
 	}
 	d.register(c, env)

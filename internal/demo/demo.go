@@ -6,16 +6,16 @@
 package demo
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
@@ -31,32 +31,33 @@ const (
 
 // Options control how a demo runs.
 type Options struct {
-	Out   io.Writer
-	Style term.Style
-
-	Progress *tty.Progress // progress of the replay; may be nil
+	Out    io.Writer // may be a terminal
+	Err    io.Writer // shows the progress if it is a terminal
+	Getenv func(string) string
 
 	// Dir is the folder for the repository and the state, which remain after the demo. It
 	// is created, or must be empty; "" makes a temporary folder.
 	Dir string
 }
 
-// Run replays the shipped day and prints the result.
+// Run replays the shipped day and prints the result. SIGINT and SIGTERM stop the replay.
 func Run(ctx context.Context, o Options) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
 	t, err := traces.Day()
 	if err != nil {
 		return err
 	}
-	d, err := record(ctx, t, o)
+	d, err := record(ctx, t, o.Dir, tty.NewProgress(o.Err))
 	if err != nil {
 		return err
 	}
-	return d.report(o.Out, o.Style)
+	return d.report(o.Out, tty.StyleFor(o.Out, o.Getenv))
 }
 
-// record replays a trace and returns the result.
-func record(ctx context.Context, t *traces.Trace, o Options) (*day, error) {
-	dir, err := emptyDir(o.Dir)
+// record replays a trace in a folder, or a temporary one for "", and returns the result.
+func record(ctx context.Context, t *traces.Trace, dir string, show *tty.Progress) (*day, error) {
+	dir, err := emptyDir(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func record(ctx context.Context, t *traces.Trace, o Options) (*day, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := play(ctx, e, cmp.Or(o.Progress, &tty.Progress{}))
+	d, err := play(ctx, e, show)
 	if err := errors.Join(err, e.close()); err != nil {
 		return nil, err
 	}

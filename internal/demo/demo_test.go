@@ -65,7 +65,7 @@ var recorded = sync.OnceValue(func() (r recording) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	var progress bytes.Buffer
-	r.day, r.err = record(ctx, part("tickets", "data"), Options{Dir: recordings, Progress: &tty.Progress{To: &progress, Columns: 60}})
+	r.day, r.err = record(ctx, part("tickets", "data"), recordings, &tty.Progress{To: &progress, Columns: 60})
 	r.progress = progress.String()
 	return r
 })
@@ -85,7 +85,7 @@ func TestTwoRunsLeaveTheSameCommits(t *testing.T) {
 	morning.Length = 4 * time.Hour
 	var tips [2]string
 	for i := range tips {
-		d, err := record(context.Background(), morning, Options{Dir: t.TempDir()})
+		d, err := record(context.Background(), morning, t.TempDir(), &tty.Progress{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestReportShowsTheDay(t *testing.T) {
 		"tickets/seats: a sale", " 10,000 ┤", "data/report-export: ",
 		"The lowest coverage of ", "without gitlatch  with gitlatch\n",
 		"A rebuild from git at ", "tickets/seats would start with 3 pods instead of 10,000",
-		"cd " + filepath.Dir(d.repository) + "\n", "  gitlatch log tickets/seats --limit 3 -c gitlatch-demo.yaml\n", "git clone fleet.git fleet",
+		"cd " + filepath.Dir(d.repository) + "\n", "  gitlatch log tickets/seats --limit 3 -c gitlatch-demo.yaml\n", "git clone fleet.git fleet", "  make bin/gitlatch && export PATH=$PWD/bin:$PATH\n",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the report has no %q", want)
@@ -208,7 +208,7 @@ func TestRefusesADirectoryInUse(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "mine"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err := record(context.Background(), part("tickets"), Options{Dir: dir})
+	_, err := record(context.Background(), part("tickets"), dir, &tty.Progress{})
 	if err == nil || !strings.Contains(err.Error(), "must be empty, has mine") {
 		t.Errorf("got %v", err)
 	}
@@ -223,7 +223,7 @@ func TestTheShippedDayMeetsItsFigures(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	d, err := record(ctx, whole, Options{Dir: t.TempDir()})
+	d, err := record(ctx, whole, t.TempDir(), &tty.Progress{})
 	if err != nil {
 		t.Fatal(err)
 	}

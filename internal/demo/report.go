@@ -135,7 +135,9 @@ func (d *day) lookAround(s term.Style) string {
 	config := filepath.Base(configPath(dir))
 	return s.Heading("To look at the repository and the state, run") + "\n" +
 		"  cd " + filepath.Clean(dir) + "\n" +
-		"  gitlatch log tickets/seats --limit 3 -c " + config + "\n" +
 		"  git -C " + repository + " show " + branch + ":" + checkpoint.RecordPath(siteName, "tickets") + "\n" +
-		"  git clone " + repository + " fleet && kubectl kustomize fleet/apps/tickets\n"
+		"  git clone " + repository + " fleet && kubectl kustomize fleet/apps/tickets\n" +
+		"  gitlatch log tickets/seats --limit 3 -c " + config + "\n" +
+		s.Faint("  If gitlatch is not in your PATH, first run this in a clone of gitlatch:\n"+
+			"  make bin/gitlatch && export PATH=$PWD/bin:$PATH") + "\n"
 }

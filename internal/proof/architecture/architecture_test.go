@@ -148,6 +148,23 @@ func TestTheDrillHoldsNothingThatOnlyTheCommandNeeds(t *testing.T) {
 	}
 }
 
+// A newcomer builds the demo first. A cluster, AWS and a host of pull requests are not part
+// of the simulated day, and their clients would take minutes to download and compile.
+var notInTheDemo = []string{"github.com/aws/", "k8s.io/client-go/", "k8s.io/api/", "sigs.k8s.io/", "helm.sh/helm/", "github.com/google/go-github/", "github.com/bradleyfalzon/", "github.com/spf13/cobra"}
+
+func TestTheDemoHoldsNoClientsOfClouds(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"scripts/demo", "internal/wiring/local"} {
+		for _, dep := range find(t, name).Deps {
+			for _, prefix := range notInTheDemo {
+				if strings.HasPrefix(dep, prefix) {
+					t.Errorf("%s links %s", name, dep)
+				}
+			}
+		}
+	}
+}
+
 func TestATickCannotScale(t *testing.T) {
 	t.Parallel()
 	for _, dep := range find(t, "functions/latch").Deps {
