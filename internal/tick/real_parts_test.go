@@ -23,7 +23,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	"github.com/gitlatch/gitlatch/internal/tick"
-	sites "github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -35,7 +35,7 @@ type realParts struct {
 	calls    *calls
 	sampler  tick.Sampler
 	config   config.Config
-	parts    sites.Parts
+	parts    local.Parts
 	now      time.Time
 	runs     int
 	want     map[workload.ID]int32 // the scales that were set in the cluster
@@ -93,12 +93,12 @@ repository: {url: %q, auth: {tokenEnv: TOKEN}}
 	clock := func() time.Time { return r.now }
 	r.sampler, err = kube.New(as, kube.Options{Site: r.config.Site, Clock: clock})
 	must(t, err)
-	r.parts = sites.Parts{Sampler: r.sampler, Store: store, Repository: r.repository(t), Clock: clock}
+	r.parts = local.Parts{Sampler: r.sampler, Store: store, Repository: r.repository(t), Clock: clock}
 }
 
 // repository opens the repository like a new process, which has only the state.
 func (r *realParts) repository(t *testing.T) repo.Repository {
-	repository, err := sites.Git(r.config, func(string) string { return "s3cret" })
+	repository, err := local.Git(r.config, func(string) string { return "s3cret" })
 	must(t, err)
 	t.Cleanup(func() {
 		if err := repository.Close(); err != nil {
@@ -188,7 +188,7 @@ func (r *realParts) tick(t *testing.T) tick.Report {
 	r.server.Reset()
 	r.calls.reset()
 	r.parts.Owner = fmt.Sprintf("run %d", r.runs)
-	report, err := sites.Tick(r.config, r.parts).Run(t.Context())
+	report, err := local.Tick(r.config, r.parts).Run(t.Context())
 	if err != nil || report.Err() != nil {
 		t.Fatalf("tick %d: %v, %v", r.runs, err, report.Err())
 	}

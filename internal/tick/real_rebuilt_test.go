@@ -19,7 +19,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill/run"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
-	sites "github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -53,7 +53,7 @@ func (r *realParts) drilled(t *testing.T, of workload.ID) *drill.Rollout {
 	t.Helper()
 	objects, err := kube.NewObjects(r.cp.As("drill", "system:masters"))
 	must(t, err)
-	dry := &run.Run{Tick: sites.Tick(r.config, r.parts), Objects: objects, Here: doctor.Here{Branch: "main"}}
+	dry := &run.Run{Tick: local.Tick(r.config, r.parts), Objects: objects, Here: doctor.Here{Branch: "main"}}
 	dry.Tick.DryRun = true
 	document, err := dry.Drill(t.Context())
 	must(t, err)

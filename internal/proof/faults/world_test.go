@@ -25,6 +25,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	sites "github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -36,7 +37,7 @@ type world struct {
 	origin     *gitserver.Origin
 	git        *gitserver.Server // nil if git is not on this server
 	opener     *sites.Opener
-	parts      sites.Parts
+	parts      local.Parts
 	open       bool // the parts are open; a failed tick closes them
 	runs       int
 	now        time.Time
@@ -237,7 +238,7 @@ func (w *world) once(ctx context.Context, t *testing.T) error {
 			return err
 		}
 		if w.hosted != nil {
-			if err := (sites.Parts{Repository: w.parts.Repository}).Close(); err != nil {
+			if err := (local.Parts{Repository: w.parts.Repository}).Close(); err != nil {
 				return err
 			}
 			if w.parts.Repository, w.parts.Proposals, err = w.hosted(); err != nil {
@@ -254,7 +255,7 @@ func (w *world) once(ctx context.Context, t *testing.T) error {
 	w.runs++
 	w.parts.Owner = fmt.Sprint("run ", w.runs)
 	var logs, shown bytes.Buffer
-	r, err := sites.Tick(w.opener.Config, w.parts).Run(ctx)
+	r, err := local.Tick(w.opener.Config, w.parts).Run(ctx)
 	report.Log(report.NewLogger(&logs, w.parts.Clock), r, 0, err)
 	if err := errors.Join(report.New(r).Table(&shown, term.Style{}), term.JSON(&shown, report.New(r))); err != nil {
 		t.Error(err)

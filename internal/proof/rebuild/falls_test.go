@@ -13,7 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/load"
 	"github.com/gitlatch/gitlatch/internal/tick"
-	sites "github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -232,7 +232,7 @@ func (s *story) adopt(t *testing.T, of tick.Sampler, faults *faults) {
 	faults.fault = whole
 	fleet, err := of.Sample(t.Context(), nil)
 	must(t, err)
-	must(t, tick.Amend(t.Context(), s.parts.Store, s.config.Site, "a person", s.now, sites.Lease(s.config),
+	must(t, tick.Amend(t.Context(), s.parts.Store, s.config.Site, "a person", s.now, local.Lease(s.config),
 		tick.Amendment{Cluster: fleet.Cluster, Acknowledge: true}))
 	if n := count(s.holds(t, of), policy.ReasonOther); n > 0 {
 		t.Errorf("after it was adopted the cluster is still another to %d workloads", n)

@@ -22,7 +22,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	"github.com/gitlatch/gitlatch/internal/tick"
-	sites "github.com/gitlatch/gitlatch/internal/wiring"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -34,7 +34,7 @@ const site = "prod-eu"
 type keeper struct {
 	origin *gitserver.Origin
 	config config.Config
-	parts  sites.Parts
+	parts  local.Parts
 	now    time.Time
 	runs   int
 }
@@ -56,10 +56,10 @@ period: %s
 	store, err := bolt.Open(k.config.State.Bolt)
 	must(t, err)
 	t.Cleanup(func() { must(t, store.Close()) })
-	repository, err := sites.Git(k.config, func(string) string { return "" })
+	repository, err := local.Git(k.config, func(string) string { return "" })
 	must(t, err)
 	t.Cleanup(func() { must(t, repository.Close()) })
-	k.parts = sites.Parts{Store: store, Repository: repository, Clock: func() time.Time { return k.now }}
+	k.parts = local.Parts{Store: store, Repository: repository, Clock: func() time.Time { return k.now }}
 	return k
 }
 
@@ -68,7 +68,7 @@ period: %s
 func (k *keeper) onDisk(t *testing.T) {
 	t.Helper()
 	k.config.Repository.URL = k.origin.Dir
-	repository, err := sites.Git(k.config, func(string) string { return "" })
+	repository, err := local.Git(k.config, func(string) string { return "" })
 	must(t, err)
 	t.Cleanup(func() { must(t, repository.Close()) })
 	k.parts.Repository = repository
@@ -92,7 +92,7 @@ func (k *keeper) tick(t *testing.T, s tick.Sampler) tick.Report {
 	t.Helper()
 	k.runs++
 	k.parts.Sampler, k.parts.Owner = s, fmt.Sprintf("run %d", k.runs)
-	report, err := sites.Tick(k.config, k.parts).Run(t.Context())
+	report, err := local.Tick(k.config, k.parts).Run(t.Context())
 	must(t, err)
 	if report.NotRun != "" {
 		t.Fatalf("tick %d: %s", k.runs, report.NotRun)

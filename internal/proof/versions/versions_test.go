@@ -39,7 +39,7 @@ type row struct {
 // their build tag. on reports whether they run on Kubernetes 1.minor.
 type test struct {
 	folder, names, tag string
-	on                   func(minor int) bool
+	on                 func(minor int) bool
 }
 
 func always(int) bool { return true }
