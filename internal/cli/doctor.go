@@ -15,7 +15,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill/open"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/term"
-	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/wiring/local"
 )
@@ -148,11 +147,6 @@ func (d *checkup) look(ctx context.Context, env Env, of *wiring.Opener, r repo.R
 	}
 	seen.Cluster = doctor.ReadCluster(ctx, from, seen.Kinds())
 	seen.Overlays, err = doctor.ReadOverlays(ctx, r, git.at, seen.Cluster.Builds(slices.Concat(c.Build.Paths, d.paths)...), chartsIn(d.charts))
-	if err != nil || len(seen.Set.InPlace) == 0 {
-		return seen, err
-	}
-	files, err := inplace.Read(ctx, r, git.at, nil, seen.Set.InPlace)
-	seen.InPlace = inplace.Look(seen.Set.InPlace, files, seen.Set.Kinds)
 	return seen, err
 }
 

@@ -137,11 +137,6 @@ func (e explanation) Table(out io.Writer, s term.Style) error {
 	}
 	e.explainLatch(&lines)
 	e.explainRollout(&lines)
-	for _, m := range e.of.InPlace {
-		if m.ID == e.id {
-			lines.Add("in place", "%s %s", m.Where(), m.Describe())
-		}
-	}
 	for _, d := range e.of.Decisions {
 		if d.ID == e.id {
 			explainDecision(&lines, d, e.of.Stop)

@@ -183,9 +183,6 @@ func describe(set policy.Set) string {
 	if set.Kinds != nil {
 		fmt.Fprintf(&b, "kinds   %+v\n", set.Kinds)
 	}
-	if set.InPlace != nil {
-		fmt.Fprintf(&b, "inPlace %s\n", set.InPlace)
-	}
 	return b.String()
 }
 

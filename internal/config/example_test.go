@@ -17,7 +17,7 @@ import (
 // The example for users is generated from the table of fields.
 func TestTheExampleIsThatOfTheTable(t *testing.T) {
 	t.Parallel()
-	want := exampleOf(newPolicyDocument("", 5*time.Minute).fields().Fields)
+	want := exampleOf(newPolicyDocument(5 * time.Minute).fields().Fields)
 	if *update {
 		if err := os.WriteFile("example/gitlatch.yaml", want, 0o644); err != nil {
 			t.Fatal(err)
@@ -51,7 +51,7 @@ func TestTheExampleSaysWhatGoesWithoutSaying(t *testing.T) {
 		}
 		rule := set.Rules[0]
 		rule.Policy.Name = defaultName
-		set.Rules, set.Kinds, set.InPlace = nil, nil, nil
+		set.Rules, set.Kinds = nil, nil
 		if !reflect.DeepEqual(rule.Policy, DefaultPolicy(period).Default) || !reflect.DeepEqual(set, DefaultPolicy(period)) {
 			t.Errorf("without its marks it says otherwise:\n%+v\n%+v", rule.Policy, set)
 		}
@@ -83,7 +83,7 @@ func TestTheExampleExplainsEachField(t *testing.T) {
 			walk(fields)
 		}
 	}
-	walk(newPolicyDocument("", 5*time.Minute).fields().Fields)
+	walk(newPolicyDocument(5 * time.Minute).fields().Fields)
 	for line := range strings.Lines(example) {
 		if len(line) > 140 {
 			t.Errorf("too long: %s", line)
@@ -112,7 +112,7 @@ kind: %s
 // samples are example values for fields without a default.
 var samples = map[string]string{
 	"name": "worker", "namespaces": "[batch]", "names": `["worker-*"]`, "kinds": "[deployment]", "labels": "{tier: worker}",
-	"inPlace": "[apps/shop/values.yaml]", "apiVersion": "example.com/v1", "kind": "Worker", "resource": "workers",
+	"apiVersion": "example.com/v1", "kind": "Worker", "resource": "workers",
 }
 
 // exampleOf generates the example from the table of a Policy.

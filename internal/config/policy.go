@@ -25,7 +25,7 @@ func DefaultPolicy(period time.Duration) policy.Set {
 // presets and of DefaultPolicy. Errors are *yamldoc.Errors, which start with name and list
 // every problem.
 func ParsePolicy(name string, data []byte, period time.Duration) (policy.Set, error) {
-	doc := newPolicyDocument(name, period)
+	doc := newPolicyDocument(period)
 	if err := read(name, data, document(KindPolicy, doc.fields())); err != nil {
 		return policy.Set{}, err
 	}
@@ -55,12 +55,11 @@ type policyDocument struct {
 	base  policy.Policy // the file's preset, the start of each policy
 	rules []*policy.Rule
 	set   policy.Set
-	file  string // name of the file
 }
 
-func newPolicyDocument(file string, period time.Duration) *policyDocument {
+func newPolicyDocument(period time.Duration) *policyDocument {
 	set := DefaultPolicy(period)
-	return &policyDocument{mode: ModeObserve, base: set.Default, set: set, file: file}
+	return &policyDocument{mode: ModeObserve, base: set.Default, set: set}
 }
 
 // fields returns the table of a Policy document. A preset comes before the fields that
@@ -74,8 +73,6 @@ func (d *policyDocument) fields() yamldoc.Object {
 		yamldoc.Optional("kinds", "custom kinds with a scale subresource; gitlatch samples objects of these kinds in addition to the built-in kinds", kindList(&d.set.Kinds)),
 		yamldoc.Optional("policies", "list of policies; for each workload, gitlatch uses the first policy whose match selects the workload", items(&d.rules, d.ruleFields)),
 		yamldoc.Optional("default", "policy for workloads that match no item in the list of policies", yamldoc.Fields(presetRules(&d.set.Default)...)),
-		yamldoc.Optional("inPlace", "files whose replica counts gitlatch updates; each replica count needs the marker # {\"$gitlatch\": \"namespace/kind/name\"}",
-			inPlace(&d.set.InPlace, d.file)),
 		yamldoc.Optional("guards", "limits that apply to all workloads of the site", guardFields(&d.set.Guards)),
 	).With(yamldoc.Rule{Check: d.check})
 }

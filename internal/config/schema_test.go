@@ -46,7 +46,7 @@ func generateSchema(kind string) ([]byte, error) {
 	s := schemaOf(map[string]yamldoc.Document{
 		KindConfig: configDocument(&c),
 		KindFleet:  fleetDocument(new([]*Member)),
-		KindPolicy: document(KindPolicy, newPolicyDocument("", 5*time.Minute).fields()),
+		KindPolicy: document(KindPolicy, newPolicyDocument(5*time.Minute).fields()),
 	}[kind].Whole())
 	if kind == KindPolicy { // a policy takes the omitted fields from its preset
 		undefault(s["properties"].(schema)["policies"])

@@ -262,6 +262,6 @@ func (e *examination) charted(s *subject, stated *int32) {
 			e.admission("", helpHelm))
 	default:
 		e.lowers(s, StatedCount, s.ID.String(), "The chart renders the workload with fewer replicas than the workload needs, and a rebuild starts it with the replicas of the chart.",
-			"add a gitlatch marker to the replica count in the values file (see \"gitlatch help in-place\"). Alternatively, "+e.admission("", helpHelm))
+			e.admission("", helpHelm))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -54,19 +53,20 @@ func (p property) has(field workload.Field) bool {
 func (e *examination) named() {
 	for _, kind := range slices.Sorted(maps.Keys(e.Cluster.definitions)) {
 		o, _ := e.Cluster.Kinds.Object(kind)
-		for _, differs := range e.Cluster.definitions[kind].differs(o) {
-			problem, fix := remedied(strings.TrimSuffix(differs, "."))
-			e.find(KindDiffers, string(kind), problem+".", fix)
+		for _, d := range e.Cluster.definitions[kind].differs(o) {
+			e.find(KindDiffers, string(kind), d.text, d.fix)
 		}
 	}
 }
 
+// A mismatch is a difference between a definition and the policy's kind, with its fix.
+type mismatch struct{ text, fix string }
+
 // differs returns the differences between a definition and the configuration that sampling
 // does not report. Sampling reports another kind, a version that is not served, and objects
 // without a namespace.
-func (d definition) differs(o workload.Object) (all []string) {
+func (d definition) differs(o workload.Object) (all []mismatch) {
 	name := o.FullResource()
-	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	i := slices.IndexFunc(d.Spec.Versions, func(v version) bool { return v.Name == o.Version })
 	if i < 0 {
 		return nil
@@ -74,12 +74,21 @@ func (d definition) differs(o workload.Object) (all []string) {
 	v := d.Spec.Versions[i]
 	switch scale := v.Subresources.Scale; {
 	case scale == nil:
-		say("%s has no scale subresource in %s, so autoscalers and \"gitlatch restore\" cannot scale objects of this kind. Remove the kind from kinds in the policy.", name, o.Version)
+		all = append(all, mismatch{
+			fmt.Sprintf("%s has no scale subresource in %s, so autoscalers and \"gitlatch restore\" cannot scale objects of this kind.", name, o.Version),
+			"remove the kind from kinds in the policy",
+		})
 	case scale.SpecReplicasPath != string(o.Replicas):
-		say("%s has its replica count in the field %s, but the policy has replicas: %s. Set replicas: %[2]s in kinds of the policy.", name, scale.SpecReplicasPath, o.Replicas)
+		all = append(all, mismatch{
+			fmt.Sprintf("%s has its replica count in the field %s, but the policy has replicas: %s.", name, scale.SpecReplicasPath, o.Replicas),
+			fmt.Sprintf("set replicas: %s in kinds of the policy", scale.SpecReplicasPath),
+		})
 	}
 	if !v.Schema.OpenAPIV3Schema.has(o.Ready) {
-		say("%s has no field %s, but the policy names this field in ready. Set ready to another field, for example .status.replicas, in kinds of the policy.", name, o.Ready)
+		all = append(all, mismatch{
+			fmt.Sprintf("%s has no field %s, but the policy names this field in ready.", name, o.Ready),
+			"set ready to another field, for example .status.replicas, in kinds of the policy",
+		})
 	}
 	return all
 }

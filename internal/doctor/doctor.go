@@ -11,7 +11,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -25,7 +24,6 @@ type Case struct {
 	Tree     checkpoint.Tree
 	Cluster  Cluster
 	Overlays []Overlay
-	InPlace  []inplace.File
 	Room     fit.Room // for the pods of a rebuild
 }
 
@@ -78,7 +76,6 @@ func Examine(c Case) Report {
 	e.quotas()
 	e.place()
 	e.overlays()
-	e.marks()
 	for _, p := range e.Set.Unreviewed() {
 		text, fix, _ := strings.Cut(p.Text, ": ")
 		e.find(ReviewWithoutHost, e.Policy, p.Field+": "+text, fix)

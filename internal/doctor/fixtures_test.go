@@ -28,7 +28,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
-	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -54,10 +53,9 @@ var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-toge
 // A fixture is a case: its description, and files by name. Files below repo/ are in the
 // repository. declared lists its checkpoint entries. live lists the workloads, each with
 // its scale, its minimum and maximum, and the manager that applies its replicas, or
-// by:WHO for the last writer. in-place lists the files that are edited in place. hub is
-// the name of the cluster in the hub with Argo CD, and destination its name in its own
-// Argo CD. "edit FILE" changes a file of the base: each line after - becomes the lines
-// after + below it.
+// by:WHO for the last writer. hub is the name of the cluster in the hub with Argo CD, and
+// destination its name in its own Argo CD. "edit FILE" changes a file of the base: each line
+// after - becomes the lines after + below it.
 type fixture map[string]string
 
 // read reads a fixture and merges it over its base. An empty file removes the base's
@@ -140,12 +138,6 @@ func (f fixture) read(t *testing.T) doctor.Case {
 	if c.Overlays, err = doctor.ReadOverlays(t.Context(), repository, tip, builds, f.charts(t)); err != nil {
 		t.Fatal(err)
 	}
-	marked := strings.Fields(f["in-place"])
-	objects, err := inplace.Read(t.Context(), repository, tip, nil, marked)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.InPlace = inplace.Look(marked, objects, nil)
 	bytes := map[string][]byte{}
 	for name, text := range files {
 		bytes[name] = []byte(text)

@@ -56,9 +56,6 @@ const (
 	HelmConflict      Trap = "helm-conflict"
 	StaleCounts       Trap = "stale-counts"
 	KustomizeReplicas Trap = "kustomize-replicas"
-	MarkRefused       Trap = "mark-refused"
-	MarkUnknown       Trap = "mark-of-no-workload"
-	MarkDiffers       Trap = "mark-differs"
 	ReviewWithoutHost Trap = "review-without-host"
 )
 
@@ -70,5 +67,5 @@ var worst = []Trap{
 	FailsClosed, BuildFails, Paused, TwoSites, ListIgnored, ListForeign, KindDiffers, ComponentMissing, RecordNotApplied, PolicyNotInGit,
 	NotBuilt, PatchSkipped, BeforePrefix,
 	Overridden, ReplicasReset, StatedCount, ChartGuard, Quota, MaxUnderNeed,
-	BrakeOverwritten, HelmConflict, StaleCounts, KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers, ReviewWithoutHost,
+	BrakeOverwritten, HelmConflict, StaleCounts, KustomizeReplicas, ReviewWithoutHost,
 }

@@ -46,11 +46,11 @@ func TestStoredFormIsStable(t *testing.T) {
 		`"usual":0.5,"learned":"2026-11-20T12:00:00.000000001Z","measured":"2026-11-20T12:00:00.000000001Z"},"rev":7}}`)
 	check(t, latch.Head{
 		Agreed: latch.Agreed{Tip: "c0ffee", PolicySource: []byte("x")},
-		Proposal: &latch.Proposal{Branch: "b", Head: "c0ffee", Closing: "c0ffee", Outdated: true,
+		Proposal: &latch.Proposal{Branch: "b", Head: "c0ffee", Closing: "c0ffee",
 			Repairs: []latch.Repair{{Namespace: latch.RepairOfList, Component: "1"}, {Namespace: "shop", Component: "2"}}},
 	}, `{"format":1,"state":{"agreed":{"tip":"c0ffee","policySource":"eA=="},`+
 		`"proposal":{"branch":"b","head":"c0ffee","closing":"c0ffee","opened":"0001-01-01T00:00:00Z",`+
-		`"repairs":[{"namespace":"","component":"1"},{"namespace":"shop","component":"2"}],"outdated":true}}}`)
+		`"repairs":[{"namespace":"","component":"1"},{"namespace":"shop","component":"2"}]}}}`)
 	check(t, latch.Lease{Site: "prod", Owner: "a", Until: noon, Fence: 3},
 		`{"format":1,"state":{"site":"prod","owner":"a","until":"2026-11-20T12:00:00.000000001Z","fence":3}}`)
 }

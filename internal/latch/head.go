@@ -100,23 +100,20 @@ type Proposal struct {
 	// Opened is the instant of the first push.
 	Opened  time.Time `json:"opened"`
 	Repairs []Repair  `json:"repairs,omitzero"`
-	// Outdated is true if a file that is edited in place changed after the push. gitlatch
-	// then makes the proposal again.
-	Outdated bool `json:"outdated,omitzero"`
 }
 
 // RepairOfList is the Namespace of the Repair that updates the site's kustomization. No
 // namespace of a cluster has this name.
 const RepairOfList = ""
 
-// A Repair makes a namespace's files agree with its checkpoint file: gitlatch writes the
-// Component again, and sets numbers with a marker to the levels of their workloads. The
-// Repair with the namespace RepairOfList updates the site's kustomization instead.
+// A Repair makes a namespace's Component agree with its checkpoint file: gitlatch writes the
+// Component again. The Repair with the namespace RepairOfList updates the site's kustomization
+// instead.
 type Repair struct {
 	Namespace string `json:"namespace"`
-	// Component is a hash of the new bytes of the Component and the new numbers of the
-	// markers, or of the namespaces that the kustomization leaves out. It distinguishes a
-	// new repair of a namespace from a declined one.
+	// Component is a hash of the new bytes of the Component, or of the namespaces that the
+	// kustomization leaves out. It distinguishes a new repair of a namespace from a declined
+	// one.
 	Component string `json:"component"`
 }
 

@@ -27,7 +27,6 @@ type Crossing struct {
 type Beside struct {
 	Components []string // namespaces with a repaired Component, sorted
 	Quoted     []string // namespaces whose checkpoint file gets quotes, sorted
-	Files      []string // files that are edited in place, sorted
 	// List is true if the commit updates the site's kustomization on its own account.
 	// Listed and Unlisted are the namespaces with a checkpoint file that it then lists
 	// again, or leaves out, sorted.
@@ -37,9 +36,9 @@ type Beside struct {
 
 // Message returns the message of a commit. The subject shows the largest of the
 // crossings. The body has a line for each crossing with its reason, for each repaired
-// Component, for each namespace of Quoted, for each file that is edited in place and for each
-// namespace of Listed and Unlisted. The trailers follow. At least one of them, or List, is
-// required. After 64 KiB the body ends with the number of omitted lines.
+// Component, for each namespace of Quoted and for each namespace of Listed and Unlisted. The
+// trailers follow. At least one of them, or List, is required. After 64 KiB the body ends with
+// the number of omitted lines.
 func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) string {
 	ordered := slices.Clone(crossings)
 	slices.SortStableFunc(ordered, func(a, b Crossing) int {
@@ -57,12 +56,9 @@ func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) stri
 	case len(beside.Quoted) > 0:
 		n = len(beside.Quoted)
 		fmt.Fprintf(&b, "latch(%s): add quotes to the checkpoint file of %s", site, beside.Quoted[0])
-	case len(beside.Files) == 0:
+	default:
 		n = 1
 		fmt.Fprintf(&b, "latch(%s): update the list of checkpoint files", site)
-	default:
-		n = len(beside.Files)
-		fmt.Fprintf(&b, "latch(%s): update the numbers in %s", site, beside.Files[0])
 	}
 	if n > 1 {
 		fmt.Fprintf(&b, ", +%d more", n-1)
@@ -97,7 +93,6 @@ func lines(crossings []Crossing, beside Beside) []string {
 		lists.Map(beside.Quoted, func(namespace string) string {
 			return namespace + ": quotes added in its checkpoint file, because an API server refuses a ConfigMap with other values\n"
 		}),
-		lists.Map(beside.Files, func(file string) string { return "edited in place: " + oneLine(file) + "\n" }),
 		lists.Map(beside.Listed, func(namespace string) string {
 			return namespace + ": added to kustomization.yaml, because the cluster has workloads of it\n"
 		}),

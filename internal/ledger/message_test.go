@@ -27,7 +27,7 @@ func TestAMessageTellsItsReasons(t *testing.T) {
 		{ID: web, Rollout: true, From: at(200, 50), To: at(200, 0), Text: "over"},
 	}
 	message := ledger.Message(ledger.Trailers{Site: "prod", Intent: "1"}, true, crossings,
-		ledger.Beside{Components: []string{"pay"}, Files: []string{"shop/deployment/api 1 -> x: a path"}, Listed: []string{"back"}, Unlisted: []string{"gone"}})
+		ledger.Beside{Components: []string{"pay"}, Listed: []string{"back"}, Unlisted: []string{"gone"}})
 	want := []ledger.Reason{
 		{web, false, "100", "200", "it grew: 187 of 100"},
 		{api, false, "new", "5", "another"},

@@ -234,8 +234,6 @@ type Set struct {
 	// policy wants reviewed is then committed like any other surge.
 	NoReview bool
 	Kinds    workload.Kinds // kinds to sample in addition to the built-in ones
-	// InPlace are the paths, from the root of the repository, of the files with markers.
-	InPlace []string
 }
 
 // DefaultSet is the set of a site without a gitlatch.yaml.

@@ -12,7 +12,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
-	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -34,12 +33,9 @@ type Document struct {
 	// Stop is the reason why the site lowered no level, or changed no level.
 	Stop policy.Stop `json:"stop,omitzero"`
 
-	Workloads []Workload `json:"workloads"`
-	// InPlace lists the values in files that are edited in place. It is omitted if the
-	// policy names no file.
-	InPlace []inplace.Mark `json:"inPlace,omitempty"`
-	Notices []tick.Notice  `json:"notices"`
-	Commit  *Commit        `json:"commit"` // null without a commit
+	Workloads []Workload    `json:"workloads"`
+	Notices   []tick.Notice `json:"notices"`
+	Commit    *Commit       `json:"commit"` // null without a commit
 	// Proposal is the open proposal, if the tick changed anything about it.
 	Proposal *Proposal `json:"proposal,omitempty"`
 	// Conditions are the open conditions after this tick.
@@ -131,8 +127,8 @@ func of(r tick.Report, told func(Workload) bool) Document {
 	d := Document{
 		Document: term.DocumentOf("TickReport"),
 		Site:     r.Site, Cluster: r.Cluster, At: r.At, Mode: "latch", DryRun: r.DryRun, Held: r.NotRun, Stop: r.Stop,
-		Unread:  workload.Texts(r.Unread),
-		InPlace: r.InPlace, Notices: append([]tick.Notice{}, r.Notices...),
+		Unread:     workload.Texts(r.Unread),
+		Notices:    append([]tick.Notice{}, r.Notices...),
 		Workloads:  []Workload{},
 		Conditions: lists.Map(r.Conditions, func(c alert.Condition) Condition { return Condition{c, c.Kind.Severity()} }),
 		Alerts:     lists.Map(r.Alerts, alert.Alert.Headline),

@@ -11,8 +11,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
-	"github.com/gitlatch/gitlatch/internal/tick/inplace"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // Table prints the report for users: the workloads that are not quiet, and the number of
@@ -27,11 +25,6 @@ func (d Document) Table(out io.Writer, s term.Style) error {
 	p.Rows(d.rows())
 	if text := d.leftOut(); text != "" {
 		p.Say("", "%s", text)
-	}
-	for _, m := range d.InPlace {
-		if m.Text != "" && !m.Refused { // refused marks are among the problems
-			p.Say("", "%s %s", about(m), m.Describe())
-		}
 	}
 	for _, n := range d.Notices {
 		p.Say("", "%s %s: %s", n.Kind, n.Subject, n.Text)
@@ -72,14 +65,6 @@ func (d Document) rows() [][]string {
 		}
 	}
 	return rows
-}
-
-// about returns the file of a mark and its workload.
-func about(m inplace.Mark) string {
-	if m.ID == (workload.ID{}) {
-		return "in " + m.Where()
-	}
-	return m.ID.String() + " in " + m.Where()
 }
 
 // say prints a condition, with its details indented below it.

@@ -50,22 +50,6 @@ func TestDryRunWritesNothing(t *testing.T) {
 	}
 }
 
-// A tick reads the files with markers if the branch moved. A dry run always reads and shows
-// them.
-func TestDryRunShowsTheMarkers(t *testing.T) {
-	t.Parallel()
-	w := newWorld(map[string]string{"gitlatch.yaml": latching})
-	w.marks("shop/web 3")
-	w.scale("shop/web", 87)
-	w.ticks(3)
-	for dry, want := range map[bool]int{false: 0, true: 1} {
-		report, err := w.Tick(func(t *tick.Tick) { t.DryRun = dry })
-		if err != nil || len(report.InPlace) != want {
-			t.Errorf("dry run %v: error %v, markers %+v, want %d", dry, err, report.InPlace, want)
-		}
-	}
-}
-
 // A dry run without state, for example on a laptop, uses the last version of a policy that
 // users removed, if the site has checkpoint files.
 func TestDryRunWithoutStateUsesTheLastPolicy(t *testing.T) {

@@ -34,11 +34,10 @@ func mergeProposal(f Fate, loaded latch.Latches, found Found) Fate {
 	ours := *f.Left
 	changes := proposal.Changes(loaded)
 	merged := proposal.Merged(changes, found.Past.Merged, found.Past.Tip.Entries)
-	repaired := repaired(*found.Tree, found.Markers.marks, ours.Repairs, merged > 0)
+	repaired := repaired(*found.Tree, ours.Repairs, merged > 0)
 	f.All = len(changes) + len(ours.Repairs)
 	f.Merged = merged + len(repaired)
 	ours.Repairs = slices.DeleteFunc(slices.Clone(ours.Repairs), func(m latch.Repair) bool { return slices.Contains(repaired, m) })
-	ours.Outdated = ours.Outdated || found.Markers.filesMoved()
 	f.Left = &ours
 	if f.All > 0 && f.Merged == f.All { // a proposal whose latches are lost is still open
 		f.Left = nil

@@ -169,18 +169,15 @@ func declared(e checkpoint.Entry) string {
 // staleNotes reports the stale namespaces that no proposal repairs. The next tick reads the
 // directory again, until a commit or a proposal repairs them.
 func (t *Tick) staleNotes(s latch.State, f Found) (n Notes) {
-	components, unquoted := f.Tree.Stale(), f.Tree.Unquoted()
-	for _, m := range stale(f.Tree, f.Markers.marks, s, f.Fleet.At) {
+	unquoted := f.Tree.Unquoted()
+	for _, m := range stale(f.Tree, s, f.Fleet.At) {
 		ours := s.Head.Proposal
 		if t.Propose && ours != nil && slices.Contains(ours.Repairs, m) {
 			continue
 		}
-		text := "a marker differs from the checkpoint file, and the next commit updates it"
-		switch {
-		case slices.Contains(unquoted, m.Namespace):
+		text := "its Component differs from the checkpoint file, and the next commit updates it"
+		if slices.Contains(unquoted, m.Namespace) {
 			text = "its checkpoint file has values without quotes, which an API server refuses, and the next commit adds the quotes"
-		case slices.Contains(components, m.Namespace):
-			text = "its Component differs from the checkpoint file, and the next commit updates it"
 		}
 		n.notice(NoticeStale, m.Namespace, "%s", text)
 	}

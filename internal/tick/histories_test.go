@@ -6,18 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/splice"
 	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
-	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -33,9 +29,6 @@ func TestRandomHistories(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(seed), 1))
 			w := newWorld(map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, hold: {down: 30m}", 1), "app.yaml": "kind: App\n"})
 			w.Host, w.Propose = seed%3 > 0, seed%3 > 1
-			if seed%2 > 0 {
-				w.marks("shop/web 3", "shop/api 3", "pay/ledger 3")
-			}
 			for range 150 {
 				w.happen(r)
 			}
@@ -83,68 +76,12 @@ func (w *world) componentsFollow(t *testing.T) {
 			}
 		}
 	}
-	stale := append(tree.Stale(), w.behind(t, tree, report)...)
-	notStale := slices.ContainsFunc(asked, func(namespace string) bool { return !slices.Contains(stale, namespace) })
-	notAsked := slices.ContainsFunc(tree.Stale(), func(namespace string) bool { return !slices.Contains(asked, namespace) })
-	if (notStale || notAsked) && report.Err() == nil {
-		t.Errorf("the Components or marks of %v are stale, those of %v are proposed", stale, asked)
+	if stale := tree.Stale(); !slices.Equal(stale, asked) && report.Err() == nil {
+		t.Errorf("the Components of %v are stale, those of %v are proposed", stale, asked)
 	}
 	if head.Agreed.Partly && report.Err() == nil {
 		t.Error("the site is not at rest")
 	}
-	if behind := w.behind(t, tree, report); len(asked) == 0 && report.Err() == nil && len(behind) > 0 {
-		t.Errorf("what is marked for the workloads of %v is not what they are declared at", behind)
-	}
-}
-
-// behind returns the namespaces of live workloads with a marker that does not have the
-// level, unless an open condition reports the number as a user's.
-func (w *world) behind(t *testing.T, tree checkpoint.Tree, report tick.Report) (namespaces []string) {
-	t.Helper()
-	if len(w.InPlace) == 0 {
-		return nil
-	}
-	marks, err := splice.Find(marksFile, []byte(w.Repository.Files()[marksFile]), nil)
-	if err != nil || len(marks) != 3 {
-		t.Fatal(marks, err)
-	}
-	for _, m := range marks {
-		theirs := slices.ContainsFunc(report.Conditions, func(c alert.Condition) bool {
-			return c.Subject == marksFile && strings.Contains(c.Text, m.ID.String())
-		})
-		if level := tree.Entries()[m.ID].Replicas; level > 0 && m.Value > 0 && level != m.Value && w.running(m.ID) && !theirs {
-			namespaces = append(namespaces, m.ID.Namespace)
-		}
-	}
-	return namespaces
-}
-
-// running reports whether a workload is in the cluster. Its policy then accepts the
-// risk.
-func (w *world) running(id workload.ID) bool {
-	_, ok := w.Fleet[id]
-	return ok
-}
-
-// marksFile is a file with marked replica counts.
-const marksFile = "values.yaml"
-
-// marks commits a user's file with marked replica counts, each "shop/web 3".
-func (w *world) marks(counts ...string) {
-	text := "# by hand\n"
-	for _, c := range counts {
-		who, n, _ := strings.Cut(c, " ")
-		text += fmt.Sprintf("%s: %s # {\"$gitlatch\": \"%s\"}\n", id(who).Name, n, id(who))
-	}
-	w.InPlace = []string{marksFile}
-	w.Repository.Edit("mark", w.Now, map[string][]byte{marksFile: []byte(text)})
-}
-
-// mark commits a user's change of a marked replica count.
-func (w *world) mark(who string, n int) {
-	count := regexp.MustCompile(`(?m)^` + id(who).Name + `: \d+`)
-	text := count.ReplaceAllString(w.Repository.Files()[marksFile], fmt.Sprintf("%s: %d", id(who).Name, n))
-	w.Repository.Edit("by hand", w.Now, map[string][]byte{marksFile: []byte(text)})
 }
 
 // happen applies one random event to the world.
@@ -174,14 +111,6 @@ func (w *world) happen(r *rand.Rand) {
 		w.rolls(who, int32(r.IntN(100)), []string{"", "", "", "ProgressDeadlineExceeded"}[r.IntN(4)])
 	default:
 		w.scale(who, 1+int32(r.ExpFloat64()*100))
-	}
-	if len(w.InPlace) > 0 && r.IntN(8) == 0 {
-		set := func() { w.mark(who, r.IntN(300)) }
-		if r.IntN(2) == 0 {
-			w.Rival = set
-		} else {
-			set()
-		}
 	}
 	if w.Host && r.IntN(12) == 0 {
 		switch r.IntN(4) {

@@ -6,8 +6,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
-	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // agreedAt returns an agreement for a policy at the path file. If the agreed policy was
@@ -24,36 +24,36 @@ func agreedAt(a latch.Agreed, file string) latch.Agreed {
 	return a
 }
 
-// readNamed returns the agreed policy, which names the kinds to sample and the files to read,
-// and the agreement for the path of the policy. If no readable policy at this path is agreed,
-// readNamed reads the tip. A broken policy at the tip names no kinds and no files. If the
-// file is gone, a dry run without state agrees to its last version.
-func (t *Tick) readNamed(ctx context.Context, head latch.Head) (policy.Set, latch.Agreed, error) {
+// readKinds returns the kinds to sample, which the agreed policy names, and the agreement for
+// the path of the policy. If no readable policy at this path is agreed, readKinds reads the
+// tip. A broken policy at the tip names no kinds. If the file is gone, a dry run without state
+// agrees to its last version.
+func (t *Tick) readKinds(ctx context.Context, head latch.Head) (workload.Kinds, latch.Agreed, error) {
 	agreed := agreedAt(head.Agreed, t.PolicyFile)
 	ticked := !head.At.IsZero() && head.Agreed.PolicyFile == t.PolicyFile
 	set, err := t.ParsePolicy(t.PolicyFile, agreed.PolicySource)
 	if err == nil && ticked {
-		return set, agreed, nil
+		return set.Kinds, agreed, nil
 	}
 	tip, _, err := t.Repository.Heads(ctx)
 	if err != nil {
-		return policy.Set{}, agreed, err
+		return nil, agreed, err
 	}
 	objects, err := t.Repository.Read(ctx, tip, nil, t.PolicyFile)
 	if err != nil {
-		return policy.Set{}, agreed, err
+		return nil, agreed, err
 	}
 	found := objects[t.PolicyFile]
 	if found.ID == "" && t.DryRun && head.At.IsZero() {
 		found, err = t.lastPolicy(ctx, tip)
 		if err != nil {
-			return policy.Set{}, agreed, err
+			return nil, agreed, err
 		}
 		agreed.Policy = found.ID
 		agreed.PolicySource = found.Files[t.PolicyFile]
 	}
 	set, _ = t.ParsePolicy(t.PolicyFile, found.Files[t.PolicyFile])
-	return set, agreed, nil
+	return set.Kinds, agreed, nil
 }
 
 // lastPolicy returns the last version of a policy file that the tip does not have. The zero

@@ -99,7 +99,7 @@ func (p *publisher) propose(ctx context.Context) error {
 // upToDate reports whether the proposal's branch has gitlatch's commit on the present base.
 func (p *publisher) upToDate(ours latch.Proposal) bool {
 	rebased := p.tip.directory != "" && p.tip.directory != ours.Directory
-	return ours.Head == p.Branch && !rebased && !ours.Outdated
+	return ours.Head == p.Branch && !rebased
 }
 
 // pushProposal makes the proposal's branch one commit on the base. If the host refuses the
@@ -170,11 +170,9 @@ func (p *publisher) pushProposal(ctx context.Context, s latch.State, want wants)
 	next.Head = head
 	next.Repairs = want.repairs
 	next.Directory = p.tip.directory
-	next.Outdated = false
 	p.Open = &next
 	p.Pushed = true
 	p.Proposed = want.changes
-	p.edited = w.edited
 	return true, nil
 }
 
@@ -182,16 +180,11 @@ func (p *publisher) pushProposal(ctx context.Context, s latch.State, want wants)
 func (p *publisher) openProposal(ctx context.Context) error {
 	s := p.apply(p.Decided.State, p.Found, p.Published)
 	ours := *s.Head.Proposal
-	files, err := p.editedBy(ctx, ours.Head)
-	if err != nil {
-		return err
-	}
 	crossings := proposal.Crossings(proposal.Changes(s.Latches), p.Published.Decisions)
 	stale := slices.DeleteFunc(slices.Clone(ours.Repairs), ofList)
 	beside := ledger.Beside{
 		Components: components(p.tip.tree, namespaces(stale)),
 		Quoted:     quoted(p.tip.tree, namespaces(stale)),
-		Files:      files,
 		List:       slices.ContainsFunc(ours.Repairs, ofList),
 	}
 	message := ledger.Message(ledger.Trailers{Site: p.Site}, false, lists.Map(crossings, proposal.Line), beside)
@@ -208,20 +201,6 @@ func (p *publisher) openProposal(ctx context.Context) error {
 	p.Open = &ours
 	p.Asked = &Proposed{URL: on.URL, Message: message, Changes: crossings}
 	return nil
-}
-
-// editedBy returns the files that the commit of a proposal edits in place.
-func (p *publisher) editedBy(ctx context.Context, head string) (paths []string, err error) {
-	if p.Pushed {
-		return p.edited, nil
-	}
-	before, after, err := p.commits.files(ctx, head, p.Found)
-	for i, f := range after {
-		if f.ID != before[i].ID {
-			paths = append(paths, f.Path)
-		}
-	}
-	return paths, err
 }
 
 // withdraw closes the proposal. It first saves that gitlatch closes it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/tick/proposal"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -45,8 +43,6 @@ type Published struct {
 	Dropped bool
 	// Listing is the site's kustomization in the commit on the base.
 	Listing checkpoint.Listing
-	// Markers are the markers as last judged.
-	Markers markers
 
 	// Pushed is true if the proposal's branch got a commit, with the Proposed changes.
 	Pushed   bool
@@ -65,11 +61,8 @@ type publisher struct {
 	Plan
 	Published
 	Notes
-	tip tip
-	// changes are the level changes that are left to publish. edited are the files that a
-	// pushed proposal edits in place.
-	changes []policy.Decision
-	edited  []string
+	tip     tip
+	changes []policy.Decision // the level changes that are left to publish
 }
 
 // A tip is the commit of the base, with its content if it was read.
@@ -84,7 +77,6 @@ type tip struct {
 func (t *Tick) publish(ctx context.Context, tenancy *tenancy, plan Plan) (Published, Notes, error) {
 	p := &publisher{tenancy: tenancy, Plan: plan, tip: tip{commit: plan.Tip, directory: plan.Directory, tree: plan.Tree}}
 	p.Published.Decisions = plan.Decided.Decisions
-	p.Published.Markers = plan.Found.Markers
 	if p.Stop != "" || !p.Set.Latch || p.Decided.Stop.All {
 		return p.Published, p.Notes, nil
 	}
@@ -143,26 +135,21 @@ func (p *publisher) commit(ctx context.Context) error {
 // repairs returns the stale namespaces to publish without a level change: a user's level must
 // not wait for the next level change to take effect. before are the repairs of the open
 // proposal: if the tick did not read the directory, it returns them unchanged. rides is true
-// if a commit is made anyway: otherwise a new repair of a Component waits for the budget. A
-// repair of markers never waits: only the tick that reads the change can find that the
-// markers follow it.
+// if a commit is made anyway: otherwise a new repair waits for the budget.
 func (p *publisher) repairs(s latch.State, rides bool, before []latch.Repair) []latch.Repair {
 	if p.tip.unjudged {
 		return before
 	}
-	marks := p.Published.Markers.marks
 	due := p.listRepairs(s.Head.Declined)
 	if p.tip.tree == nil {
 		due = append(due, slices.DeleteFunc(slices.Clone(before), ofList)...)
 	} else {
-		due = append(due, stale(p.tip.tree, marks, s, p.Fleet.At)...)
+		due = append(due, stale(p.tip.tree, s, p.Fleet.At)...)
 	}
 	if rides || policy.Affords(p.Set.Guards, s.Head.Budget, p.Fleet.At) {
 		return due
 	}
-	return slices.DeleteFunc(due, func(m latch.Repair) bool {
-		return !slices.Contains(before, m) && !behindIn(marks, m.Namespace)
-	})
+	return lists.Filter(due, func(m latch.Repair) bool { return slices.Contains(before, m) })
 }
 
 // listRepairs returns the repair of the site's kustomization, if it lists other namespaces
@@ -194,7 +181,6 @@ func (p *publisher) listed() map[string]bool {
 // A writing is the content of a commit.
 type writing struct {
 	files    map[string][]byte   // new contents by path; nil removes the file
-	edited   []string            // the files that it edits in place, sorted
 	repaired []string            // the namespaces whose files must agree with their checkpoint file, without RepairOfList
 	changes  []checkpoint.Change // the changes to make, in the order of workload.Compare
 	renamed  []policy.Decision   // the removals of entries under the old name of a kind, also in changes
@@ -281,42 +267,10 @@ func (p *publisher) write(ctx context.Context, changes []checkpoint.Change, repa
 	}))
 	written := func(namespace string) bool { return w.files[checkpoint.RecordPath(p.Site, namespace)] != nil }
 	w.quoted = lists.Filter(tree.Unquoted(), written)
-	w.edited, err = p.writeMarkers(ctx, tree, changes, w)
 	if w.list || len(w.files) > 0 {
 		w.listing = checkpoint.List(tree, w.files, p.listed())
 	}
-	return w, err
-}
-
-// writeMarkers adds the files whose markers get other levels by the changes, and returns
-// their paths. It uses the rule of the reconciled tip.
-func (p *publisher) writeMarkers(ctx context.Context, tree checkpoint.Tree, changes []checkpoint.Change, w writing) ([]string, error) {
-	if len(p.Set.InPlace) == 0 {
-		return nil, nil
-	}
-	files, err := inplace.At(ctx, p.Repository, p.tip.commit, p.Set.InPlace, p.Fleet.Kinds)
-	if err != nil {
-		return nil, err
-	}
-	m := p.Published.Markers
-	if !m.read {
-		m.read = true
-		m.rule = inplace.Rule{Levels: inplace.Levels(tree.Entries()), Agreed: files, Cover: p.cover()}
-	}
-	entries := tree.Entries()
-	for _, c := range changes {
-		entries[c.ID] = c.To
-	}
-	m.marks = m.rule.With(tree.Entries()).Judge(files, entries)
-	writes := slices.DeleteFunc(slices.Clone(m.marks), func(mark inplace.Mark) bool {
-		crosses := slices.ContainsFunc(changes, func(c checkpoint.Change) bool { return c.ID == mark.ID })
-		return !crosses && !slices.Contains(w.repaired, mark.ID.Namespace)
-	})
-	written, refused := inplace.Write(files, writes)
-	maps.Copy(w.files, written)
-	m.marks = append(m.marks, refused...)
-	p.Published.Markers = m
-	return slices.Sorted(maps.Keys(written)), nil
+	return w, nil
 }
 
 // push makes one commit on the tip. gitlatch stores nothing before a push. The commit may
@@ -413,7 +367,7 @@ func (w writing) beside(site string) ledger.Beside {
 		return !written
 	}
 	return ledger.Beside{
-		Files: w.edited, Components: slices.DeleteFunc(slices.Clone(w.repaired), unwritten), Quoted: w.quoted,
+		Components: slices.DeleteFunc(slices.Clone(w.repaired), unwritten), Quoted: w.quoted,
 		List: w.list, Listed: w.listing.Added, Unlisted: w.listing.Removed,
 	}
 }

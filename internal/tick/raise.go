@@ -29,7 +29,7 @@ const (
 
 // raise returns the state with its open conditions and unsent alerts, and the alerts that
 // this tick adds. found are the conditions that the steps before it found.
-func (t *Tick) raise(s latch.State, f Found, p Published, r Report, found []alert.Condition) (latch.State, Notes, []alert.Alert) {
+func (t *Tick) raise(s latch.State, f Found, r Report, found []alert.Condition) (latch.State, Notes, []alert.Alert) {
 	var n Notes
 	waits := unpublished(s, r)
 	s.Head.UnpublishedSince = unpublishedSince(s.Head.UnpublishedSince, len(waits) > 0, f.Fleet.At)
@@ -42,7 +42,6 @@ func (t *Tick) raise(s latch.State, f Found, p Published, r Report, found []aler
 		n.stale(t.Base, s.Head.UnpublishedSince, waits, r)
 		n.unruled(s)
 		n.Conditions = append(n.Conditions, stillRemoved(s.Head.Open, s.Latches, f.Fleet.At)...)
-		n.markers(p.Markers, f.Set.InPlace, s.Head.Open)
 		unusual, latches := anomalies(t.Period, s, f.Fleet, r)
 		n.Conditions = append(n.Conditions, unusual...)
 		s.Latches = latches
@@ -214,30 +213,4 @@ func (n *Notes) unruled(s latch.State) {
 	}
 	file := s.Head.Agreed.PolicyFile
 	n.policyGone(file, fmt.Sprintf("the branch has no %s; entries in git: %d", file, entries), "gitlatch only observes, and does not update the entries")
-}
-
-// markers adds the conditions about refused markers, and about numbers that users wrote. A
-// tick that read no file does not change the open conditions.
-func (n *Notes) markers(m markers, files []string, open []alert.Open) {
-	for _, o := range open {
-		if !m.read && o.Kind == alert.Invalid && slices.Contains(files, o.Subject) {
-			n.Conditions = append(n.Conditions, o.Condition)
-		}
-	}
-	for _, file := range files {
-		var texts []string
-		for _, mark := range m.marks {
-			if mark.File != file || !mark.Refused && !mark.Theirs {
-				continue
-			}
-			texts = append(texts, mark.Err().Error())
-			if mark.Refused {
-				n.problem(fmt.Errorf("in place: %w. gitlatch does not change this file, and still writes the checkpoint file", mark.Err()))
-			}
-		}
-		if len(texts) > 0 {
-			n.condition(alert.Invalid, file, strings.Join(texts, "\n"),
-				"the file keeps its replica counts. gitlatch still commits the checkpoint file", "correct "+file+" as the message describes, or remove it from inPlace in the policy")
-		}
-	}
 }

@@ -14,10 +14,9 @@ import (
 
 var errRead = errors.New("503 Service Unavailable")
 
-// unopened is a proposal with a change of a marker that the host did not open.
+// unopened is a proposal that the host did not open.
 var unopened = scene{"proposal not opened", func(w *world) {
 	w.Host, w.Propose = true, true
-	w.marks("shop/web 3")
 	w.scale("shop/web", 87)
 	w.ticks(1)
 	_, _ = w.Tick(func(t *tick.Tick) { t.Proposals = refuser{t.Proposals} })

@@ -12,7 +12,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -39,7 +38,6 @@ type Found struct {
 	Changes  []ledger.Change // includes workloads that have a latch and no entry in git
 	Removals []ledger.Removal
 	Fate     Fate
-	Markers  markers
 	commits  *commits
 }
 
@@ -109,8 +107,7 @@ func (r *reconciler) read(ctx context.Context) error {
 		r.Branch = others[0]
 	}
 	agreed := &r.Found.Agreed
-	shows := r.DryRun && len(r.Named.InPlace) > 0 // each dry run shows the markers
-	if agreed.Tip == tip && !agreed.Partly && !shows {
+	if agreed.Tip == tip && !agreed.Partly {
 		agreed.Suspect = ""
 		err = r.readPolicy(repo.Object{ID: agreed.Policy})
 	} else {
@@ -128,15 +125,15 @@ func (r *reconciler) readBase(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The checkpoint files are not read if the directory did not move, no push of gitlatch is
-	// to be judged, and no markers are to be compared with the entries.
+	// The checkpoint files are not read if the directory did not move, and no push of gitlatch
+	// is to be judged.
 	agreed := &r.Found.Agreed
 	known := map[string]string{r.PolicyFile: agreed.Policy}
-	if len(r.window.ours) == 0 && len(r.Named.InPlace) == 0 {
+	if len(r.window.ours) == 0 {
 		known[ledger.Checkpoints(r.Site)] = agreed.Directory
 	}
 	maps.DeleteFunc(known, func(_, id string) bool { return id == "" })
-	objects, err := inplace.Read(ctx, r.Repository, r.Tip, known, r.Named.InPlace, r.PolicyFile, ledger.Checkpoints(r.Site))
+	objects, err := r.Repository.Read(ctx, r.Tip, known, r.PolicyFile, ledger.Checkpoints(r.Site))
 	if err != nil {
 		return err
 	}
@@ -146,13 +143,6 @@ func (r *reconciler) readBase(ctx context.Context) error {
 		return err
 	}
 	directory := objects[ledger.Checkpoints(r.Site)]
-	if directory.ID != "" && directory.Files == nil && len(r.Set.InPlace) > 0 { // the policy is the first that names files
-		more, err := r.Repository.Read(ctx, r.Tip, nil, ledger.Checkpoints(r.Site))
-		if err != nil {
-			return err
-		}
-		directory = more[ledger.Checkpoints(r.Site)]
-	}
 	r.Directory = directory.ID
 	tree, err := ledger.Tree(r.Site, directory)
 	if err != nil {
@@ -170,11 +160,11 @@ func (r *reconciler) readBase(ctx context.Context) error {
 	if directory.ID != "" && directory.ID == agreed.Directory && directory.Files == nil {
 		return nil
 	}
-	return r.readDirectory(ctx, tree, objects)
+	return r.readDirectory(ctx, tree)
 }
 
 // readDirectory judges the site's directory at the tip.
-func (r *reconciler) readDirectory(ctx context.Context, tree checkpoint.Tree, objects map[string]repo.Object) error {
+func (r *reconciler) readDirectory(ctx context.Context, tree checkpoint.Tree) error {
 	r.Tree = &tree
 	r.Found.Agreed.Lists = tree.HasList()
 	r.Found.Agreed.Unlisted = tree.Unlisted()
@@ -188,12 +178,7 @@ func (r *reconciler) readDirectory(ctx context.Context, tree checkpoint.Tree, ob
 		r.invalid(checkpoint.RecordPath(r.Site, namespace), tree.Broken[namespace], usesLast)
 		r.Clean = false
 	}
-	for _, read := range []func(context.Context) error{
-		r.readPast,
-		r.judge,
-		r.findRemovals,
-		func(ctx context.Context) error { return r.readMarkers(ctx, objects) },
-	} {
+	for _, read := range []func(context.Context) error{r.readPast, r.judge, r.findRemovals} {
 		err := read(ctx)
 		if err != nil {
 			return err

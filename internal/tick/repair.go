@@ -3,7 +3,6 @@ package tick
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -11,42 +10,33 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/lists"
-	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 )
 
-// stale returns the namespaces whose Component or markers differ from their entries, or whose
-// checkpoint file has values without quotes. It leaves out declined repairs, and namespaces in
-// waiting, because their removal may be a mistake. It returns nil if the tree was not read.
-func stale(tree *checkpoint.Tree, marks []inplace.Mark, s latch.State, now time.Time) []latch.Repair {
+// stale returns the namespaces whose Component differs from their entries, or whose checkpoint
+// file has values without quotes. It leaves out declined repairs, and namespaces in waiting,
+// because their removal may be a mistake. It returns nil if the tree was not read.
+func stale(tree *checkpoint.Tree, s latch.State, now time.Time) []latch.Repair {
 	if tree == nil {
 		return nil
 	}
 	wait := waiting(s.Latches, now)
-	return slices.DeleteFunc(staleIn(*tree, marks), func(m latch.Repair) bool {
+	return slices.DeleteFunc(staleIn(*tree), func(m latch.Repair) bool {
 		declined := slices.ContainsFunc(s.Head.Declined, func(d latch.Declined) bool { return d.Repair == m })
 		return wait[m.Namespace] || declined
 	})
 }
 
-// staleIn returns the stale namespaces of a tree and its markers, sorted.
-func staleIn(tree checkpoint.Tree, marks []inplace.Mark) []latch.Repair {
-	behind := lists.Filter(marks, inplace.Mark.Behind)
-	names := slices.Concat(tree.Stale(), tree.Unquoted(), lists.Map(behind, func(m inplace.Mark) string { return m.ID.Namespace }))
+// staleIn returns the stale namespaces of a tree, sorted.
+func staleIn(tree checkpoint.Tree) []latch.Repair {
+	names := slices.Concat(tree.Stale(), tree.Unquoted())
 	slices.Sort(names)
-	return lists.Map(slices.Compact(names), func(namespace string) latch.Repair { return repairOf(tree, marks, namespace) })
+	return lists.Map(slices.Compact(names), func(namespace string) latch.Repair { return repairOf(tree, namespace) })
 }
 
-// repairOf returns the repair of a namespace: a hash of the Component's new bytes and of the
-// new numbers of its markers.
-func repairOf(tree checkpoint.Tree, marks []inplace.Mark, namespace string) latch.Repair {
-	sum := sha256.New()
-	sum.Write(tree.Component(namespace))
-	for _, m := range marks {
-		if m.ID.Namespace == namespace && m.Text == "" {
-			fmt.Fprintf(sum, "%q %s %d\n", m.File, m.ID, m.Level)
-		}
-	}
-	return latch.Repair{Namespace: namespace, Component: hex.EncodeToString(sum.Sum(nil)[:8])}
+// repairOf returns the repair of a namespace: a hash of the Component's new bytes.
+func repairOf(tree checkpoint.Tree, namespace string) latch.Repair {
+	sum := sha256.Sum256(tree.Component(namespace))
+	return latch.Repair{Namespace: namespace, Component: hex.EncodeToString(sum[:8])}
 }
 
 // listRepair returns the repair after which the site's kustomization leaves out the given
@@ -62,13 +52,13 @@ func ofList(m latch.Repair) bool { return m.Namespace == latch.RepairOfList }
 // repaired returns the repairs that the tree contains: their namespaces are not stale, and
 // have the content that the hash of the repair names. If merged is true, users also merged
 // other changes of the proposal, which change the hash, so only staleness counts.
-func repaired(tree checkpoint.Tree, marks []inplace.Mark, repairs []latch.Repair, merged bool) []latch.Repair {
-	stale := namespaces(staleIn(tree, marks))
+func repaired(tree checkpoint.Tree, repairs []latch.Repair, merged bool) []latch.Repair {
+	stale := namespaces(staleIn(tree))
 	return lists.Filter(repairs, func(m latch.Repair) bool {
 		if ofList(m) {
 			return !tree.Dangling() && m == listRepair(tree.Unlisted())
 		}
-		return !slices.Contains(stale, m.Namespace) && (merged || repairOf(tree, marks, m.Namespace) == m)
+		return !slices.Contains(stale, m.Namespace) && (merged || repairOf(tree, m.Namespace) == m)
 	})
 }
 
@@ -79,11 +69,6 @@ func declined(before []latch.Declined, repairs []latch.Repair, until time.Time) 
 	all = append(all, lists.Map(repairs, func(m latch.Repair) latch.Declined { return latch.Declined{Repair: m, Until: until} })...)
 	slices.SortStableFunc(all, func(a, b latch.Declined) int { return strings.Compare(a.Namespace, b.Namespace) })
 	return all
-}
-
-// behindIn reports whether the namespace has a marker with an old number.
-func behindIn(marks []inplace.Mark, namespace string) bool {
-	return slices.ContainsFunc(marks, func(m inplace.Mark) bool { return m.ID.Namespace == namespace && m.Behind() })
 }
 
 func namespaces(repairs []latch.Repair) []string {

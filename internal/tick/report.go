@@ -7,7 +7,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -26,10 +25,6 @@ type Report struct {
 	// Set is the policy that decided. Decided has its decisions, and the state after the tick.
 	Set policy.Set
 	policy.Decided
-
-	// InPlace are the markers in files that gitlatch edits in place, by file and workload; nil
-	// if the tick read no file.
-	InPlace []inplace.Mark
 
 	// Commit is the commit of this tick; nil without a commit. In a dry run it has no id.
 	Commit *Commit
@@ -65,7 +60,7 @@ const (
 	NoticeMerged    NoticeKind = "merged"          // users merged proposed changes
 	NoticeDeclined  NoticeKind = "declined"        // users closed the proposal, or took over its branch
 	NoticeWithdrawn NoticeKind = "withdrawn"       // gitlatch closed the proposal
-	NoticeStale     NoticeKind = "stale"           // a Component, a marker or the site's kustomization differs from the checkpoint files
+	NoticeStale     NoticeKind = "stale"           // a Component or the site's kustomization differs from the checkpoint files
 	NoticeForeign   NoticeKind = "foreign"         // a user wrote a file at the path of gitlatch's file
 )
 

@@ -117,11 +117,11 @@ func (t *Tick) run(ctx context.Context, report *Report) (err error) {
 	if r, ok := t.Repository.(repo.Recaller); ok {
 		r.Recall(head.Agreed.Sites) // if git still has this tree, the tick does not fetch it
 	}
-	named, agreed, err := t.readNamed(ctx, head)
+	kinds, agreed, err := t.readKinds(ctx, head)
 	if err != nil {
 		return fmt.Errorf("reconcile with git: %w", err)
 	}
-	fleet, err := t.Sampler.Sample(ctx, named.Kinds)
+	fleet, err := t.Sampler.Sample(ctx, kinds)
 	if err != nil {
 		return fmt.Errorf("sample: %w", err)
 	}
@@ -134,7 +134,6 @@ func (t *Tick) run(ctx context.Context, report *Report) (err error) {
 	loaded := Loaded{
 		State:  latch.State{Head: head, Latches: latch.LatchesOf(latches)},
 		Agreed: agreed,
-		Named:  named,
 		Fleet:  fleet,
 	}
 	return t.fold(ctx, tenancy, loaded, report)
@@ -144,7 +143,6 @@ func (t *Tick) run(ctx context.Context, report *Report) (err error) {
 type Loaded struct {
 	latch.State
 	Agreed latch.Agreed // the stored agreement, adapted to the path of the policy
-	Named  policy.Set   // the agreed policy, which names the kinds and files to read
 	Fleet  workload.Fleet
 }
 
@@ -176,13 +174,12 @@ func (t *Tick) fold(ctx context.Context, tenancy *tenancy, loaded Loaded, report
 	report.Decisions = published.Decisions
 	report.Commit = published.Commit
 	report.Proposal = published.Asked
-	report.InPlace = published.Markers.marks
 	if err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
 	state = t.apply(state, git, published)
 
-	state, more, alerts := t.raise(state, git, published, *report, found.Conditions)
+	state, more, alerts := t.raise(state, git, *report, found.Conditions)
 	found = found.and(more)
 	report.Alerts = alerts
 

@@ -14,8 +14,7 @@ type ID struct {
 	Name      string
 }
 
-// String returns namespace/kind/name, the form that ParseID reads. The same form marks a
-// scalar in a file that gitlatch edits in place.
+// String returns namespace/kind/name, the form that ParseID reads.
 func (id ID) String() string { return id.Namespace + "/" + string(id.Kind) + "/" + id.Name }
 
 // Short returns namespace/name, the form for readers. It leaves out the kind.

@@ -229,7 +229,6 @@ func (w *Witness) account(s *Seen, c Commit) {
 		if c.By == person && change.From.Replicas != change.To.Replicas {
 			delete(w.asked, change.ID) // earlier requests for the workload have ended
 		}
-		w.had(change)
 		lost := change.To.IsZero() && w.blind[change.ID.Namespace] != nil
 		w.touched[change.ID] = w.touched[change.ID] || c.By == person && !lost
 		for _, of := range parts(change.ID) {

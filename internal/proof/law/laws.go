@@ -38,7 +38,6 @@ var Laws = []Law{
 	{"whoever lost the lease writes nothing", unfenced},
 	{"a commit changes the site's own files alone", strays},
 	{"nothing is declared to be 0", zero},
-	{"a number that a user wrote beside a marker stays", overwrites},
 	{"one commit does not opt many workloads out, unless it is the second", atOnce},
 	{"the list of checkpoint files builds, and leaves out only namespaces without workloads", lists},
 	{"git has too little for a workload for 6 hours only if a user can see why", silent},
@@ -219,7 +218,7 @@ func strays(s *Seen) string {
 	own := checkpoint.Directory(s.World.Site) + "/"
 	for _, c := range s.New {
 		for _, path := range c.Paths {
-			if c.By == ours && !strings.HasPrefix(path, own) && !slices.Contains(s.World.InPlace, path) {
+			if c.By == ours && !strings.HasPrefix(path, own) {
 				return fmt.Sprintf("%s changes %s", subject(c), path)
 			}
 		}

@@ -49,24 +49,23 @@ type Witness struct {
 	// agreed. It is replaced by all if the user may have changed any workload.
 	touched  map[workload.ID]bool
 	all      bool
-	theirs   map[part]word                  // parts of entries last changed by a user
-	levels   map[workload.ID]map[int32]bool // all levels of each entry so far
-	unsent   map[string]string              // alerts that were saved and did not arrive, by id
-	next     *Seen                          // the coming tick, with the state before it
-	acts     int                            // ticks that had the lease and the turn
-	proposal *latch.Proposal                // as of the last note
-	asked    map[workload.ID]int32          // the levels in the proposal
-	amended  bool                           // the state does not have the proposal: a user amended it, or the head was lost
-	blind    map[string]error               // namespaces whose entries are lost in git and in the latches
-	proposed int                            // pushes to the proposal's branch that were counted
-	owed     int                            // pushes that the budget has not paid for yet
-	open     int                            // ticks that started and did not end
-	lost     []string                       // levels of users that the site's commits changed, until no tick is open
-	undone   []string                       // rollout entries of users that the site's commits changed, until no tick is open
-	retired  map[workload.ID]retired        // the entries that were removed
-	removed  map[workload.ID]time.Time      // until when a second removal of an entry opts out, after the first counted as an edit
-	unlisted int                            // calm ticks with a commit in the budget, in which the list of checkpoint files was wrong
-	stale    int                            // calm ticks in a row in which a Component was wrong
+	theirs   map[part]word             // parts of entries last changed by a user
+	unsent   map[string]string         // alerts that were saved and did not arrive, by id
+	next     *Seen                     // the coming tick, with the state before it
+	acts     int                       // ticks that had the lease and the turn
+	proposal *latch.Proposal           // as of the last note
+	asked    map[workload.ID]int32     // the levels in the proposal
+	amended  bool                      // the state does not have the proposal: a user amended it, or the head was lost
+	blind    map[string]error          // namespaces whose entries are lost in git and in the latches
+	proposed int                       // pushes to the proposal's branch that were counted
+	owed     int                       // pushes that the budget has not paid for yet
+	open     int                       // ticks that started and did not end
+	lost     []string                  // levels of users that the site's commits changed, until no tick is open
+	undone   []string                  // rollout entries of users that the site's commits changed, until no tick is open
+	retired  map[workload.ID]retired   // the entries that were removed
+	removed  map[workload.ID]time.Time // until when a second removal of an entry opts out, after the first counted as an edit
+	unlisted int                       // calm ticks with a commit in the budget, in which the list of checkpoint files was wrong
+	stale    int                       // calm ticks in a row in which a Component was wrong
 	// compared is a commit, and differing a namespace whose Component is wrong in it.
 	compared, differing string
 	latch               bool       // the last policy that the branch had for a saved tick has mode latch
@@ -118,8 +117,6 @@ type Seen struct {
 	// Moved is true if the branch no longer contains its earlier commits and no user
 	// moved it.
 	Moved bool
-	// named are the files that were edited in place before the tick.
-	named []string
 	// latches is true if the policy that applies to the tick has mode latch.
 	latches bool
 }
@@ -137,7 +134,7 @@ func Watch(s *story.Story) *Witness {
 	w := &Witness{
 		Found: map[string]int{}, story: s,
 		entries: map[string]map[workload.ID]checkpoint.Entry{}, trees: map[string]parsed{}, intents: map[string]string{},
-		touched: map[workload.ID]bool{}, theirs: map[part]word{}, levels: map[workload.ID]map[int32]bool{}, unsent: map[string]string{}, retired: map[workload.ID]retired{}, removed: map[workload.ID]time.Time{},
+		touched: map[workload.ID]bool{}, theirs: map[part]word{}, unsent: map[string]string{}, retired: map[workload.ID]retired{}, removed: map[workload.ID]time.Time{},
 		truth: truth{lives: map[workload.ID]*life{}},
 	}
 	w.tip = w.head()
@@ -159,7 +156,6 @@ func (w *Witness) watch() func() {
 	seen := w.next
 	w.open++
 	w.next = &Seen{Witness: w, World: w.story.World}
-	seen.named = slices.Clone(w.story.InPlace)
 	held := w.holds()
 	w.latched = held.Latches
 	w.agreed = cmp.Or(held.Head.Agreed.Tip, w.head()) // without a head, a tick accepts the content of git

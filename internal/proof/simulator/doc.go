@@ -39,8 +39,6 @@
 // Policies:
 //   - Match by label, mode observe for more than one event, massDrop of guards, and a hold
 //     of more than two hours. The histories have no day, so a preset's 26 hours never pass.
-//   - Lists of files in inPlace of the policy: the configuration of the world names the one
-//     file.
 //   - More than one custom kind, and fields for replicas other than .spec.replicas.
 //
 // Hosts and stores:

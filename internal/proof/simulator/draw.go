@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/proof/story"
@@ -20,7 +19,6 @@ type draw struct {
 	keda   []string          // the workloads that KEDA scales
 	worker string            // the name of the custom kind in the policy; "" without one
 	hosts  bool
-	marks  bool
 	cloud  bool // it has the adapters of AWS
 }
 
@@ -33,9 +31,6 @@ func newDraw(seed uint64, clouds int) *draw {
 	}
 	d.drive()
 	d.files = map[string]string{"gitlatch.yaml": d.rules()}
-	if d.marks = d.IntN(2) == 0; d.marks {
-		d.files[marks] = d.marked()
-	}
 	d.hosts = d.IntN(4) > 0
 	d.cloud = d.IntN(100) < clouds
 	return d
@@ -84,29 +79,6 @@ func (d *draw) policy() string { return d.writes(d.rules()) }
 
 func (d *draw) writes(rules string) string {
 	return fmt.Sprintf("person writes gitlatch.yaml %q", rules)
-}
-
-// marks is the path of the file that is edited in place.
-const marks = "apps/values.yaml"
-
-// marked returns the content of a marked file: the replicas of some workloads.
-func (d *draw) marked() string {
-	var lines []string
-	for _, who := range d.names {
-		if id := story.ID(who); d.IntN(3) > 0 {
-			lines = append(lines, fmt.Sprintf("%s: %d # {\"$gitlatch\": %q}", id.Name, 1+d.IntN(300), id))
-		}
-	}
-	d.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-	return strings.Join(append(lines, "other: 1\n"), "\n")
-}
-
-// onMarks returns a line and some ticks; nil if no file is edited in place.
-func (d *draw) onMarks(line string) []string {
-	if !d.marks {
-		return nil
-	}
-	return d.then(line)
 }
 
 func (d *draw) who() string { return pick(d, d.names...) }
@@ -231,9 +203,6 @@ func (d *draw) begin() (lines []string) {
 	}
 	if d.IntN(2) == 0 {
 		lines = append(lines, "turns")
-	}
-	if d.marks {
-		lines = append(lines, "in-place "+marks)
 	}
 	if d.hosts {
 		lines = append(lines, pick(d, "host proposes", "host proposes", "host reviews"))

@@ -105,8 +105,6 @@ var lively = []event{
 		return append(append([]string{`person writes gitlatch.yaml "mode: [latch"`}, d.then(d.scale())...), d.policy(), "try")
 	}},
 	{"another policy", 4, func(d *draw) []string { return d.then(d.policy()) }},
-	{"mark edited", 8, func(d *draw) []string { return d.onMarks(fmt.Sprintf("person writes %s %q", marks, d.marked())) }},
-	{"mark moved", 10, func(d *draw) []string { return d.onMarks("person moves " + marks) }},
 	{"rival", 6, func(d *draw) []string {
 		return d.amidst(pick(d, fmt.Sprintf("person sets %s %d", d.who(), 1+d.IntN(300)), "person commits app.yaml", "person deletes "+d.who(), "person undoes"))
 	}},

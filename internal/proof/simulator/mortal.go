@@ -50,16 +50,6 @@ var mortal = []event{
 		lines := append(d.then("person unquotes %s", d.namespace()), pick(d, d.scale(), "person breaks "+d.namespace()), "try 2")
 		return append(lines, "person repairs "+d.namespace())
 	}},
-	{"marks doubled", 8, func(d *draw) []string {
-		return d.onMarks(fmt.Sprintf("person writes %s %q", marks, d.marked()+"\n"+d.marked()))
-	}},
-	{"marks broken", 8, func(d *draw) []string {
-		broken := strings.Replace(d.marked(), pick(d, "$gitlatch", "/deployment/", "\"}", ": "), pick(d, "", "/nothing/", "$other"), 1+d.IntN(3))
-		return d.onMarks(fmt.Sprintf("person writes %s %q", marks, broken))
-	}},
-	{"marks removed", 8, func(d *draw) []string {
-		return and(d.onMarks(pick(d, "person removes "+marks, fmt.Sprintf("person writes %s %q", marks, "other: 1"))), fmt.Sprintf("person writes %s %q", marks, d.marked()), "try 2")
-	}},
 	{"namespace renamed", 6, renamed},
 	{"force-push amid a tick", 6, func(d *draw) []string {
 		return []string{"mark", d.scale(), "try 3", d.scale(), fmt.Sprintf("before %d rewind", 1+d.IntN(6)), "try", "try 4"}

@@ -183,13 +183,6 @@ func (s *Story) expect(w []string) error {
 		return equal("nothing", w[2])
 	case "file": // path "words"
 		return contains(s.Repository.Files()[w[1]], w[2])
-	case "in-place": // path shop/web agrees | "words" | nothing: the report on the workload that the file marks; - is the file
-		for _, m := range s.Last.InPlace {
-			if m.File == w[1] && (w[2] == "-" && m.ID == workload.ID{} || w[2] != "-" && m.ID == ID(w[2])) {
-				return contains(cmp.Or(m.Text, "agrees"), w[3])
-			}
-		}
-		return contains("nothing", w[3])
 	case "alerts": // the alerts that arrived since the last check: surge raised, mass-drop resolved
 		var got []string
 		for _, a := range s.Sent {

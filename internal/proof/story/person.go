@@ -123,8 +123,6 @@ func (s *Story) person(w []string) error {
 		s.Repository.Edit("by hand", s.Now, files)
 	case "writes": // path "text"
 		s.Repository.Edit("write", s.Now, map[string][]byte{w[1]: []byte(w[2] + "\n")})
-	case "moves": // path: moves its content one line down
-		s.Repository.Edit("move", s.Now, map[string][]byte{w[1]: []byte("# moved\n" + s.Repository.Files()[w[1]])})
 	case "unquotes": // shop: the numbers in its checkpoint file, which an API server then refuses
 		path := checkpoint.RecordPath(s.Site, w[1])
 		text := s.Repository.Files()[path]

@@ -264,11 +264,6 @@ var events = map[string]func(*Story, []string) error{
 		}
 		return err
 	},
-	// in-place apps/values.yaml ...: the files that are edited in place from now on.
-	"in-place": func(s *Story, w []string) error {
-		s.InPlace = w
-		return nil
-	},
 	// policy-file rules/prod.yaml: the path of the policy in the configuration from now on.
 	"policy-file": func(s *Story, w []string) error {
 		s.PolicyFile = w[0]

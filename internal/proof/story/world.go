@@ -85,8 +85,6 @@ type World struct {
 	// Flush is the flush of the following ticks.
 	Flush policy.Flush
 
-	// InPlace are the files that are edited in place.
-	InPlace []string
 	// PolicyFile is the path of the policy, as the configuration names it.
 	PolicyFile string
 
@@ -151,16 +149,9 @@ func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 	return t.Run(context.Background())
 }
 
-// parsePolicy parses a policy, and caches the result. If the policy names files that are
-// edited in place, the world takes them. Otherwise the policy gets the files of the
-// world.
+// parsePolicy parses a policy, and caches the result.
 func (w *World) parsePolicy(file string, data []byte) (set policy.Set, err error) {
-	defer func() {
-		if set.InPlace != nil {
-			w.InPlace = set.InPlace
-		}
-		set.InPlace, set.NoReview = w.InPlace, !w.Host
-	}()
+	defer func() { set.NoReview = !w.Host }()
 	if data == nil {
 		return config.DefaultPolicy(Period), nil
 	}

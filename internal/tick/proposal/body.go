@@ -10,15 +10,11 @@ import (
 )
 
 // Body returns the body of a proposal: a table of the crossings, the namespaces with a
-// repaired Component or with new quotes, the files that are edited in place, and the user's
-// options. At least one of them is required. Text from outside is escaped.
+// repaired Component or with new quotes, and the user's options. At least one of them is
+// required. Text from outside is escaped.
 func Body(site string, crossings []policy.Decision, beside ledger.Beside) string {
 	var b strings.Builder
-	acts := "It does not change the live cluster."
-	if len(beside.Files) > 0 {
-		acts = "It changes the live cluster only if a tool applies the files below."
-	}
-	fmt.Fprintf(&b, "Site `%s`: merging this proposal changes the start of a rebuild. %s\n", site, acts)
+	fmt.Fprintf(&b, "Site `%s`: merging this proposal changes the start of a rebuild. It does not change the live cluster.\n", site)
 	if len(crossings) > 0 {
 		b.WriteString("\nThese workloads have left their levels.\n\n| workload | in git | proposed | reason |\n|---|---:|---:|---|\n")
 	}
@@ -39,7 +35,6 @@ func Body(site string, crossings []policy.Decision, beside ledger.Beside) string
 	}{
 		{beside.Components, "The Components of these namespaces differ from their checkpoint files. This proposal updates them:"},
 		{beside.Quoted, "The checkpoint files of these namespaces have values without quotes, which an API server refuses. This proposal adds the quotes:"},
-		{beside.Files, "gitlatch edits these files in place. Their numbers take effect if a tool applies the files:"},
 	} {
 		if len(l.of) > 0 {
 			fmt.Fprintf(&b, "\n%s\n\n", l.are)

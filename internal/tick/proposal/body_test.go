@@ -26,11 +26,10 @@ func TestTheBodyOfAProposal(t *testing.T) {
 	const (
 		table = "These workloads have left their levels."
 		parts = "The Components of these namespaces differ"
-		files = "gitlatch edits these files in place"
 		list  = "This proposal also updates kustomization.yaml"
 		inert = "It does not change the live cluster."
 	)
-	all := []string{table, parts, files, list, inert}
+	all := []string{table, parts, list, inert}
 	for _, c := range []struct {
 		name      string
 		crossings []policy.Decision
@@ -42,7 +41,6 @@ func TestTheBodyOfAProposal(t *testing.T) {
 			"\n| shop/deployment/api | new | 20 | unchanged since the last proposal |\n",
 		}},
 		{"Components", nil, ledger.Beside{Components: []string{"pay", "shop"}}, []string{parts, inert, "\n- pay\n- shop\n"}},
-		{"files", nil, ledger.Beside{Files: []string{"apps/a_b.yaml"}}, []string{files, "\n- apps/a\\_b.yaml\n"}},
 		{"the list", nil, ledger.Beside{List: true}, []string{list, inert}},
 	} {
 		body := proposal.Body("prod", c.crossings, c.beside)
