@@ -38,7 +38,7 @@ const (
 	table       = "gitlatch"
 	bucket      = "fleet-reports"
 	rbac        = "../../infra/rbac/doctor/"
-	latching    = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"
+	latching    = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"
 )
 
 // kustomizations is a CRD that accepts any fields.

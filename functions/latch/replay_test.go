@@ -48,7 +48,7 @@ func TestTheBootstrapLatchesAReplayedCluster(t *testing.T) {
 	server := gitserver.Start(t)
 	server.RequireAuth("x-access-token", "git-secret")
 	origin := server.Create(t, "site", map[string]string{
-		"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n",
+		"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n",
 	})
 	document := fmt.Sprintf(`apiVersion: gitlatch.dev/v1alpha1
 kind: Config

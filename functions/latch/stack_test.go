@@ -82,7 +82,7 @@ kind: Policy
 mode: latch
 guards: {budget: {commitsPerDay: 1000}}
 policies:
-  - {name: own, match: {namespaces: [%s]}, hold: {%s}, acceptRisk: true}
+  - {name: own, match: {namespaces: [%s]}, hold: {%s}}
 default: {scale: ignore, rollout: {mode: ignore}}
 `
 

@@ -60,7 +60,6 @@ const (
 	Invalid        Kind = "invalid-in-git"     // a policy or checkpoint file on the branch is invalid, or the policy is gone
 	EntriesRemoved Kind = "entries-removed"    // a user's commit removed many entries of workloads that are in the cluster
 	Retirement     Kind = "mass-retirement"    // the entries of many workloads would be removed at once
-	RuleGone       Kind = "rule-gone"          // a rule that protected replica counts is gone; a drill reports it
 	DoesNotFit     Kind = "does-not-fit"       // the pods of a rebuild can no longer be placed; a drill reports it
 )
 
@@ -102,7 +101,6 @@ var kinds = map[Kind]struct {
 	Invalid:        {severity: Critical},
 	EntriesRemoved: {severity: Critical},
 	Retirement:     {severity: Warning},
-	RuleGone:       {severity: Warning, event: true},
 	DoesNotFit:     {severity: Warning, event: true},
 
 	Surge:          {severity: Warning, event: true, anomaly: true},

@@ -78,11 +78,12 @@ type row struct {
 func newReplay(past *Past, c Candidate, o Options) *replay {
 	s := &replay{
 		options: o,
-		set:     c.Set.Latching(), // the past contains no mode of the site, and no rules
+		set:     c.Set,
 		result:  Result{Candidate: c},
 		byID:    map[workload.ID]*row{},
 		latches: map[workload.ID]latch.Latch{},
 	}
+	s.set.Latch = true // the past contains no mode of the site
 	from, _ := past.Span()
 	s.begin = from.Unix()
 	s.latest = s.begin

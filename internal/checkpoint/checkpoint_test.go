@@ -189,8 +189,6 @@ func TestBrokenFilesSayAllThatIsWrong(t *testing.T) {
 			switch {
 			case strings.HasPrefix(name, "site-"):
 				_, err = parseSite(siteFile, data)
-			case strings.HasPrefix(name, "protection-"):
-				_, err = ParseEvidence(evidenceFile, data)
 			default:
 				_, err = ParseRecord("shop", data)
 			}

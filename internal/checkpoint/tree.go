@@ -24,7 +24,7 @@ func Directory(site string) string { return path.Join("checkpoints", site) }
 // Files returns the names of the files of a Tree, below the directory of a site; * is any
 // namespace.
 func Files() []string {
-	return []string{siteFile, evidenceFile, componentFile, path.Join("*", recordFile), path.Join("*", componentFile)}
+	return []string{siteFile, componentFile, path.Join("*", recordFile), path.Join("*", componentFile)}
 }
 
 // SitePath returns the path of a site's site.yaml.
@@ -50,9 +50,6 @@ type Tree struct {
 	// namespace that an API server accepts. One such file in a kustomization can fail the
 	// build of all of them.
 	Malformed map[string]bool
-	// Evidence is the content of protection.yaml, and Unproven the error of that file.
-	Evidence Evidence
-	Unproven error
 
 	name       string // of the site
 	files      map[string][]byte
@@ -61,10 +58,9 @@ type Tree struct {
 }
 
 // ParseTree parses the files of a site, by their path from the root of the repository. It
-// ignores files of other kinds. A broken checkpoint file affects its namespace alone, and
-// a broken protection.yaml the Evidence alone. The error is about site.yaml: the file has
-// a newer format, names another site or cannot be read. The other files must then be
-// neither used nor written.
+// ignores files of other kinds. A broken checkpoint file affects its namespace alone. The error
+// is about site.yaml: the file has a newer format, names another site or cannot be read. The
+// other files must then be neither used nor written.
 func ParseTree(site string, files map[string][]byte) (Tree, error) {
 	t := Tree{Records: map[string]Record{}, Broken: map[string]error{}, Malformed: map[string]bool{}, name: site, files: files}
 	if data, ok := files[SitePath(site)]; ok {
@@ -76,9 +72,6 @@ func ParseTree(site string, files map[string][]byte) (Tree, error) {
 			return Tree{}, fmt.Errorf("%s: name: must be %s as in its path, got %s", SitePath(site), site, s.Name)
 		}
 		t.Site = s
-	}
-	if data, ok := files[EvidencePath(site)]; ok {
-		t.Evidence, t.Unproven = ParseEvidence(EvidencePath(site), data)
 	}
 	for file, data := range files {
 		namespace, name, ok := split(site, file)
@@ -115,17 +108,12 @@ func (t Tree) With(files map[string][]byte) (Tree, error) {
 }
 
 // Break marks a file or folder of the site as unreadable, for the given reason. It
-// affects the namespace like a broken checkpoint file. For protection.yaml it affects the
-// Evidence, and for site.yaml it returns the reason. The site's kustomization then counts
-// as a user's. It ignores files that are not part
-// of a Tree.
+// affects the namespace like a broken checkpoint file. For site.yaml it returns the reason. The
+// site's kustomization then counts as a user's. It ignores files that are not part of a Tree.
 func (t *Tree) Break(file string, why error) error {
 	switch file {
 	case SitePath(t.name):
 		return why
-	case EvidencePath(t.name):
-		t.Evidence, t.Unproven = nil, why
-		return nil
 	case ListPath(t.name):
 		t.unsafeList = true
 		return nil

@@ -3,18 +3,14 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/wiring/local"
 )
@@ -22,19 +18,18 @@ import (
 // A checkup contains the flags of doctor.
 type checkup struct {
 	flags
-	paths         []string
-	url, hub      string
-	charts        string // the folder of packed charts
-	output        output[doctor.Report]
-	write, dryRun bool
-	aws           bool
+	paths    []string
+	url, hub string
+	charts   string // the folder of packed charts
+	output   output[doctor.Report]
+	aws      bool
 }
 
 func newDoctor(env Env) *cobra.Command {
 	var d checkup
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Find unprotected workloads, and predict problems of a rebuild",
+		Short: "Check the rules, and predict problems of a rebuild",
 		Long: `"gitlatch doctor" compares the live workloads, the levels in git, and the GitOps
 objects in the cluster. For each workload, the command prints the rule that
 protects the live replica count, and the replicas that a rebuild starts with.
@@ -44,7 +39,7 @@ pods of a rebuild fit the nodes, the NodePools and, with --aws, the AWS account.
 "gitlatch doctor" builds manifests from the repository in memory. The command
 builds the folders that Flux Kustomizations and Argo CD Applications apply, and
 the folders in --path. The command renders Helm charts, but does not download
-charts or remote bases. Without --write, the command writes nothing.
+charts or remote bases. The command writes nothing.
 
 "gitlatch doctor" needs the permissions in infra/rbac/doctor.
 
@@ -54,10 +49,7 @@ Exit status:
      the pods of a rebuild do not fit.
   2  The command could not check the site.`,
 		Example: `  # List the problems of the site
-  gitlatch doctor -c prod-eu.yaml
-
-  # Commit the rules that protect the live replica counts
-  gitlatch doctor --write -c prod-eu.yaml`,
+  gitlatch doctor -c prod-eu.yaml`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: timed(longest, func(ctx context.Context, _ []string) error { return d.run(ctx, env) }),
 	}
@@ -66,8 +58,6 @@ Exit status:
 	registerCharts(c, &d.charts)
 	c.Flags().StringVar(&d.url, "url", "", "URL from which the cluster reads the repository (default: the URL in the configuration)")
 	c.Flags().StringVar(&d.hub, "gitops-context", "", "kubeconfig context of the hub cluster in which Argo CD runs")
-	c.Flags().BoolVar(&d.write, "write", false, "write the rules that protect replica counts to the file protection.yaml, and commit the file")
-	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --write, print protection.yaml and commit nothing")
 	registerAWS(c, &d.aws)
 	d.output.register(c, doctor.Report.Table, nil)
 	return c
@@ -94,7 +84,6 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 		c.GitOps.Context, c.GitOps.EKS = d.hub, config.EKS{}
 	}
 	from := opener(env, c, true)
-	from.ReadOnly = !d.write || d.dryRun
 	r, _, err := from.Repository(ctx)
 	if err != nil {
 		return err
@@ -112,13 +101,6 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 	report := doctor.Examine(seen)
 	if err := d.output.write(env, report); err != nil {
 		return err
-	}
-	if d.write {
-		if err := d.record(ctx, env, r, report, seen); err != nil {
-			return err
-		}
-	} else if n := report.Uncovered(); n > 0 {
-		fmt.Fprintf(env.Err, "%s does not list the rules of %s. Run \"gitlatch doctor --write\" to add them\n", checkpoint.EvidencePath(c.Site), term.Count(n, "workload"))
 	}
 	return unless(report.Clean())
 }
@@ -148,36 +130,4 @@ func (d *checkup) look(ctx context.Context, env Env, of *wiring.Opener, r repo.R
 	seen.Cluster = doctor.ReadCluster(ctx, from, seen.Kinds())
 	seen.Overlays, err = doctor.ReadOverlays(ctx, r, git.at, seen.Cluster.Builds(slices.Concat(c.Build.Paths, d.paths)...), chartsIn(d.charts))
 	return seen, err
-}
-
-// record commits protection.yaml if the rules differ from the file in git.
-func (d *checkup) record(ctx context.Context, env Env, r repo.Repository, found doctor.Report, seen doctor.Case) error {
-	path, before := checkpoint.EvidencePath(found.Site), seen.Tree.Evidence
-	switch {
-	case len(found.Unread) > 0:
-		return errors.New("--write: nothing was written, because part of the cluster or of git could not be read and its rules would be removed. Fix the errors in the report, and run doctor again")
-	case seen.Another():
-		return fmt.Errorf("--write: nothing was written, because this is not the cluster that %s names. After a rebuild, run \"gitlatch adopt\", and set cluster to %s in this file", checkpoint.SitePath(found.Site), seen.Fleet.Cluster)
-	case seen.Tree.Unproven != nil:
-		return fmt.Errorf("--write: %w. Fix or remove the file first", seen.Tree.Unproven)
-	case before == nil && len(found.Evidence) == 0:
-		fmt.Fprintf(env.Err, "no rule found, so \"gitlatch doctor\" does not create %s\n", path)
-		return nil
-	case string(before.Format()) == string(found.Evidence.Format()):
-		fmt.Fprintf(env.Err, "%s is up to date\n", path)
-		return nil
-	case d.dryRun:
-		_, err := fmt.Fprintf(env.Err, "would commit %s:\n%s", path, found.Evidence.Format())
-		return err
-	}
-	id, err := r.Commit(ctx, repo.Commit{Parent: seen.Here.Tip, Files: map[string][]byte{path: found.Evidence.Format()},
-		Message: doctor.EvidenceMessage(found.Site, before, found.Evidence), When: env.Clock()})
-	if errors.Is(err, repo.ErrMoved) {
-		return errors.New("--write: the branch moved before the push. Run doctor again")
-	}
-	if err != nil {
-		return fmt.Errorf("--write: %w", err)
-	}
-	fmt.Fprintf(env.Err, "commit %s: %s\n", id, path)
-	return nil
 }

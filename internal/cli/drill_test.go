@@ -326,7 +326,7 @@ func TestADrillThatCannotLookSaysSo(t *testing.T) {
 func TestADrillPrintsEachReasonOnce(t *testing.T) {
 	t.Parallel()
 	w := tended(t)
-	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: false", 1)}, "take no risk")
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "default: {scale: report}\n"}, "report")
 	w.api.workloads["shop/deployment/web"].desired, w.api.workloads["shop/deployment/web"].ready = 187, 187
 	w.api.workloads["shop/deployment/api"].desired, w.api.workloads["shop/deployment/api"].ready = 5, 5
 	for _, args := range [][]string{{"drill"}, {"drill", "--flush", "--exact"}} {

@@ -133,7 +133,6 @@ func (e explanation) Table(out io.Writer, s term.Style) error {
 	lines.Add("workload", "%s at %s", e.id, e.At.Format(time.RFC3339))
 	if e.sample.ID == e.id {
 		e.explainSample(&lines)
-		e.explainEvidence(&lines)
 	}
 	e.explainLatch(&lines)
 	e.explainRollout(&lines)
@@ -202,24 +201,6 @@ func (e explanation) explainSample(lines *term.Topics) {
 		lines.Add("lower", "if %s at or below %s", held(p.HoldUp), term.Count(*e.LowerAt, "pod"))
 	default:
 		lines.Add("lower", "if all samples in %s are at or below %s", policy.Span(p.HoldDown), term.Count(*e.LowerAt, "pod"))
-	}
-}
-
-// explainEvidence adds the rule that protects a workload, if a tick writes its level.
-func (e explanation) explainEvidence(lines *term.Topics) {
-	p, _, latched := e.of.Set.Choose(e.sample)
-	if !latched || e.sample.Scale == nil || p.Scale != policy.ModeLatch {
-		return
-	}
-	file := checkpoint.EvidencePath(e.Site)
-	covered, what, ok := e.of.Head.Agreed.Evidence.Line(e.id)
-	switch {
-	case ok:
-		lines.Add("protected", "by %s (line %s of %s)", what, covered, file)
-	case p.AcceptRisk:
-		lines.Add("protected", "no rule found in %s. gitlatch writes the level, because the policy of the workload sets acceptRisk", file)
-	default:
-		lines.Add("protected", "no rule found in %s, so gitlatch writes no level. Run \"gitlatch doctor --write\" to look for one", file)
 	}
 }
 

@@ -38,8 +38,8 @@ prints the help of a command. If a topic and a command have the same name,
 		Example: `  # List the topics
   gitlatch help topics
 
-  # Print the topic on protection rules
-  gitlatch help protection`,
+  # Print the topic on the admission policy
+  gitlatch help admission`,
 		ValidArgsFunction: func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return helpful(c.Root()), cobra.ShellCompDirectiveNoFileComp
 		},

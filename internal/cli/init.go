@@ -209,7 +209,7 @@ func old(ctx context.Context, from *wiring.Opener) bool {
 // next returns the text about the commit, its files and the next steps. latches is true
 // if the site's policy writes levels, and old if the cluster has no admission policies.
 func (f *flags) next(id string, c config.Config, files map[string][]byte, namespaces []string, latches, old bool) string {
-	rule := "\n  gitlatch render admission%s\n      prints the policy that protects live replica counts (Kubernetes 1.36 or\n      later). Commit the output to a folder that your GitOps tool applies before\n      the workloads. For other rules, see \"gitlatch help protection\"\n"
+	rule := "\n  gitlatch render admission%s\n      prints the policy that protects live replica counts (Kubernetes 1.36 or\n      later). Commit the output to a folder that your GitOps tool applies before\n      the workloads. For the rules of Flux and Argo CD, see\n      \"gitlatch help flux\" and \"gitlatch help argocd\"\n"
 	applied := "admission"
 	if old {
 		rule = "\n  gitlatch render flux --patch%[1]s\n  gitlatch render argocd --patch%[1]s\n      prints the fields that protect live replica counts. Add the fields to your\n      Flux Kustomization or your Argo CD Application\n  gitlatch render admission --kyverno%[1]s\n      prints a policy that protects live replica counts, if the cluster runs\n      Kyverno 1.19 or later. You then need no other rule. Commit the output to a\n      folder that your GitOps tool applies before the workloads\n"
@@ -228,13 +228,13 @@ func (f *flags) next(id string, c config.Config, files map[string][]byte, namesp
 		flag = " --repository " + f.repository
 	}
 	if latches {
-		fmt.Fprintf(&b, "\n%s sets \"mode: latch\".\nA tick writes the levels of workloads that a rule protects.\n", c.Repository.PolicyFile)
+		fmt.Fprintf(&b, "\n%s sets \"mode: latch\".\nTicks write levels to git.\n", c.Repository.PolicyFile)
 	} else {
 		fmt.Fprintf(&b, "\ngitlatch only observes the site.\nTo start writing levels, set \"mode: latch\" in %s.\n", c.Repository.PolicyFile)
 	}
 	b.WriteString("\nNext steps:\n")
 	fmt.Fprintf(&b, rule, flag)
-	fmt.Fprintf(&b, "  gitlatch doctor --write%s\n      lists problems, and commits the rules that protect live replica counts\n", flag)
+	fmt.Fprintf(&b, "  gitlatch doctor%s\n      lists problems of a rebuild, and the rules that protect live replicas\n", flag)
 	ticks := "samples the cluster and prints the level changes"
 	if latches {
 		ticks = "samples the cluster and commits the level changes"

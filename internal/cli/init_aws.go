@@ -330,5 +330,5 @@ func (p *preparation) next(open []string) {
 	p.page.Line("  gitlatch init --mode latch --config %s", file)
 	p.page.Line("  kubectl kustomize infra/rbac\n  gitlatch render admission --config %s", file)
 	p.page.Say("      ", "Commit both outputs to a folder that your GitOps tool applies")
-	p.page.Line("  gitlatch doctor --write --config %s\n  sam build && sam deploy", file)
+	p.page.Line("  gitlatch doctor --config %s\n  sam build && sam deploy", file)
 }

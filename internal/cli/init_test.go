@@ -69,7 +69,7 @@ func TestInitCommitsWhatASiteBeginsWith(t *testing.T) {
 		t.Error("a site that observes was written")
 	}
 	policy := w.files(t)["gitlatch.yaml"]
-	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(policy, "mode: observe", "mode: latch\ndefault: {acceptRisk: true}", 1)}, "latch")
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(policy, "mode: observe", "mode: latch", 1)}, "latch")
 	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "\ncommit ") {
 		t.Errorf("tick in mode latch: %+v", got)
 	}

@@ -55,7 +55,7 @@ func TestReportsHaveTheirForm(t *testing.T) {
 // is too low for another workload.
 func rolling(t *testing.T) *world {
 	w := newWorld(t)
-	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, rollout: {after: 5m}", 1)}, "policy")
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "default: {rollout: {after: 5m}}\n"}, "policy")
 	set := func(name string, n int32, r *rolls) {
 		w.api.workloads["shop/deployment/"+name] = &pods{desired: n, ready: n, least: 2, most: 300, rolls: r}
 	}
@@ -166,7 +166,7 @@ func TestExplain(t *testing.T) {
 func TestExplainSaysWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, undriven: true, hold: {up: 1, down: 0}", 1)}, "policy")
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "default: {undriven: true, hold: {up: 1, down: 0}}\n"}, "policy")
 	w.api.workloads = map[string]*pods{
 		"shop/deployment/one": {desired: 1, ready: 1},
 		"shop/deployment/top": {desired: 60, ready: 60, least: 2, most: 60},
@@ -201,38 +201,6 @@ func unfolded(text string) string { return folds.ReplaceAllString(text, " ") }
 
 var folds = regexp.MustCompile(`\n {2,}`)
 
-// explain shows the line of protection.yaml that covers the workload and lets gitlatch
-// write its level.
-func TestExplainSaysWhichLineKeepsItInert(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.tick()
-	const file = "checkpoints/prod-eu/protection.yaml"
-	evidence := func(covered string) map[string]string {
-		return map[string]string{file: "apiVersion: gitlatch.dev/v1alpha1\nkind: Protection\nrules:\n  \"" + covered + "\": \"by hand, Ana\"\n"}
-	}
-	says := func(want string) {
-		t.Helper()
-		if got := w.run("explain", "shop/web"); strings.Count(got.out, "\nprotected ") != 1 || !strings.Contains(unfolded(got.out), want) {
-			t.Errorf("does not say %q:\n%s%s", want, got.out, got.err)
-		}
-	}
-	says("no rule found in " + file + ". gitlatch writes the level, because the policy of the workload sets acceptRisk\n")
-	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: false", 1)}, "take no risk")
-	says("no rule found in " + file + ", so gitlatch writes no level. Run \"gitlatch doctor --write\" to look for one\n")
-	w.origin.Push(t, "main", evidence("shop/deployment/*"), "evidence")
-	says("by hand, Ana (line shop/deployment/* of " + file + ")\n")
-	w.origin.Push(t, "main", evidence("shop/deployment/web"), "evidence")
-	says("by hand, Ana (line shop/deployment/web of " + file + ")\n")
-	if got := w.run("explain", "shop/batch"); strings.Contains(got.out, "protected ") {
-		t.Errorf("what is not latched has %s", got.out)
-	}
-	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "scale: report", 1)}, "report")
-	if got := w.run("explain", "shop/web"); got.status != 0 || strings.Contains(got.out, "protected ") {
-		t.Errorf("what is only reported has %s", got.out)
-	}
-}
-
 // Replicas of 1 that no manifest states may be a default. explain prints the reason why
 // the workload is not latched, and the change that would latch it. A user or a tool has
 // set any other number.
@@ -261,7 +229,7 @@ func TestExplainSaysWhoseACountIsThatNobodyStates(t *testing.T) {
 	says("scaled by  hpa, which allows 1 to 9 replicas\n")
 
 	one.least, one.most = 0, 0
-	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, undriven: true", 1)}, "policy")
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "default: {undriven: true}\n"}, "policy")
 	got := w.run("explain", "shop/one")
 	if !strings.Contains(got.out, "scaled by  no autoscaler found. ") || strings.Contains(got.out, "To latch it now") {
 		t.Errorf("latched, it says\n%s%s", got.out, got.err)

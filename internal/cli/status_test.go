@@ -175,18 +175,19 @@ func TestVersionSaysWhatItWasBuiltFrom(t *testing.T) {
 // A tick without a commit names what stops it, as status does.
 func TestATickWithoutACommitNamesTheReason(t *testing.T) {
 	t.Parallel()
-	takesNoRisk := strings.Replace(latching, "acceptRisk: true", "acceptRisk: false", 1)
 	for _, c := range []struct {
 		name   string
 		spoil  func(*testing.T, *world)
 		end    string
 		status string // of status; "" is a site without a finding
 	}{
-		{"no rule", func(t *testing.T, w *world) {
-			w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": takesNoRisk}, "take no risk")
+		{"the budget", func(t *testing.T, w *world) {
+			w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "guards: {budget: {commitsPerDay: 1}}\n"}, "save commits")
 			w.api.workloads["shop/deployment/web"].desired, w.api.workloads["shop/deployment/web"].ready = 170, 170
-			w.api.workloads["shop/deployment/cart"].desired, w.api.workloads["shop/deployment/cart"].ready = 40, 40
-		}, "no commit: 2 level changes are blocked (no rule found)\n  Fix: gitlatch doctor --write\n", "a level change has been waiting since"},
+			w.tick()
+			w.tick()
+			w.api.workloads["shop/deployment/cart"].desired, w.api.workloads["shop/deployment/cart"].ready = 21, 21
+		}, "no commit: 1 level change is blocked (the budget of commits is used up)\n", "a level change has been waiting since"},
 		{"a mass drop", func(_ *testing.T, w *world) {
 			for _, p := range w.api.workloads {
 				p.desired, p.ready = max(1, p.desired/9), max(1, p.ready/9)

@@ -55,7 +55,7 @@ type world struct {
 }
 
 const (
-	latching  = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"
+	latching  = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"
 	configure = `apiVersion: gitlatch.dev/v1alpha1
 kind: Config
 site: prod-eu

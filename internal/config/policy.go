@@ -182,7 +182,6 @@ func presetRules(p *policy.Policy) []yamldoc.Field {
 			yamldoc.Optional("cut", "progress in percent that a rollout must have in two healthy samples in a row before a rebuild uses the new template", percent(&p.Cut)),
 		)),
 		yamldoc.Optional("undriven", "whether gitlatch also latches workloads without an autoscaler", yes(&p.Undriven)),
-		yamldoc.Optional("acceptRisk", "whether gitlatch writes levels even if no rule protects the live replica count", yes(&p.AcceptRisk)),
 	}
 }
 

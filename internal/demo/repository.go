@@ -164,8 +164,6 @@ const policyPath = "gitlatch.yaml"
 const policyFile = `apiVersion: gitlatch.dev/v1alpha1
 kind: Policy
 mode: latch
-default:
-  acceptRisk: true # no tool applies this repository
 `
 
 const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1

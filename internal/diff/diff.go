@@ -65,10 +65,6 @@ type Row struct {
 	Proposed *checkpoint.Entry
 	// RaiseAbove and LowerAt are the results of policy.Thresholds; zero without a level.
 	RaiseAbove, LowerAt int32
-
-	// Unproven is true if no rule was found that protects the live replica count, and the
-	// policy requires one.
-	Unproven bool
 }
 
 // Differs reports whether git should have another value. A change that waits for some
@@ -128,9 +124,6 @@ func (r Report) Gaps() (gaps []Gap) {
 		err := r.Tree.Broken[namespace]
 		gaps = append(gaps, Gap{err.Error(), err})
 	}
-	if err := r.Tree.Unproven; err != nil {
-		gaps = append(gaps, Gap{err.Error(), err})
-	}
 	return gaps
 }
 
@@ -175,10 +168,7 @@ func (c Case) site() policy.Site {
 	for id, e := range c.Tree.Entries() {
 		latches[id] = latch.Latch{ID: id, Declared: e}
 	}
-	head := latch.Head{
-		Cluster: latch.Cluster{UID: c.Tree.Site.Cluster},
-		Agreed:  latch.Agreed{Evidence: c.Tree.Evidence},
-	}
+	head := latch.Head{Cluster: latch.Cluster{UID: c.Tree.Site.Cluster}}
 	return policy.Site{
 		State:   latch.State{Head: head, Latches: latch.LatchesOf(latches)},
 		Set:     c.Set,

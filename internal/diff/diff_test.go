@@ -19,10 +19,10 @@ var (
 	web  = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 )
 
-// latching returns the policy of a site that latches, with AcceptRisk.
+// latching returns the policy of a site that latches.
 func latching() policy.Set {
 	set := policy.DefaultSet()
-	set.Latch, set.Default.AcceptRisk = true, true
+	set.Latch = true
 	return set
 }
 
@@ -67,9 +67,6 @@ func told(r diff.Row) string {
 	if r.Capped {
 		text += "; capped"
 	}
-	if r.Unproven {
-		text += "; unproven"
-	}
 	return text
 }
 
@@ -89,7 +86,7 @@ func TestScaleAgainstItsLevel(t *testing.T) {
 		{"just above the margin", latching(), declares(2000), running(910), "in-sync 2000 -> -: the replica count 910 is within the thresholds of level 2000", false},
 		{"at the lower threshold", latching(), declares(2000), running(909), "waiting 2000 -> 1000: 909 is at or below 909, so the level changes to 1000 after 26h", false},
 		{"one too many", latching(), declares(2000), running(2001), "pending 2000 -> 5000: 2001 is above 2000, so the level changes to 5000 after 2 samples in a row", true},
-		{"holds are symmetric", with(func(s *policy.Set) { s.Default = policy.Presets()["closest"]; s.Default.AcceptRisk = true }), declares(2000), running(300),
+		{"holds are symmetric", with(func(s *policy.Set) { s.Default = policy.Presets()["closest"] }), declares(2000), running(300),
 			"pending 2000 -> 200: 300 is at or below 1285, so the level changes to 200 after 2 samples in a row", true},
 		{"raised at once", with(func(s *policy.Set) { s.Default.HoldUp = 1 }), declares(20), running(21), "pending 20 -> 50: 21 is above 20, so the level changes to 50 at once", true},
 		{"a long hold", with(func(s *policy.Set) { s.Default.HoldUp = 7 }), declares(20), running(21), "pending 20 -> 50: 21 is above 20, so the level changes to 50 after 7 samples in a row", true},
@@ -115,9 +112,7 @@ func TestScaleAgainstItsLevel(t *testing.T) {
 			"pending 20 -> 50 (report): 21 is above 20, so the level changes to 50 after 2 samples in a row; its policy only reports", true},
 		{"a surge to review", with(func(s *policy.Set) { s.Default.Review = true }), declares(20), running(900),
 			"pending 20 -> 1000 (surge): 900 is above 20, so the level changes to 1000 after 2 samples in a row; a surge, which a user should review", true},
-		{"without evidence", with(func(s *policy.Set) { s.Default.AcceptRisk = false }), declares(2000), running(1874),
-			"in-sync 2000 -> -: the replica count 1874 is within the thresholds of level 2000; unproven", false},
-		{"a site that observes asks for no evidence", policy.DefaultSet(), declares(2000), running(1874), "in-sync 2000 -> -: the replica count 1874 is within the thresholds of level 2000", false},
+		{"a site that observes", policy.DefaultSet(), declares(2000), running(1874), "in-sync 2000 -> -: the replica count 1874 is within the thresholds of level 2000", false},
 		{"taken out by its annotation", latching(), declares(20), change(running(90), func(s *workload.Sample) { s.OptOut = true }),
 			"not-latched 20 -> - (opted-out): an annotation on the workload opts out", false},
 	} {
@@ -262,7 +257,7 @@ func TestWhatIsPendingIsWhatTicksComeTo(t *testing.T) {
 	t.Parallel()
 	for name, preset := range policy.Presets() {
 		set := latching()
-		set.Default, set.Default.AcceptRisk = preset, true
+		set.Default = preset
 		set.Default.HoldDown = min(set.Default.HoldDown, 2*time.Hour)
 		for _, declared := range []int32{2, 7, 100, 2000} {
 			for live := int32(1); live < 6000; live += max(1, live/23) {

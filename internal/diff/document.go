@@ -48,7 +48,6 @@ type reading struct {
 	LowerAt    int32          `json:"lowerAt,omitempty"`
 	Mismatch   *policy.Bounds `json:"liveBoundsDiffer,omitempty"`
 	Capped     bool           `json:"cappedByGit,omitempty"`
-	Unproven   bool           `json:"notKnownToBeInert,omitempty"`
 }
 
 // MarshalJSON returns the report for programs.
@@ -67,7 +66,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 func (r Row) reading() reading {
 	d := reading{
 		Named: term.NamedBy(r.ID), Reading: "scale", State: r.State, Differs: r.Differs(), Reason: r.Reason, Text: r.Text, Policy: r.Policy,
-		Declared: r.Reading.Of(r.Declared), LowerAt: r.LowerAt, Mismatch: r.Mismatch, Capped: r.Capped, Unproven: r.Unproven,
+		Declared: r.Reading.Of(r.Declared), LowerAt: r.LowerAt, Mismatch: r.Mismatch, Capped: r.Capped,
 	}
 	s := r.Sample
 	switch {

@@ -46,9 +46,6 @@ func (r Report) lastingScale(row Row) Row {
 			row.State = Waiting
 		}
 	}
-	_, covered := r.Tree.Evidence.Covers(row.ID)
-	writes := row.Declared.Replicas > 0 || !row.To.IsZero()
-	row.Unproven = r.Set.Latch && chosen.Scale == policy.ModeLatch && !chosen.AcceptRisk && !covered && writes
 	return row
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
@@ -40,9 +39,6 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	}
 	if r.Proposal != "" {
 		p.Say("", "open proposal: %s", r.Proposal)
-	}
-	if n := r.unproven(); n > 0 {
-		p.Say("", "no rule protects the live replica count of %s. Run \"gitlatch doctor --write\" to look for one", term.Count(n, "workload"))
 	}
 	if r.Stop.Reason != policy.ReasonNone {
 		p.Say("", "%s", r.Stop)
@@ -117,10 +113,4 @@ func (r Row) why() string {
 // otherBounds compares the live minimum and maximum replicas with the accepted ones.
 func (r Row) otherBounds() string {
 	return fmt.Sprintf("the cluster allows %s, but git allows %s", r.Mismatch, policy.Bounds{Min: r.Declared.Min, Max: r.Declared.Max})
-}
-
-// unproven returns the number of workloads without a rule that protects the live replica
-// count.
-func (r Report) unproven() int {
-	return lists.Count(r.Rows, func(row Row) bool { return row.Unproven })
 }

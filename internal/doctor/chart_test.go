@@ -70,7 +70,6 @@ func TestAPolicyAloneMakesNoStartKnown(t *testing.T) {
 		"one with a rule may be of another":         {"not-built--ignored", fixture{"edit cluster.yaml": strings.Replace(destination, "NAME", "prod", 1)}, 0, "not-built"},
 		"one with a rule is of this cluster":        {"not-built--ignored", fixture{"edit cluster.yaml": strings.Replace(destination, "NAME", "in-cluster", 1)}, 200, ""},
 		"a count in a folder that no tool applies":  {"not-built--nobody", fixture{"paths": "apps/shop", "edit repo/apps/shop/web.yaml": "-spec: {selector: {}}\n+spec: {selector: {}, replicas: 3}\n"}, 3, "replicas-reset"},
-		"a count that a user's line covers":         {"not-built--own-line", fixture{"paths": "apps/shop", "edit repo/apps/shop/web.yaml": "-spec: {selector: {}}\n+spec: {selector: {}, replicas: 3}\n"}, 200, ""},
 		"its folder has a Component, and is broken": {"not-built--remote-base", fixture{"repo/apps/shop/kustomization.yaml": "resources: [gone.yaml]\ncomponents: [../../checkpoints/prod/shop]\n"}, 0, "no-ignore-rule build-fails"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -55,7 +55,7 @@ func Examine(c Case) Report {
 		return workload.Unread{Part: c.Tree.Broken[namespace].Error()}
 	})
 	e := examination{Case: c, appliers: c.Cluster.appliers(), installs: c.Cluster.installs(), without: map[string][]subject{}, report: Report{
-		Site: c.Site, Unread: slices.Concat(c.Fleet.Unread, c.Cluster.Unread, broken), Evidence: checkpoint.Evidence{}, Room: map[string]int64{},
+		Site: c.Site, Unread: slices.Concat(c.Fleet.Unread, c.Cluster.Unread, broken), Room: map[string]int64{},
 	}}
 	e.apart()
 	e.scalers = e.autoscalers()
@@ -69,7 +69,6 @@ func Examine(c Case) Report {
 		e.rebuild(&w)
 		e.overwritten(w)
 		e.upgraded(w)
-		_, w.Evident = c.Tree.Evidence.Covers(w.ID)
 		e.report.Workloads = append(e.report.Workloads, w.Workload)
 	}
 	e.excluded()
@@ -80,7 +79,6 @@ func Examine(c Case) Report {
 		text, fix, _ := strings.Cut(p.Text, ": ")
 		e.find(ReviewWithoutHost, e.Policy, p.Field+": "+text, fix)
 	}
-	e.evidence()
 	slices.SortStableFunc(e.report.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(worst, a.Trap), slices.Index(worst, b.Trap)),
 			cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Text, b.Text))

@@ -48,7 +48,7 @@ var good = []string{"argocd", "flux", "admission"}
 
 // silent are the good fixtures, and the fixtures of a rollout without a finding. The
 // latter show doctor's report on the rollout.
-var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "argocd--brake-rule", "argocd--keda-brake-rule", "flux--merged", "flux--artifact", "flux--brake-rule", "flux--keda-brake-rule", "argocd--hub", "argocd--arn", "argocd--own-name", "argocd--hub-arn", "argocd--no-settings", "admission--chart", "admission--packed-chart", "admission--kyverno", "admission--by-terraform", "admission--separate", "admission--separate-argocd", "not-built--ignored", "no-applier--own-line", "not-built--own-line", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
+var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "argocd--brake-rule", "argocd--keda-brake-rule", "flux--merged", "flux--artifact", "flux--brake-rule", "flux--keda-brake-rule", "argocd--hub", "argocd--arn", "argocd--own-name", "argocd--hub-arn", "argocd--no-settings", "admission--chart", "admission--packed-chart", "admission--kyverno", "admission--by-terraform", "admission--separate", "admission--separate-argocd", "not-built--ignored", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
 
 // A fixture is a case: its description, and files by name. Files below repo/ are in the
 // repository. declared lists its checkpoint entries. live lists the workloads, each with
@@ -336,9 +336,6 @@ func tell(r doctor.Report) string {
 		if w.Returns != "" {
 			fmt.Fprintf(&b, "its rollout returns, by itself %v: %s\n", w.Returned, w.Returns)
 		}
-	}
-	for _, covered := range slices.Sorted(maps.Keys(r.Evidence)) {
-		fmt.Fprintf(&b, "evidence %s: %s\n", covered, r.Evidence[covered])
 	}
 	for _, unread := range r.Unread {
 		fmt.Fprintf(&b, "unread %s\n", unread)

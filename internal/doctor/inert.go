@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/lists"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // unprotected starts the text of a finding about a workload without a rule.
@@ -42,12 +40,6 @@ const staleCounts = "Each sync writes all workloads of the Application with repl
 func (e *examination) inert(s *subject) {
 	keepers, wrong := e.judge(*s)
 	s.Inert = keepers
-	if len(keepers) == 0 {
-		s.Acts = acts(wrong)
-	}
-	if line := e.userLine(s.ID); len(keepers)+len(wrong) == 0 {
-		s.UserLine = line
-	}
 	e.report.Findings = append(e.report.Findings, wrong...)
 }
 
@@ -90,7 +82,7 @@ func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 		return keepers, dropped
 	case len(unbound) > 0:
 		return nil, append(unbound, dropped...)
-	case e.userLine(s.ID) != "" || s.sample == nil || len(e.Cluster.Unread) > 0 || slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return o.Err != nil }):
+	case s.sample == nil || len(e.Cluster.Unread) > 0 || slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return o.Err != nil }):
 		return nil, nil
 	}
 	text, fix := e.noApplier(s)
@@ -110,19 +102,18 @@ const applyByTool = ". Without Kyverno, let Flux or Argo CD apply the workload, 
 // noApplier returns the text of a finding about a workload without a known applier: why
 // no rule protects its replicas, and the fix.
 func (e *examination) noApplier(s subject) (text, fix string) {
-	own := "add \"NAMESPACE/KIND/NAME: REASON\" to " + checkpoint.EvidencePath(e.Site)
 	if all := e.helm(s); len(all) > 0 {
 		return fmt.Sprintf(unprotected+". %s applies the workload, and Helm has no rule that ignores %s.", strings.Join(lists.Map(all, func(a applier) string { return a.name }), ", "), s.pointer()),
-			e.admission("", helpHelm) + ". If the templates of the chart do not set replicas, " + own
+			e.admission("", helpHelm)
 	}
 	none := "No Flux Kustomization and no Argo CD Application in this cluster applies the workload"
-	hub := " If Argo CD in another cluster, a hub, applies the workload, set gitops in the configuration to that cluster."
+	hub := ". If Argo CD in another cluster, a hub, applies the workload, set gitops in the configuration to that cluster"
 	if e.Here.Hub {
 		none = "No Flux Kustomization in this cluster and no Argo CD Application in the hub applies the workload"
 		hub = ""
 	}
 	return unprotected + ". " + none + ".",
-		fmt.Sprintf("%s.%s If another tool applies the workload and ignores %s, %s", e.admission(", and include no Component", applyByTool), hub, s.pointer(), own)
+		e.admission(", and include no Component", applyByTool) + hub
 }
 
 // fluxManager is the field manager of Flux.
@@ -166,62 +157,4 @@ func (e *examination) including(namespace string) []inclusion {
 type inclusion struct {
 	overlay Overlay
 	folder  gitops.Folder
-}
-
-// probe is a name that no workload has. A rule that matches it matches every name.
-const probe = "gitlatch-probe"
-
-// evidence sets the lines of protection.yaml in the report. It writes one line for all
-// workloads of a kind in a namespace if the same rule protects all of them and would also
-// protect a new one. Otherwise it writes one line for each workload. Lines that a user
-// wrote stay.
-func (e *examination) evidence() {
-	lines := e.report.Evidence
-	for covered, what := range e.Tree.Evidence {
-		if !writes(what) {
-			lines[covered] = what
-		}
-	}
-	add := func(covered, what string) {
-		if _, own := lines[covered]; !own || writes(lines[covered]) {
-			lines[covered] = what
-		}
-	}
-	all := map[string]map[string]bool{} // lines of the rules, by namespace and kind
-	for _, s := range e.Fleet.Samples {
-		if s.ID.Kind.Scales() {
-			keepers, _ := e.judge(e.subject(s.ID, &s))
-			group := checkpoint.CoverAll(s.ID.Namespace, s.ID.Kind)
-			if all[group] == nil {
-				all[group] = map[string]bool{}
-			}
-			all[group][keepers.Line()] = true
-		}
-	}
-	for _, w := range e.report.Workloads {
-		group := checkpoint.CoverAll(w.ID.Namespace, w.ID.Kind)
-		switch {
-		case len(w.Inert) == 0:
-		case len(all[group]) == 1 && e.keepsAny(w):
-			add(group, w.Inert.Line())
-		default:
-			add(checkpoint.CoverOne(w.ID), w.Inert.Line())
-		}
-	}
-	maps.DeleteFunc(lines, func(covered, what string) bool {
-		id, err := workload.ParseID(covered)
-		return err == nil && lines[checkpoint.CoverAll(id.Namespace, id.Kind)] == what
-	})
-}
-
-// keepsAny reports whether the rules of a workload would also protect a workload with
-// another name and without labels.
-func (e *examination) keepsAny(w Workload) bool {
-	another := e.subject(workload.ID{Namespace: w.ID.Namespace, Kind: w.ID.Kind, Name: probe}, nil)
-	owners, _ := e.owners(w.ID)
-	if w.Inert[0].Tool == Admission { // an admission policy is always the only rule
-		_, ok := e.admits(another)
-		return ok
-	}
-	return !slices.ContainsFunc(owners, func(o owner) bool { return o.keeps(another, nil) != nil })
 }

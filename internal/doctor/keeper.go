@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/lists"
@@ -10,20 +9,15 @@ import (
 // A Tool is a kind of rule that protects live replicas.
 type Tool string
 
-// The tools, as protection.yaml names them.
+// The tools.
 const (
 	Flux      Tool = "flux"
 	ArgoCD    Tool = "argocd"
 	Admission Tool = "admission"
 )
 
-// says returns the start of a line in protection.yaml about an object of the tool.
+// says names an object of the tool.
 func (t Tool) says(object string) string { return string(t) + ": " + object }
-
-// writes reports whether a line of protection.yaml is from doctor and not from a user.
-func writes(line string) bool {
-	return slices.ContainsFunc([]Tool{Flux, ArgoCD, Admission}, func(t Tool) bool { return strings.HasPrefix(line, t.says("")) })
-}
 
 // A Keeper is an object with a rule that protects the live replicas of a workload.
 type Keeper struct {
@@ -35,7 +29,7 @@ type Keeper struct {
 // Keepers are the rules that protect one workload. They are empty if no rule was found.
 type Keepers []Keeper
 
-// Line returns the text in protection.yaml. "" means no rule.
+// Line names the rules on one line. "" means no rule.
 func (k Keepers) Line() string {
 	return strings.Join(lists.Map(k, func(k Keeper) string { return k.Tool.says(k.Name) + " " + k.How }), "; ")
 }

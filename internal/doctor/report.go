@@ -1,8 +1,6 @@
 package doctor
 
 import (
-	"cmp"
-
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/placement"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -16,8 +14,6 @@ type Report struct {
 	Workloads []Workload        `json:"workloads"` // latched or in git, in the order of workload.Compare
 	Findings  []Finding         `json:"findings"`  // worst trap first, then by subject
 	Unread    []workload.Unread `json:"-"`         // parts of the cluster and checkpoint files that could not be read
-	// Evidence are the correct lines of protection.yaml.
-	Evidence checkpoint.Evidence `json:"evidence"`
 	// Room is the number of pods that the ResourceQuotas of a namespace allow, by
 	// namespace. It has only the namespaces whose levels exceed a quota. If pods have
 	// different requests, it assumes the same mix of pods as the levels.
@@ -40,15 +36,8 @@ type Workload struct {
 	Start  int32  `json:"-"`
 	By     string `json:"rebuiltBy,omitzero"`
 	Paused bool   `json:"-"`
-	// Inert are the rules that protect the live replicas. Evident is true if
-	// protection.yaml covers the workload.
-	Inert   Keepers `json:"-"`
-	Evident bool    `json:"evident"`
-	// UserLine is the line of protection.yaml that a user wrote, if no other rule
-	// protects the live replicas. Otherwise it is "".
-	UserLine string `json:"-"`
-	// Acts are the findings that let the level act on the live cluster.
-	Acts []Finding `json:"-"`
+	// Inert are the rules that protect the live replicas.
+	Inert Keepers `json:"-"`
 	// Lowers are the findings that keep a rebuild from starting the workload at its
 	// level, in the order of discovery. A quota is not included: see Report.Room.
 	Lowers []Finding `json:"-"`
@@ -77,7 +66,7 @@ func (w Workload) MarshalJSON() ([]byte, error) {
 		found
 		InertBy   string `json:"inertBy,omitzero"`
 		RebuiltAt *int32 `json:"rebuiltAt,omitzero"`
-	}{term.NamedBy(w.ID), found(w), cmp.Or(w.Inert.Line(), w.UserLine), w.RebuiltAt()})
+	}{term.NamedBy(w.ID), found(w), w.Inert.Line(), w.RebuiltAt()})
 }
 
 // MarshalJSON adds the document's kind and version. Lists are never null.

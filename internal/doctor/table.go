@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
@@ -36,11 +34,6 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	return p.Print(out)
 }
 
-// Uncovered returns the number of workloads whose rule is missing from protection.yaml.
-func (r Report) Uncovered() int {
-	return lists.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 && !w.Evident })
-}
-
 // remarks returns the findings. Findings with the same trap and text are one remark.
 func (r Report) remarks() (all term.Remarks) {
 	for _, f := range r.Findings {
@@ -66,7 +59,7 @@ func listed(subjects []string) string {
 
 // summary returns one line about the report.
 func (r Report) summary() string {
-	inert := lists.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 || w.UserLine != "" })
+	inert := lists.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 })
 	declared := lists.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 })
 	there := lists.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 && w.Start >= w.Level })
 	found := "nothing to fix"
@@ -90,9 +83,6 @@ func (r Report) rows() [][]string {
 	rows := [][]string{{"WORKLOAD", "LIVE", "IN GIT", "REBUILT AT", "PROTECTED BY"}}
 	for _, w := range r.Workloads {
 		rule := cmp.Or(w.Inert.Names(), "no rule found")
-		if w.UserLine != "" {
-			rule = "your line in " + path.Base(checkpoint.EvidencePath(r.Site))
-		}
 		if w.Returns != "" {
 			rule += "; a rollout returns to " + w.Returns
 		}

@@ -6,20 +6,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // ignored reports whether no tool resets the replicas of a workload after its creation.
-// This is true if every applier ignores the replicas, and an applier of this cluster or a
-// user's line in protection.yaml covers the workload. Helm does not ignore fields.
+// This is true if every applier ignores the replicas, and one of them applies to this cluster.
+// Helm does not ignore fields.
 func (e *examination) ignored(s subject) bool {
 	if len(e.helm(s)) > 0 {
 		return false
 	}
-	known := e.userLine(s.ID) != ""
+	known := false
 	owners, _ := e.owners(s.ID)
 	for _, o := range owners {
 		if o.keeps(s, o.annotations) != nil || e.narrowed(s, o) != nil {
@@ -28,16 +26,6 @@ func (e *examination) ignored(s subject) bool {
 		known = known || !o.away
 	}
 	return known
-}
-
-// userLine returns the line of protection.yaml that a user wrote and that covers a
-// workload. It returns "" if there is no such line.
-func (e *examination) userLine(id workload.ID) string {
-	_, line, _ := e.Tree.Evidence.Line(id)
-	if writes(line) {
-		return ""
-	}
-	return line
 }
 
 // reset reports replicas in a manifest that the next apply sets again after a policy set
@@ -80,7 +68,7 @@ func (e *examination) hidden(s *subject, admitted bool) bool {
 			folder = "another folder"
 		}
 		e.lowers(s, NotBuilt, s.ID.String(), text+". The replicas that a rebuild starts the workload with are unknown.",
-			fmt.Sprintf("if %s in the repository contains the manifest, run \"gitlatch doctor --path FOLDER\". If another tool applies the workload and ignores %s, add \"NAMESPACE/KIND/NAME: REASON\" to %s", folder, s.pointer(), checkpoint.EvidencePath(e.Site)))
+			fmt.Sprintf("if %s in the repository contains the manifest, run \"gitlatch doctor --path FOLDER\"", folder))
 	}
 	return len(s.Lowers) > before
 }

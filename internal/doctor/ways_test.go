@@ -2,13 +2,11 @@ package doctor_test
 
 import (
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/gitops/ways"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -76,10 +74,6 @@ func TestTheWaysThatShipAreGood(t *testing.T) {
 				if w := r.Workloads[i]; w.Inert.Line() != c.inert || w.Level != start || w.Start != start || w.By != c.by {
 					t.Errorf("%+v", w)
 				}
-			}
-			want := checkpoint.Evidence{"shop/deployment/*": c.inert, "shop/statefulset/*": c.inert}
-			if !maps.Equal(r.Evidence, want) {
-				t.Errorf("evidence %v, want %v", r.Evidence, want)
 			}
 		})
 	}

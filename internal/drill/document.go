@@ -168,7 +168,7 @@ type Workload struct {
 // A Cause is a reason why a rebuild starts a workload with fewer pods than it needs.
 type Cause struct {
 	// Name is stable: a trap of doctor ("component-missing"), a reason of a decision
-	// ("yield", "no-evidence"), or one of the constants below.
+	// ("yield", "budget"), or one of the constants below.
 	Name string `json:"name"`
 	Text string `json:"text"`
 	Fix  string `json:"fix,omitempty"` // the remedy; "" for no remedy

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -69,9 +68,6 @@ type Agreed struct {
 	// PolicySource is the content of the policy file, so that a quiet tick reads no file.
 	// Nil if the file did not exist.
 	PolicySource []byte `json:"policySource,omitzero"`
-	// Evidence are the rules in the directory that protect live replica counts, so that a
-	// quiet tick reads no file.
-	Evidence checkpoint.Evidence `json:"evidence,omitzero"`
 	// Lists is true if the directory has a kustomization of gitlatch. Unlisted are the
 	// namespaces with a checkpoint file that it leaves out, sorted.
 	Lists    bool     `json:"lists,omitzero"`

@@ -62,7 +62,7 @@ func TestChoose(t *testing.T) {
 			{Match: policy.Match{Names: []string{"quiet"}}, Policy: named("told", func(p *policy.Policy) { p.Scale = policy.ModeReport })},
 			{Match: policy.Match{Namespaces: []string{"kube-*"}, Names: []string{"dns"}}, Policy: named("pattern", nil)},
 			{Match: policy.Match{Namespaces: []string{"kube-system"}, Names: []string{"metrics"}}, Policy: named("system", nil)},
-			{Match: policy.Match{Namespaces: []string{"risky"}}, Policy: named("twice", func(p *policy.Policy) { p.AcceptRisk = true })},
+			{Match: policy.Match{Namespaces: []string{"risky"}}, Policy: named("twice", func(p *policy.Policy) { p.Review = true })},
 			{Match: policy.Match{Namespaces: []string{"pay"}, Names: []string{"jobs"}}, Policy: named("twice", nil)},
 		},
 	}
@@ -113,8 +113,8 @@ func TestChoose(t *testing.T) {
 		if p.Name != tt.policy || skip.Reason != tt.skip || latched != (tt.skip == "") {
 			t.Errorf("%s: policy %q, %q, latched %v; want %q, %q", tt.name, p.Name, skip.Reason, latched, tt.policy, tt.skip)
 		}
-		if p.AcceptRisk {
-			t.Errorf("%s: it accepts the risk, which only namespace risky may", tt.name)
+		if p.Review {
+			t.Errorf("%s: it has the policy of namespace risky", tt.name)
 		}
 		switch {
 		case latched:

@@ -21,7 +21,7 @@ const RolloutHold = 3
 // that git should have Decision.To. The caller changes the latch when git has it.
 func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	l.ID, l.Missing = s.ID, latch.Stopwatch{}
-	d := Decision{ID: s.ID, Policy: p.Name, From: l.Declared, AcceptRisk: p.AcceptRisk}
+	d := Decision{ID: s.ID, Policy: p.Name, From: l.Declared}
 	if s.Scale != nil {
 		d.Count = s.Scale.Desired
 	}

@@ -45,8 +45,6 @@ type Decision struct {
 	// Capped is true if the accepted maximum is below the desired replicas, and the live
 	// maximum is not.
 	Capped bool
-	// AcceptRisk is true if the policy writes a level without a rule.
-	AcceptRisk bool
 	// Mismatch is the live bounds if they differ from the declared bounds. It is nil if they
 	// are equal, or if the policy ignores bounds.
 	Mismatch *Bounds
@@ -203,8 +201,6 @@ const (
 	ReasonSurge   Reason = "surge"   // a surge, and the policy asks for review
 	ReasonMany    Reason = "many"    // too many are absent for any to retire
 	ReasonFlush   Reason = "flush"   // the drill raises only
-	// ReasonNoEvidence means that no rule protects the live replica count.
-	ReasonNoEvidence Reason = "no-evidence"
 
 	ReasonAbsent   Reason = "absent"     // it is not in the cluster
 	ReasonUndriven Reason = "undriven"   // it has no autoscaler

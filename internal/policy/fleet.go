@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -171,21 +170,6 @@ func ManyRemoved(g Guards, removed int, file bool, entries int) bool {
 // Observe blocks every level change: a site in mode observe writes nothing.
 func Observe(decisions []Decision) []Decision {
 	return withhold(decisions, ReasonObserve, "the site is in mode observe", Decision.Crosses)
-}
-
-// RequireEvidence blocks the level changes of workloads without a rule: a replica count that
-// a tool applies again fights the autoscaler. A policy can accept this risk. A retirement or a
-// rollout needs no rule, because it sets no replica count.
-func RequireEvidence(e checkpoint.Evidence, decisions []Decision) []Decision {
-	return withhold(decisions, ReasonNoEvidence,
-		"no rule protects the live replica count",
-		func(d Decision) bool {
-			if writes := d.Crosses() || d.Verdict == Review; !writes || d.Reading != ReadingScale || d.To.IsZero() || d.AcceptRisk {
-				return false
-			}
-			_, covered := e.Covers(d.ID)
-			return !covered
-		})
 }
 
 // Ride blocks the changes that wait for a commit, if no change of the tick causes a commit.

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -89,24 +88,6 @@ func TestObserveWithholdsAll(t *testing.T) {
 	}
 }
 
-func TestWithoutEvidenceNoLevelIsWritten(t *testing.T) {
-	t.Parallel()
-	accepted, review := cross("c", 1, 2, true), cross("d", 1, 20, true)
-	accepted.AcceptRisk, review.Verdict = true, policy.Review
-	in := []policy.Decision{cross("a", 1, 2, true), cross("b", 2, 1, false), accepted, review, cross("e", 1, 0, false),
-		{ID: review.ID, Verdict: policy.Frozen, Reason: policy.ReasonBlind}}
-	e := checkpoint.Evidence{checkpoint.CoverOne(in[0].ID): "flux"}
-	for i, want := range []policy.Verdict{policy.Cross, policy.Pending, policy.Cross, policy.Pending, policy.Cross, policy.Frozen} {
-		d := policy.RequireEvidence(e, in)[i]
-		if d.Verdict != want || (d.Reason == policy.ReasonNoEvidence) != (want == policy.Pending) {
-			t.Errorf("%d: %s %s, want %s", i, d.Verdict, d.Reason, want)
-		}
-	}
-	if d := policy.RequireEvidence(nil, in)[1]; d.To.IsZero() || !strings.HasPrefix(d.Text, in[1].Text+"; ") || in[1].Reason != policy.ReasonNone {
-		t.Errorf("withheld as %+v", d)
-	}
-}
-
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	g := policy.DefaultGuards() // 24 a day, one an hour, six at most
@@ -156,7 +137,7 @@ func TestWhatRidesMakesNoCommit(t *testing.T) {
 	rides := cross("a", 1, 1, false)
 	rides.Rides = true
 	withheld := cross("b", 1, 2, false)
-	withheld.Verdict, withheld.Reason = policy.Pending, policy.ReasonNoEvidence
+	withheld.Verdict, withheld.Reason = policy.Pending, policy.ReasonReport
 	for name, c := range map[string]struct {
 		beside []policy.Decision
 		goes   bool

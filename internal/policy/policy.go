@@ -54,8 +54,6 @@ type Policy struct {
 	Cut int32
 	// Undriven also latches workloads without an autoscaler.
 	Undriven bool
-	// AcceptRisk writes a level even if no rule protects the live replica count.
-	AcceptRisk bool
 }
 
 // Rounding is the method of rounding a need to a level.
@@ -239,17 +237,6 @@ type Set struct {
 // DefaultSet is the set of a site without a gitlatch.yaml.
 func DefaultSet() Set {
 	return Set{Default: Presets()["cope"], Guards: DefaultGuards()}
-}
-
-// Latching returns the set of a site that writes levels and does not require a rule.
-func (s Set) Latching() Set {
-	s.Latch = true
-	s.Default.AcceptRisk = true
-	s.Rules = slices.Clone(s.Rules)
-	for i := range s.Rules {
-		s.Rules[i].Policy.AcceptRisk = true
-	}
-	return s
 }
 
 // Guards are the limits of a site. The zero value is not valid: start from DefaultGuards.

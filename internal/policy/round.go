@@ -109,13 +109,12 @@ func Round(s Site) Decided {
 	return Decided{s.State, stop, limit(s, decisions), listed}
 }
 
-// limit blocks the level changes that the site's mode, rules or budget do not allow. A limit
-// ignores the changes that an earlier limit blocked.
+// limit blocks the level changes that the site's mode or budget do not allow. A limit ignores
+// the changes that an earlier limit blocked.
 func limit(s Site, decisions []Decision) []Decision {
 	if !s.Set.Latch {
 		decisions = Observe(decisions)
 	}
-	decisions = RequireEvidence(s.Head.Agreed.Evidence, decisions)
 	decisions = Ride(decisions)
 	if s.Flush == FlushNone {
 		decisions = Afford(s.Set.Guards, s.Head.Budget, s.Fleet.At, decisions)

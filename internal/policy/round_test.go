@@ -43,29 +43,24 @@ func raised(id workload.ID, from int32) (latch.Latch, workload.Sample) {
 func TestLimitsApplyInTheirOrder(t *testing.T) {
 	t.Parallel()
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
-	pay := workload.ID{Namespace: "pay", Kind: workload.Deployment, Name: "ledger"}
 	roll := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "roll"}
-	covered := checkpoint.Evidence{web.String(): "rule", roll.String(): "rule"}
 	const rides, ordinary = true, int32(170) // 200 over 170 is not urgent
 	type site struct {
 		observe bool
 		spent   bool
 		rides   bool
-		web     int32 // the entry of a workload with a rule; 0 without one
-		pay     int32 // the entry of a workload without a rule; 0 without one
+		web     int32 // the entry of a workload with a raise; 0 without one
 	}
 	for _, c := range []struct {
 		name      string
 		site      site
 		web, roll policy.Reason
-		pay       policy.Reason
 	}{
-		{"a site that observes does not ask for a rule", site{observe: true, pay: 10}, "", "", policy.ReasonObserve},
-		{"a milestone does not go with a raise that has no rule", site{rides: rides, pay: 10}, "", policy.ReasonRides, policy.ReasonNoEvidence},
-		{"a milestone goes with a raise", site{rides: rides, web: 10}, policy.ReasonNone, policy.ReasonNone, ""},
-		{"an urgent raise without a rule pays for no other", site{spent: true, web: ordinary, pay: 10}, policy.ReasonBudget, "", policy.ReasonNoEvidence},
-		{"an urgent raise pays for another", site{spent: true, rides: rides, web: 10}, policy.ReasonNone, policy.ReasonNone, ""},
-		{"a milestone waits for the budget with its raise", site{spent: true, rides: rides, web: ordinary}, policy.ReasonBudget, policy.ReasonBudget, ""},
+		{"a site that observes commits nothing", site{observe: true, spent: true, rides: rides, web: ordinary}, policy.ReasonObserve, policy.ReasonObserve},
+		{"a milestone waits for a commit", site{rides: rides}, "", policy.ReasonRides},
+		{"a milestone goes with a raise", site{rides: rides, web: 10}, policy.ReasonNone, policy.ReasonNone},
+		{"an urgent raise pays for another", site{spent: true, rides: rides, web: 10}, policy.ReasonNone, policy.ReasonNone},
+		{"a milestone waits for the budget with its raise", site{spent: true, rides: rides, web: ordinary}, policy.ReasonBudget, policy.ReasonBudget},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -77,22 +72,19 @@ func TestLimitsApplyInTheirOrder(t *testing.T) {
 				latches[l.ID] = l
 				fleet.Samples = append(fleet.Samples, s)
 			}
-			if c.site.pay > 0 {
-				add(raised(pay, c.site.pay))
-			}
 			if c.site.rides {
 				add(rolls(roll))
 			}
 			if c.site.web > 0 {
 				add(raised(web, c.site.web))
 			}
-			head := latch.Head{Cluster: latch.Cluster{UID: "blue"}, At: noon.Add(-time.Minute), Agreed: latch.Agreed{Evidence: covered}}
+			head := latch.Head{Cluster: latch.Cluster{UID: "blue"}, At: noon.Add(-time.Minute)}
 			if c.site.spent {
 				head.Budget = latch.Budget{At: noon}
 			}
 			decided := policy.Round(policy.Site{State: latch.State{Head: head, Latches: latch.LatchesOf(latches)}, Set: set, Fleet: fleet, Period: time.Minute})
 			for _, d := range decided.Decisions {
-				want := map[workload.ID]policy.Reason{web: c.web, roll: c.roll, pay: c.pay}[d.ID]
+				want := map[workload.ID]policy.Reason{web: c.web, roll: c.roll}[d.ID]
 				if d.ID == roll && d.Reading == policy.ReadingScale {
 					continue
 				}

@@ -57,11 +57,10 @@ func (d Document) stops() []string {
 
 // blocks are the reasons that block a level change after its stabilization window.
 var blocks = map[policy.Reason]string{
-	policy.ReasonBudget:     "the budget of commits is used up",
-	policy.ReasonMany:       "too many workloads are absent",
-	policy.ReasonNoEvidence: "no rule found",
-	policy.ReasonReport:     "the policy only reports",
-	policy.ReasonSurge:      "review",
+	policy.ReasonBudget: "the budget of commits is used up",
+	policy.ReasonMany:   "too many workloads are absent",
+	policy.ReasonReport: "the policy only reports",
+	policy.ReasonSurge:  "review",
 }
 
 // uncommitted describes the decided changes that are not in git, levels first.

@@ -47,9 +47,6 @@ func (d Document) Table(out io.Writer, s term.Style) error {
 	if text, ok := d.outcome(); text != "" {
 		p.Verdict(ok, text)
 	}
-	if slices.ContainsFunc(d.Workloads, func(w Workload) bool { return w.Reason == policy.ReasonNoEvidence }) {
-		p.Fix("  ", "gitlatch doctor --write")
-	}
 	return p.Print(out)
 }
 

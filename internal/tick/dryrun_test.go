@@ -19,7 +19,7 @@ import (
 // state, or the lease, which another tick may have.
 func TestDryRunWritesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"})
+	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"})
 	id := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 	w.Fleet[id] = workload.Sample{ID: id, Scale: &workload.Scale{Desired: 87, Ready: 87, Driver: workload.DrivenByHPA}, Rollout: &workload.Rollout{}}
 	if _, err := w.Tick(); err != nil {

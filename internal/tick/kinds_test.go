@@ -18,7 +18,7 @@ import (
 // stays. Once the policy lists the kind, its entries change again.
 func TestASiteWhoseConfigNamedItsKindsIsTakenOver(t *testing.T) {
 	const (
-		matched = latching + "policies: [{name: workers, match: {kinds: [worker]}, acceptRisk: true}]\n"
+		matched = latching + "policies: [{name: workers, match: {kinds: [worker]}}]\n"
 		kinds   = "kinds: [{apiVersion: example.com/v1, kind: Worker, resource: workers}]\n"
 	)
 	for name, c := range map[string]struct {

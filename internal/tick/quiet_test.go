@@ -10,7 +10,7 @@ import (
 // the number of workloads.
 func TestQuietTickSavesNoLatch(t *testing.T) {
 	t.Parallel()
-	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"})
+	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"})
 	id := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 	revisions := map[int64]int{}
 	for run, pods := range []int32{87, 87, 87, 95, 92, 90} {

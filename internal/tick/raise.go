@@ -74,7 +74,7 @@ func unpublished(s latch.State, r Report) []policy.Decision {
 			_, proposed := s.Latches.Get(d.ID).Change()
 			return !proposed
 		}
-		return d.Verdict == policy.Pending && (d.Reason == policy.ReasonBudget || d.Reason == policy.ReasonNoEvidence)
+		return d.Verdict == policy.Pending && d.Reason == policy.ReasonBudget
 	})
 }
 

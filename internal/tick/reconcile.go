@@ -25,7 +25,7 @@ type Found struct {
 	Set       policy.Set
 	// Fleet is the sample. It has no cluster if site.yaml is broken and the head has no UID.
 	Fleet workload.Fleet
-	// Agreed is the agreement before this tick, with the policy and the rules at the tip.
+	// Agreed is the agreement before this tick, with the policy at the tip.
 	Agreed latch.Agreed
 	// Judged is true if the tick judged the tip, so that the head agrees with it. Clean is
 	// true if every file of the tip could be read.
@@ -168,12 +168,6 @@ func (r *reconciler) readDirectory(ctx context.Context, tree checkpoint.Tree) er
 	r.Tree = &tree
 	r.Found.Agreed.Lists = tree.HasList()
 	r.Found.Agreed.Unlisted = tree.Unlisted()
-	if tree.Unproven == nil {
-		r.Found.Agreed.Evidence = tree.Evidence
-	} else {
-		r.invalid(checkpoint.EvidencePath(r.Site), tree.Unproven, usesLast)
-		r.Clean = false
-	}
 	for _, namespace := range slices.Sorted(maps.Keys(tree.Broken)) {
 		r.invalid(checkpoint.RecordPath(r.Site, namespace), tree.Broken[namespace], usesLast)
 		r.Clean = false

@@ -14,15 +14,15 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Some levels need a rule that is missing, and the budget of six commits a day is soon
-// used up.
+// Some levels are only reported, and the budget of six commits a day is soon used up.
 const mixed = `apiVersion: gitlatch.dev/v1alpha1
 kind: Policy
 mode: latch
-default: {acceptRisk: true, hold: {up: 2, down: 1h}}
+default: {hold: {up: 2, down: 1h}}
 policies:
-- name: careful
+- name: reported
   match: {namespaces: [pay]}
+  scale: report
 guards: {budget: {commitsPerDay: 6}, retire: {after: 1h}}
 `
 
@@ -71,7 +71,7 @@ func TestTickDiffAndBacktestShowTheDecisionsOfRound(t *testing.T) {
 		}
 		compareDiff(t, w, set, fleet)
 	}
-	for _, reason := range []policy.Reason{policy.ReasonNone, policy.ReasonNoEvidence, policy.ReasonBudget, policy.ReasonAbsent, policy.ReasonRollout} {
+	for _, reason := range []policy.Reason{policy.ReasonNone, policy.ReasonReport, policy.ReasonBudget, policy.ReasonAbsent, policy.ReasonRollout} {
 		if reasons[reason] == 0 {
 			t.Errorf("no decision has the reason %q: %v", reason, reasons)
 		}
@@ -91,7 +91,7 @@ func compareDiff(t *testing.T, w *world, set policy.Set, fleet workload.Fleet) {
 	for id, e := range tree.Entries() {
 		latches[id] = latch.Latch{ID: id, Declared: e}
 	}
-	head := latch.Head{Cluster: latch.Cluster{UID: tree.Site.Cluster}, Agreed: latch.Agreed{Evidence: tree.Evidence}}
+	head := latch.Head{Cluster: latch.Cluster{UID: tree.Site.Cluster}}
 	want := policy.Round(policy.Site{
 		State: latch.State{Head: head, Latches: latch.LatchesOf(latches)}, Set: set, Fleet: fleet, Period: set.Guards.Period, Lasting: true,
 	}).Decisions

@@ -22,7 +22,7 @@ import (
 // a day. Some samples are partial.
 func TestAQuietWeekRaisesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"})
+	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"})
 	lives := simulate.Week(traces.Seed, period)
 	if len(lives) != 200 {
 		t.Fatalf("%d workloads", len(lives))
@@ -161,7 +161,7 @@ func sampleOf(of traces.Workload, l traces.State) workload.Sample {
 // the mass drop of the failed edge.
 func TestTheRecordedDayIsTold(t *testing.T) {
 	t.Parallel()
-	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"})
+	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"})
 	w.Store = &shelf{}
 	day, err := traces.Day()
 	if err != nil {

@@ -189,7 +189,7 @@ const (
 	onCodeCommit host = "codecommit"
 )
 
-const policyFile = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"
+const policyFile = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"
 
 func measure(t *testing.T, s *stands, name string, on host, trace *traces.Trace) *measured {
 	t.Helper()

@@ -67,6 +67,6 @@ gitops: {eks: {name: hub, roleArn: %q, externalId: %q}, destination: prod-eu}
 		t.Error("the hub takes a token for the site's cluster")
 	}
 	if !r.Here.Hub || !slices.Contains(r.Here.Servers, "name: prod-eu") || !slices.Contains(r.Here.Servers, "arn:aws:eks:"+eks.Region+":123456789012:cluster/prod-eu") {
-		t.Errorf("evidence has to be of %+v", r.Here)
+		t.Errorf("the rules have to be of %+v", r.Here)
 	}
 }

@@ -22,7 +22,8 @@ func (r *Run) Foresee(ctx context.Context) (l drill.Loss, err error) {
 	parse := r.Tick.ParsePolicy
 	r.Tick.ParsePolicy = func(file string, data []byte) (policy.Set, error) {
 		set, err := parse(file, data)
-		return set.Latching(), err
+		set.Latch = true
+		return set, err
 	}
 	r.Tick.DryRun = true
 	flushed, err := r.flush(ctx)

@@ -60,7 +60,7 @@ func TestAForesightNamesWhatItDoesNotKnow(t *testing.T) {
 			before := len(p.Repository.Log())
 			r.Paths = c.paths
 			if c.node != "" {
-				p.flux = map[string]string{"Node": c.node}
+				p.objects = map[string]string{"Node": c.node}
 			}
 			if c.second {
 				r.Tick.Sampler = twice{p}
@@ -119,7 +119,7 @@ spec: {%[3]sselector: {matchLabels: {app: %[1]s}}, template: {metadata: {labels:
 
 const (
 	rights   = "../../../infra/rbac/doctor/"
-	latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"
+	latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"
 	// The folder that the cluster's Kustomization names builds a base, and below it
 	// one whose names get a prefix.
 	overlay = "resources: [../../apps/shop, ../../apps/eu]\ncomponents: [../../checkpoints/prod/shop]\n"

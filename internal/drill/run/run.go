@@ -71,9 +71,8 @@ func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
 		worse = err == nil && d.Fit.Refuses() && (last == nil || !last.Fit.Refuses())
 	}
 	if r.Tick.DryRun {
-		return r.withdraw(ctx, look, d), nil
+		return d, nil
 	}
-	d = r.withdraw(ctx, look, d)
 	if worse {
 		d = r.alert(ctx, d, crowded(*d.Fit))
 	}

@@ -35,19 +35,9 @@ type parts struct {
 	cluster string // its UID
 	store   latch.Store
 	*repomem.Repository
-	told []alert.Notice
-	deaf bool
-	// refuses is a file: the branch rejects each commit that changes it.
-	refuses string
-	// flux are the objects of Flux in the cluster, by kind.
-	flux map[string]string
-}
-
-func (p *parts) Commit(ctx context.Context, c repo.Commit) (string, error) {
-	if _, ok := c.Files[p.refuses]; ok {
-		return "", errors.New("protected branch")
-	}
-	return p.Repository.Commit(ctx, c)
+	told    []alert.Notice
+	deaf    bool
+	objects map[string]string // in the cluster, by kind
 }
 
 func (p *parts) Sample(context.Context, workload.Kinds) (workload.Fleet, error) {
@@ -59,7 +49,7 @@ func (p *parts) Sample(context.Context, workload.Kinds) (workload.Fleet, error) 
 }
 
 func (p *parts) List(_ context.Context, _, _, kind string) ([]json.RawMessage, error) {
-	if text, ok := p.flux[kind]; ok {
+	if text, ok := p.objects[kind]; ok {
 		data, err := yaml.YAMLToJSON([]byte(text))
 		return []json.RawMessage{data}, err
 	}
@@ -221,7 +211,7 @@ func TestADrillTellsThatARebuildNoLongerFits(t *testing.T) {
 		{100, false, placement.Fits, []string{"drill"}},
 		{99, false, placement.DoesNotFit, []string{"does-not-fit", "drill"}},
 	} {
-		p.flux, p.told, p.now = map[string]string{"Node": fmt.Sprintf(node, c.pods)}, nil, p.now.Add(time.Minute)
+		p.objects, p.told, p.now = map[string]string{"Node": fmt.Sprintf(node, c.pods)}, nil, p.now.Add(time.Minute)
 		r.Tick.DryRun = c.dry
 		d, err := r.Drill(t.Context())
 		if err != nil || len(d.Problems) > 0 {

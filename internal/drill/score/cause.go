@@ -65,8 +65,7 @@ func (one subject) declared() drill.Cause {
 		return drill.Cause{Name: drill.CauseProposed, Text: fmt.Sprintf("The pull request that sets the level of the workload to %d is not merged.", one.proposed), Fix: "merge the pull request"}
 	}
 	if d.Reason != policy.ReasonNone {
-		fixes := map[policy.Reason]string{policy.ReasonNoEvidence: "gitlatch doctor --write"}
-		return drill.Cause{Name: string(d.Reason), Text: d.Text, Fix: fixes[d.Reason]}
+		return drill.Cause{Name: string(d.Reason), Text: d.Text}
 	}
 	if one.Level == 0 {
 		return drill.Cause{Name: drill.CauseUndeclared, Text: "Git has no level for the workload: " + d.Text}

@@ -29,7 +29,7 @@ func TestADocumentHoldsWhatIsAsked(t *testing.T) {
 	l.Tick.Commit = &tick.Commit{ID: "def", Message: "latch(prod): shop/web 100 -> 200\n\nbody", Changes: []policy.Decision{{ID: web, From: from, To: to, Text: "a drill"}}}
 	l.Tick.Decisions = append(l.Tick.Decisions,
 		policy.Decision{ID: batch, Verdict: policy.Skip, Reason: policy.ReasonUndriven, Text: "it has no autoscaler"},
-		policy.Decision{ID: small, Verdict: policy.Pending, Reason: policy.ReasonNoEvidence, Text: "nothing is known", To: to})
+		policy.Decision{ID: small, Verdict: policy.Pending, Reason: policy.ReasonBudget, Text: "nothing is left", To: to})
 	l.Tick.Problems, l.Doctor.Unread = []error{errors.New("a problem")}, []workload.Unread{{Part: "applications", Why: "forbidden"}}
 	decides(&l, policy.Frozen, policy.ReasonUnready, "only 180 of 187")
 	l.Tick.Latches = latch.LatchesOf(map[workload.ID]latch.Latch{web: {ID: web, Freeze: latch.Freeze{Reason: "unready", Since: now.Add(-time.Hour)}}})
@@ -54,7 +54,7 @@ func TestADocumentHoldsWhatIsAsked(t *testing.T) {
 	if one.With.Seconds != 30 || one.Without.Rounds != 6 || one.Without.From != 3 || !d.Workloads[0].With.Never || d.Fleet.StuckWith != 1 || d.Fleet.With != 30 {
 		t.Errorf("with %+v, without %+v, fleet %+v", one.With, one.Without, d.Fleet)
 	}
-	if f := d.Flush; f.Subject != "latch(prod): shop/web 100 -> 200" || len(f.Levels) != 1 || *f.Levels[0].From != 100 || len(f.Withheld) != 1 || f.Withheld[0].Reason != "no-evidence" {
+	if f := d.Flush; f.Subject != "latch(prod): shop/web 100 -> 200" || len(f.Levels) != 1 || *f.Levels[0].From != 100 || len(f.Withheld) != 1 || f.Withheld[0].Reason != "budget" {
 		t.Errorf("flush %+v", f)
 	}
 	if want := []drill.LeftOut{{Reason: "undriven", Text: "it has no autoscaler", Workloads: 1}}; fmt.Sprint(d.LeftOut) != fmt.Sprint(want) {

@@ -85,8 +85,8 @@ func TestCausesOfWhatLacks(t *testing.T) {
 		}, 87, "not-merged", "sets the level of the workload to 200 is not merged"},
 		{"nothing is declared", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 0, 1
-			decides(l, policy.Pending, policy.ReasonNoEvidence, "nothing is known")
-		}, 186, "no-evidence", "nothing is known"},
+			decides(l, policy.Pending, policy.ReasonBudget, "nothing is left")
+		}, 186, "budget", "nothing is left"},
 		{"nothing is declared, for no reason", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 0, 1
 			decides(l, policy.Pending, "", "too soon")

@@ -243,7 +243,6 @@ func testNotShared(t *testing.T, s store) {
 	spoil := func(h latch.Head) {
 		h.Proposal.Repairs[0].Namespace = "other"
 		h.Agreed.PolicySource[0]++
-		clear(h.Agreed.Evidence)
 		h.Agreed.Unlisted[0] = "other"
 	}
 	spoil(head)

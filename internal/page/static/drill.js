@@ -119,7 +119,7 @@ const timing = () => {
 
 const causeNames = {
   'not-built': 'Not in a built folder', 'not-merged': 'In an open pull request', 'rounded-down': 'Rounded down',
-  'not-declared': 'No level in git', 'no-evidence': 'No rule found', yield: 'Edit grace period', hold: 'Paused', unread: 'Could not be listed',
+  'not-declared': 'No level in git', yield: 'Edit grace period', hold: 'Paused', unread: 'Could not be listed',
   'declared-low': 'Level below the need', 'built-low': 'Built below its level', 'not-running': 'In git, not in the cluster',
 }
 const spelt = name => called(causeNames, name) || name.replaceAll('-', ' ').replace(/^./, first => first.toUpperCase())

@@ -28,7 +28,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"
+const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"
 
 // states measures the size of the state and the cost of a tick of a large site.
 func states(t *testing.T, b book) {

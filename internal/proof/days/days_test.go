@@ -28,7 +28,7 @@ var length = flag.Float64("days", 0.35, "how many days pass; 30 is the whole tes
 
 var start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
-const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"
+const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"
 
 // In a month the process does not grow, and no day has more commits than its budget. The
 // test checks the growth only if days follow the fifth.

@@ -112,7 +112,6 @@ func TestTheQuickStartBeforeAdmissionPolicies(t *testing.T) {
 		}
 		return nil
 	})
-	sh.must(t, doctor+" --write")
 	push("gitlatch.yaml", "mode: observe", "mode: latch")
 	if out := sh.must(t, "gitlatch tick -c prod-eu.yaml"); !strings.Contains(out, "shop/web new -> 50") {
 		t.Errorf("the tick prints\n%s", out)

@@ -42,7 +42,7 @@ func commandsUnder(t *testing.T, page, heading string) (commands []string) {
 // and without the policy that accepts checkpoint files only from a GitOps tool.
 func exampleRepository(t *testing.T) map[string]string {
 	t.Helper()
-	files := map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"}
+	files := map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"}
 	example := filepath.Join(root, "infra/gitops/admission/example")
 	for _, part := range []string{"apps", "clusters"} {
 		err := filepath.WalkDir(filepath.Join(example, part), func(path string, entry os.DirEntry, err error) error {

@@ -46,7 +46,7 @@ func TestPrometheusFiresWhenTicksStop(t *testing.T) {
 	server := gitserver.Start(t)
 	server.RequireAuth("x-access-token", "s3cret")
 	server.Create(t, "fleet", map[string]string{
-		"gitlatch.yaml":           "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n",
+		"gitlatch.yaml":           "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n",
 		"apps/kustomization.yaml": "resources: [web.yaml]\n",
 		"apps/web.yaml":           web,
 	})

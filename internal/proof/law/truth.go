@@ -178,7 +178,7 @@ func (of *life) await(s *Seen, sample workload.Sample) {
 	of.wait(s, p, sample, since, healthy && s.Calm)
 	of.follow(s, p, sample, healthy && s.Calm)
 	declared := s.After.Entries[sample.ID].Replicas
-	waits := healthy && s.ruled() && latches(p, sample) && p.AcceptRisk && (s.Told.NotRun != "" || s.read(sample.ID)) && sample.Scale != nil && sample.Scale.Desired > 0 && declared > 0
+	waits := healthy && s.ruled() && latches(p, sample) && (s.Told.NotRun != "" || s.read(sample.ID)) && sample.Scale != nil && sample.Scale.Desired > 0 && declared > 0
 	if !waits {
 		of.urgent = nil
 		return

@@ -46,7 +46,7 @@ func (of *life) wait(s *Seen, p policy.Policy, sample workload.Sample, since tim
 		of.saved = s.Told.At
 	}
 
-	calm = calm && constant && p.AcceptRisk && s.read(sample.ID)
+	calm = calm && constant && s.read(sample.ID)
 	afford := policy.Affords(s.Told.Set.Guards, s.Before.Head.Budget, s.Told.At)
 	switch {
 	case !calm || !low:

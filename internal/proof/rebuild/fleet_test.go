@@ -85,13 +85,11 @@ const (
 // files returns the team's files in git. No manifest states replicas.
 func (f form) files() map[string]string {
 	files := map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"}
-	evidence := checkpoint.Evidence{}
 	kustomization := func(folder string, resources, components []string) {
 		files[folder+"/kustomization.yaml"] = fmt.Sprintf("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [%s]\ncomponents: [%s]\n",
 			strings.Join(resources, ", "), strings.Join(components, ", "))
 	}
 	for _, namespace := range namespaces {
-		evidence[checkpoint.CoverAll(namespace, workload.Deployment)] = "the way that the cluster is filled by"
 		folder, resources := plain+"/"+namespace, []string{"namespace.yaml"}
 		files[folder+"/namespace.yaml"] = namespaceManifest(namespace)
 		for _, m := range f.fleet() {
@@ -105,7 +103,6 @@ func (f form) files() map[string]string {
 	}
 	kustomization(plain, namespaces, nil)
 	kustomization(overlay, namespaces, nil)
-	files[checkpoint.EvidencePath(site)] = string(evidence.Format())
 	return files
 }
 

@@ -26,8 +26,6 @@
 //   - A restore of git from a backup, and a change of the site's name.
 //   - A policy file at another path in the configuration, and a configuration with another
 //     period. Stories: policy-at-another-path.
-//   - protection.yaml: no history has a rule that protects a replica count. Policies accept
-//     the risk, or write nothing.
 //   - Demand that is measured outside of the cluster, load metrics, and replicas that a user
 //     wrote over an autoscaler. Package anomaly tests these conditions.
 //   - Canaries of Flagger, DaemonSets, and StatefulSets with a partition. Package rollouts

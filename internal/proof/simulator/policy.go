@@ -12,16 +12,16 @@ func (d *draw) rules() string { return d.rulesIn("latch") }
 func (d *draw) rulesIn(mode string) string {
 	var b strings.Builder
 	b.WriteString(d.head(mode))
-	fmt.Fprintf(&b, "default: {acceptRisk: true, %s}\n", d.fields(false))
+	fmt.Fprintf(&b, "default: {%s}\n", d.fields(false))
 	var policies []string
 	if d.IntN(2) == 0 {
-		policies = append(policies, fmt.Sprintf("{name: money, match: {namespaces: [%s]}, acceptRisk: true, %s}", pick(d, "pay", "\"pa*\""), d.fields(true)))
+		policies = append(policies, fmt.Sprintf("{name: money, match: {namespaces: [%s]}, %s}", pick(d, "pay", "\"pa*\""), d.fields(true)))
 	}
 	if d.IntN(3) == 0 {
-		policies = append(policies, fmt.Sprintf("{name: sets, match: {kinds: [statefulset]}, acceptRisk: %t, %s}", d.IntN(4) > 0, d.fields(true)))
+		policies = append(policies, fmt.Sprintf("{name: sets, match: {kinds: [statefulset]}, %s}", d.fields(true)))
 	}
 	if d.IntN(2) == 0 { // selects only by annotation
-		policies = append(policies, fmt.Sprintf("{name: chosen, match: {names: [nobody]%s}, acceptRisk: true, %s}", pick(d, "", ", namespaces: [shop, stock]"), d.fields(true)))
+		policies = append(policies, fmt.Sprintf("{name: chosen, match: {names: [nobody]%s}, %s}", pick(d, "", ", namespaces: [shop, stock]"), d.fields(true)))
 	}
 	if len(policies) > 0 {
 		fmt.Fprintf(&b, "policies: [%s]\n", strings.Join(policies, ", "))

@@ -48,7 +48,7 @@ func TestThePageOfAWSHasTenStepsInOrder(t *testing.T) {
 		t.Errorf("the page has %d steps", len(steps))
 	}
 	last := -1
-	for _, command := range []string{"gitlatch init --aws", manifestsCommand, "gitlatch doctor --write -c prod-eu.yaml", deployCommand} {
+	for _, command := range []string{"gitlatch init --aws", manifestsCommand, "gitlatch doctor -c prod-eu.yaml", deployCommand} {
 		at := slices.IndexFunc(recipe("aws"), func(s step) bool { return s.command == command })
 		if at <= last {
 			t.Errorf("%s is step %d, and the step before it is %d", command, at, last)
