@@ -22,7 +22,7 @@ const module = "github.com/gitlatch/gitlatch/"
 // Pure packages decide: values and an instant go in, values come out. Their tests can run
 // hundreds of thousands of cases, because no package uses a network or a clock.
 var pure = []string{"internal/workload", "internal/policy", "internal/checkpoint", "internal/yamldoc", "internal/repo", "internal/ledger", "internal/ledger/history", "internal/latch", "internal/alert", "internal/sanitize",
-	"internal/restore/plan", "internal/restore/brake", "internal/restore/recovery", "internal/diff", "internal/backtest", "internal/term", "internal/drill", "internal/page", "internal/anomaly", "internal/lists", "internal/units", "internal/docs", "internal/placement", "internal/fit"}
+	"internal/restore/plan", "internal/restore/brake", "internal/restore/recovery", "internal/diff", "internal/backtest", "internal/term", "internal/drill", "internal/page", "internal/anomaly", "internal/lists", "internal/units", "internal/docs", "internal/placement", "internal/fit", "internal/admission"}
 
 // The packages that pure packages may use, in addition to the standard library and each
 // other. An errgroup only starts goroutines, and duration only formats.
