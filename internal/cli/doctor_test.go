@@ -201,10 +201,5 @@ func TestDoctorTellsTroubleFromFindings(t *testing.T) {
 // files returns the files on the branch.
 func (w *world) files(t *testing.T) map[string]string {
 	t.Helper()
-	files := map[string]string{}
-	for name := range strings.Lines(w.origin.Git(t, "ls-tree", "-r", "--name-only", "main")) {
-		name = strings.TrimSpace(name)
-		files[name] = w.origin.Show(t, "main", name)
-	}
-	return files
+	return w.origin.Files(t, "main")
 }

@@ -68,3 +68,26 @@ func TestAnOriginIsHandledAsAPersonWould(t *testing.T) {
 		t.Error("the branch is still there")
 	}
 }
+
+// A branch has the same tip and files if git packs its ref.
+func TestABranchIsReadLooseAndPacked(t *testing.T) {
+	t.Parallel()
+	o := NewOrigin(t, t.TempDir(), map[string]string{"a.txt": "one\n", "b/c.txt": ""})
+	o.Push(t, "topic/x", map[string]string{"a.txt": "two\n"}, "change")
+	for _, packed := range []bool{false, true} {
+		if packed {
+			o.Git(t, "pack-refs", "--all")
+		}
+		for _, branch := range []string{"main", "topic/x"} {
+			if got, want := o.Tip(branch), o.Git(t, "rev-parse", "refs/heads/"+branch); got != want {
+				t.Errorf("packed %v: tip %q, want %q", packed, got, want)
+			}
+		}
+		if got := o.Tip("absent"); got != "" {
+			t.Errorf("packed %v: an absent branch has the tip %q", packed, got)
+		}
+	}
+	if got := o.Files(t, "main"); len(got) != 2 || got["a.txt"] != "one\n" || got["b/c.txt"] != "" {
+		t.Errorf("files %q", got)
+	}
+}
