@@ -17,7 +17,7 @@ GO_FOLDERS := functions internal scripts testdata
 
 # The build tags of all tests: the parts of make test-all, and the tests of the night.
 comma := ,
-TAGS := cluster,gitops,aws,pages,long,early,keda,kyverno,argo,prometheus
+TAGS := cluster,gitops,aws,pages,long,early,keda,argo,prometheus
 
 # The targets of everyday use have a summary. The page "Develop gitlatch" lists the others.
 .PHONY: help
@@ -138,12 +138,6 @@ test-versions:
 	@scripts/keda/build.sh >/dev/null
 	@scripts/charts/build.sh >/dev/null
 	go test -v -count=1 -timeout 8h ./internal/proof/versions -run '^TestVersions$$' -versions -only '$(ONLY)'
-
-.PHONY: kyverno
-kyverno:
-	@scripts/controlplane/build.sh >/dev/null
-	@scripts/kyverno/build.sh >/dev/null
-	go test -count=1 -timeout 30m -tags kyverno -run 'Kyverno$$' ./internal/gitops/ways
 
 .PHONY: fit
 fit:

@@ -210,10 +210,8 @@ func old(ctx context.Context, from *wiring.Opener) bool {
 // if the site's policy writes levels, and old if the cluster has no admission policies.
 func (f *flags) next(id string, c config.Config, files map[string][]byte, namespaces []string, latches, old bool) string {
 	rule := "\n  gitlatch render admission%s\n      prints the policy that protects live replica counts (Kubernetes 1.36 or\n      later). Commit the output to a folder that your GitOps tool applies before\n      the workloads. For the rules of Flux and Argo CD, see\n      \"gitlatch help flux\" and \"gitlatch help argocd\"\n"
-	applied := "admission"
 	if old {
-		rule = "\n  gitlatch render flux --patch%[1]s\n  gitlatch render argocd --patch%[1]s\n      prints the fields that protect live replica counts. Add the fields to your\n      Flux Kustomization or your Argo CD Application\n  gitlatch render admission --kyverno%[1]s\n      prints a policy that protects live replica counts, if the cluster runs\n      Kyverno 1.19 or later. You then need no other rule. Commit the output to a\n      folder that your GitOps tool applies before the workloads\n"
-		applied = "Kyverno"
+		rule = "\n  gitlatch render flux --patch%[1]s\n  gitlatch render argocd --patch%[1]s\n      prints the fields that protect live replica counts. Add the fields to your\n      Flux Kustomization or your Argo CD Application\n"
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "commit %s\n", id)
@@ -242,11 +240,16 @@ func (f *flags) next(id string, c config.Config, files map[string][]byte, namesp
 	if kept(c.State) == nil {
 		fmt.Fprintf(&b, "  gitlatch tick%s\n      %s.\n      Run this command once every period (%s)\n", flag, ticks, policy.Span(c.Period))
 	}
-	if len(namespaces) > 0 {
-		record := checkpoint.RecordPath(c.Site, namespaces[0])
-		fmt.Fprintf(&b, "\nA rebuild uses the levels only if your GitOps tool applies the checkpoint files,\nsuch as %s, before the workloads.\n", record)
-		fmt.Fprintf(&b, "If you do not apply the %s policy, add the Component of each namespace to\nthe overlay of the namespace. For example, edit apps/%s/kustomization.yaml:\n\n  components: [../../%s]\n",
-			applied, namespaces[0], path.Dir(checkpoint.ComponentPath(c.Site, namespaces[0])))
+	if len(namespaces) == 0 {
+		return b.String()
 	}
+	if old {
+		b.WriteString("\nA rebuild uses the levels only if the overlay of each namespace includes the\nComponent of the namespace.")
+	} else {
+		fmt.Fprintf(&b, "\nA rebuild uses the levels only if your GitOps tool applies the checkpoint files,\nsuch as %s, before the workloads.\nIf you do not apply the admission policy, add the Component of each namespace to\nthe overlay of the namespace.",
+			checkpoint.RecordPath(c.Site, namespaces[0]))
+	}
+	fmt.Fprintf(&b, " For example, edit apps/%s/kustomization.yaml:\n\n  components: [../../%s]\n",
+		namespaces[0], path.Dir(checkpoint.ComponentPath(c.Site, namespaces[0])))
 	return b.String()
 }

@@ -68,7 +68,7 @@ func newTool(env Env, f *flags, tool, short, long string, object, fields func(wa
 const narrowed = "\n\nIf you list namespaces, the manifests apply only to workloads in these\nnamespaces. Each namespace must have a Component in git. To create Components,\nrun \"gitlatch init\"."
 
 func newAdmission(env Env, f *flags) *cobra.Command {
-	var images, kyverno bool
+	var images bool
 	var writers []string
 	var t targets
 	c := &cobra.Command{
@@ -84,10 +84,6 @@ use "gitlatch render flux" or "gitlatch render argocd". Apply the checkpoint
 files before the workloads. If the API server cannot read the checkpoint file of
 a namespace, it creates the workloads of this namespace with the replicas in
 their manifests.
-
-For clusters below Kubernetes 1.36, --kyverno prints the policy as a
-MutatingPolicy of Kyverno 1.19 or later. While Kyverno is down, the API server
-creates workloads with the replicas in their manifests.
 
 With --writer, the command also prints a ValidatingAdmissionPolicy that allows
 only the given users to write checkpoint files. With --writer, include the user
@@ -110,7 +106,6 @@ CD apply manifests as these Kubernetes users:
 			if err != nil {
 				return err
 			}
-			place.Kyverno = kyverno
 			text := ways.Admission(place)
 			if images {
 				text = slices.Concat(text, ways.Images(place))
@@ -125,8 +120,6 @@ CD apply manifests as these Kubernetes users:
 	}
 	t.registerNames(c, f, "namespace that the manifests apply to", t.offered)
 	c.Flags().BoolVar(&images, "images", false, "also print an admission policy that sets the old images in created workloads while a rollout is unfinished (requires --writer)")
-	c.Flags().BoolVar(&kyverno, "kyverno", false, "print a MutatingPolicy of Kyverno instead of a MutatingAdmissionPolicy")
-	c.MarkFlagsMutuallyExclusive("kyverno", "images") // a MutatingAdmissionPolicy sets images
 	c.Flags().StringArrayVar(&writers, "writer", nil, "`user` who may write checkpoint files (repeatable, default all users with permission to write ConfigMaps)")
 	return c
 }

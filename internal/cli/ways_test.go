@@ -32,7 +32,6 @@ func TestRenderPrintsWhatKeepsASiteInert(t *testing.T) {
 		"argocd":     {"main", "argocd --url " + url, argocd},
 		"flux":       {"main", "flux --url " + url, flux},
 		"admission":  {"main", "admission", policy},
-		"kyverno":    {"main", "admission --kyverno", shipped("admission/kyverno.yaml")},
 		"patch":      {"main", "argocd --patch", shipped("argocd/patch.yaml")},
 		"flux patch": {"main", "flux --patch", shipped("flux/patch.yaml")},
 		"images":     {"main", "admission --images" + asTools, policy + images + writers},

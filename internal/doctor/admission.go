@@ -24,19 +24,13 @@ const (
 )
 
 // A way is an admission policy and a binding that gives it checkpoint files as
-// parameters. kyverno is true for a policy of Kyverno, see mutatingPolicy.
+// parameters.
 type way struct {
 	policy  admission.MutatingAdmissionPolicy
 	binding admission.MutatingAdmissionPolicyBinding
-	kyverno bool
 }
 
-func (w way) name() string {
-	if w.kyverno {
-		return "MutatingPolicy " + w.policy.Name
-	}
-	return "MutatingAdmissionPolicy " + w.policy.Name
-}
+func (w way) name() string { return "MutatingAdmissionPolicy " + w.policy.Name }
 
 // bound returns the name of the binding with its kind.
 func (w way) bound() string { return "MutatingAdmissionPolicyBinding " + w.binding.Name }
@@ -50,24 +44,11 @@ func (c Cluster) ways() []way {
 		}
 		for _, b := range c.bindings {
 			if ref := b.Spec.ParamRef; b.Spec.PolicyName == p.Name && ref != nil && ref.Name == recordName && ref.Namespace == "" {
-				found = append(found, way{policy: p, binding: b})
+				found = append(found, way{p, b})
 			}
 		}
 	}
-	for _, p := range c.kyverno {
-		if w, ok := p.way(); ok {
-			found = append(found, w)
-		}
-	}
 	return found
-}
-
-// fails returns the main cause for which the policy fails.
-func (w way) fails() string {
-	if w.kyverno {
-		return "Kyverno is down"
-	}
-	return "the policy cannot read a checkpoint file"
 }
 
 // changes reports whether a mutation of the policy mentions a field.
@@ -97,9 +78,6 @@ func (w way) onlyCreation() bool {
 // covers reports whether the policy matches the creation of a workload and can find the
 // workload in its checkpoint file.
 func (w way) covers(s subject, namespace map[string]string) bool {
-	if w.kyverno && slices.Contains(skips, s.ID.Namespace) {
-		return false
-	}
 	all, narrowed := w.policy.Spec.MatchConstraints, w.binding.Spec.MatchResources
 	return all != nil && w.finds(s) && len(all.ResourceRules) > 0 && matches(all, s, namespace) &&
 		(narrowed == nil || matches(narrowed, s, namespace))
@@ -143,7 +121,7 @@ func (e *examination) admits(s subject) (way, bool) { return e.changes(s, "repli
 
 // inGit reports whether a cluster that is rebuilt from git has a policy and its binding.
 func (e *examination) inGit(w way) bool {
-	return e.declared(w.name(), w.policy.ManagedFields) && (w.kyverno || e.declared(w.bound(), w.binding.ManagedFields))
+	return e.declared(w.name(), w.policy.ManagedFields) && e.declared(w.bound(), w.binding.ManagedFields)
 }
 
 // declared reports whether a build contains an object, or one of the declarers manages it.
@@ -160,13 +138,9 @@ var declarers = []string{fluxManager, argoManager, helmClient, "Terraform"}
 
 // missing returns the finding about a policy that a rebuild does not create.
 func (w way) missing() Finding {
-	parts := "the policy and its binding"
-	if w.kyverno {
-		parts = "the policy"
-	}
 	return Finding{PolicyNotInGit, w.name(),
-		fmt.Sprintf("No folder that doctor builds (from Flux, Argo CD, --path and build.paths) contains %s. A cluster that is rebuilt from git does not have the policy, and starts the replicas in the manifests.", parts),
-		fmt.Sprintf("commit %s to a folder that Flux or Argo CD applies before the workloads. If you apply the folder with kubectl, add it to build.paths in the configuration", parts)}
+		"No folder that doctor builds (from Flux, Argo CD, --path and build.paths) contains the policy and its binding. A cluster that is rebuilt from git does not have the policy, and starts the replicas in the manifests.",
+		"commit the policy and its binding to a folder that Flux or Argo CD applies before the workloads. If you apply the folder with kubectl, add it to build.paths in the configuration"}
 }
 
 // Old reports whether an API server of Kubernetes 1.minor does not serve the
@@ -187,7 +161,7 @@ func (e *examination) ways() {
 		}{
 			{w.changes("replicas") && !w.onlyCreation(), PolicyOnUpdate, "The policy matches operations other than CREATE, so it changes live workloads.",
 				"set operations: [CREATE] in each entry of spec.matchConstraints.resourceRules of " + w.name()},
-			{ptr.Deref(w.policy.Spec.FailurePolicy, admission.Fail) != admission.Ignore, FailsClosed, "The policy has failurePolicy: Fail. If " + w.fails() + ", the API server refuses to create workloads, even during a rebuild.",
+			{ptr.Deref(w.policy.Spec.FailurePolicy, admission.Fail) != admission.Ignore, FailsClosed, "The policy has failurePolicy: Fail. If the policy cannot read a checkpoint file, the API server refuses to create workloads, even during a rebuild.",
 				"set spec.failurePolicy: Ignore in " + w.name()},
 			{ptr.Deref(w.binding.Spec.ParamRef.ParameterNotFoundAction, admission.DenyAction) != admission.AllowAction, FailsClosed,
 				fmt.Sprintf("The binding %s has parameterNotFoundAction: Deny. The API server refuses to create workloads in a namespace without a checkpoint file.", w.binding.Name),

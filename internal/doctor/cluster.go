@@ -43,8 +43,6 @@ func Sources() []Source {
 			into(func(c *Cluster) *[]admission.MutatingAdmissionPolicy { return &c.policies })},
 		{"mutatingadmissionpolicybindings.admissionregistration.k8s.io", "/apis/admissionregistration.k8s.io/v1", "mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding",
 			into(func(c *Cluster) *[]admission.MutatingAdmissionPolicyBinding { return &c.bindings })},
-		{"mutatingpolicies.policies.kyverno.io", "/apis/policies.kyverno.io/v1", "mutatingpolicies", "MutatingPolicy",
-			into(func(c *Cluster) *[]mutatingPolicy { return &c.kyverno })},
 		{"horizontalpodautoscalers.autoscaling", "/apis/autoscaling/v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", intoAutoscalers(gitops.HPA)},
 		{"scaledobjects.keda.sh", "/apis/keda.sh/v1alpha1", "scaledobjects", "ScaledObject", intoAutoscalers(gitops.ScaledObject)},
 		{"resourcequotas", "/api/v1", "resourcequotas", "ResourceQuota",
@@ -70,7 +68,6 @@ type Cluster struct {
 	applications   []application
 	policies       []admission.MutatingAdmissionPolicy
 	bindings       []admission.MutatingAdmissionPolicyBinding
-	kyverno        []mutatingPolicy
 	autoscalers    []gitops.Autoscaler
 	definitions    map[workload.Kind]definition // only the definitions that could be read
 	// clients are the workloads that the command helm applied. The value is true if its

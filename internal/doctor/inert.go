@@ -15,21 +15,20 @@ import (
 const unprotected = "No rule protects the live replica count"
 
 // admission returns the remedy that works with any tool, followed by more. If the API
-// server does not know admission policies, the remedy is Kyverno's policy, and admission
-// adds instead, the remedy without Kyverno.
+// server does not serve admission policies, admission returns instead.
 func (e *examination) admission(more, instead string) string {
-	const render = "commit the output of \"gitlatch render admission%s\"%s to a folder that your GitOps tool applies"
-	switch {
-	case Old(e.Cluster.Minor):
-		return fmt.Sprintf(render, " --kyverno", " (Kyverno 1.19 or later)") + more + instead
-	case e.Cluster.Minor == 0:
-		return fmt.Sprintf(render, "", fmt.Sprintf(" (Kubernetes 1.%d or later)", since)) + more
+	if Old(e.Cluster.Minor) {
+		return instead
 	}
-	return fmt.Sprintf(render, "", "") + more
+	requires := ""
+	if e.Cluster.Minor == 0 {
+		requires = fmt.Sprintf(" (Kubernetes 1.%d or later)", since)
+	}
+	return fmt.Sprintf("commit the output of \"gitlatch render admission\"%s to a folder that your GitOps tool applies", requires) + more
 }
 
-// helpHelm is the remedy for a chart without admission policies and without Kyverno.
-const helpHelm = ". Without Kyverno, follow the steps for earlier versions of Kubernetes in \"gitlatch help helm\""
+// helpHelm is the remedy for a chart without admission policies.
+const helpHelm = "follow the steps for earlier versions of Kubernetes in \"gitlatch help helm\""
 
 // staleCounts is the text of a finding about an Application whose syncs write all its
 // objects.
@@ -95,9 +94,9 @@ func (f Finding) about(s subject) Finding {
 	return f
 }
 
-// applyByTool is the remedy for a workload without an applier, without admission policies
-// and without Kyverno.
-const applyByTool = ". Without Kyverno, let Flux or Argo CD apply the workload, with the rule of \"gitlatch render flux\" or \"gitlatch render argocd\" and the Component of the namespace"
+// applyByTool is the remedy for a workload without an applier and without admission
+// policies.
+const applyByTool = "let Flux or Argo CD apply the workload, with the rule of \"gitlatch render flux\" or \"gitlatch render argocd\" and the Component of the namespace"
 
 // noApplier returns the text of a finding about a workload without a known applier: why
 // no rule protects its replicas, and the fix.

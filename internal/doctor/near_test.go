@@ -17,17 +17,13 @@ func TestOneEditAway(t *testing.T) {
 		flux   = "flux: Kustomization flux-system/shop ignores /spec/replicas"
 		argo   = "argocd: Application argocd/shop ignores /spec/replicas"
 
-		bound      = "-    namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [shop]}]}\n+    "
-		constrain  = "-  matchConstraints:\n+  matchConstraints:\n+    "
-		kyverno    = "admission--kyverno"
-		evaluation = "-  evaluation: {background: {enabled: false}, skipBackgroundRequests: true}\n+  evaluation: "
-		raised     = "admission: MutatingPolicy set-replicas acts on creation alone"
-		file       = "dyn(resource.Get('v1', 'configmaps', request.namespace, 'gitlatch-checkpoint'))"
-		ref        = "-  paramRef: {name: gitlatch-checkpoint, parameterNotFoundAction: Allow}\n+  paramRef: "
-		rules      = "-    - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments, statefulsets]}\n+    - "
-		fluxRule   = "-spec: {path: ./apps/shop}\n+spec: {path: ./apps/shop, sourceRef: {kind: GitRepository, name: fleet}, ignore: [{paths: [/spec/replicas]}]}\n+status: {observedGeneration: 1, conditions: [{type: Ready, status: \"True\"}]}\n+---\n+" + fleetSource
-		states     = "-spec: {selector: {}}\n+spec: {selector: {}, replicas: "
-		owned      = "shop/deployment/web 180 3 500 kustomize-controller\n"
+		bound     = "-    namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [shop]}]}\n+    "
+		constrain = "-  matchConstraints:\n+  matchConstraints:\n+    "
+		ref       = "-  paramRef: {name: gitlatch-checkpoint, parameterNotFoundAction: Allow}\n+  paramRef: "
+		rules     = "-    - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments, statefulsets]}\n+    - "
+		fluxRule  = "-spec: {path: ./apps/shop}\n+spec: {path: ./apps/shop, sourceRef: {kind: GitRepository, name: fleet}, ignore: [{paths: [/spec/replicas]}]}\n+status: {observedGeneration: 1, conditions: [{type: Ready, status: \"True\"}]}\n+---\n+" + fleetSource
+		states    = "-spec: {selector: {}}\n+spec: {selector: {}, replicas: "
+		owned     = "shop/deployment/web 180 3 500 kustomize-controller\n"
 	)
 	lost := []doctor.Trap{doctor.NoRule, doctor.ComponentMissing}
 	for name, c := range map[string]struct {
@@ -60,16 +56,6 @@ func TestOneEditAway(t *testing.T) {
 		"the record of another namespace": {"admission", "repo/checkpoints/prod/kustomization.yaml", "-resources: [shop/checkpoint.yaml]\n+resources: [pay/checkpoint.yaml]\n",
 			fixture{"declared": "shop/deployment/web 200 3 500\npay/deployment/api 5 1 9\n"}, policy, 1, []doctor.Trap{doctor.ComponentMissing, doctor.RecordNotApplied}},
 		"a namespace that the list leaves out": {"admission", "", "", fixture{"declared": "shop/deployment/web 200 3 500\nold/deployment/api 5 1 9\n"}, policy, 200, nil},
-		"in Kyverno, and not accepted":         {kyverno, "cluster.yaml", "-status: {conditionStatus: {conditions: [{type: WebhookConfigured, status: 'True'}]}}\n+status: {conditionStatus: {conditions: [{type: WebhookConfigured, status: 'False'}]}}\n", nil, "", 1, lost},
-		"in Kyverno, under conditions":         {kyverno, "cluster.yaml", "-  failurePolicy: Ignore\n+  failurePolicy: Ignore\n+  matchConditions: [{name: web, expression: object.metadata.name == 'web'}]\n", nil, "", 1, lost},
-		"in Kyverno, of live objects":          {kyverno, "cluster.yaml", evaluation + "{mutateExisting: {enabled: true}}\n", nil, "", 1, lost},
-		"in Kyverno, of no creation":           {kyverno, "cluster.yaml", evaluation + "{admission: {enabled: false}}\n", nil, "", 1, lost},
-		"in Kyverno, of JSON":                  {kyverno, "cluster.yaml", evaluation + "{mode: JSON}\n", nil, "", 1, lost},
-		"in Kyverno, without settings":         {kyverno, "cluster.yaml", evaluation + "{mode: Kubernetes}\n", nil, raised, 200, nil},
-		"in Kyverno, of targets":               {kyverno, "cluster.yaml", "-  failurePolicy: Ignore\n+  failurePolicy: Ignore\n+  targetMatchConstraints: {resourceRules: []}\n", nil, "", 1, lost},
-		"in Kyverno, from elsewhere":           {kyverno, "cluster.yaml", "-    expression: " + file + "\n+    expression: " + strings.Replace(file, "request.namespace", "'shop'", 1) + "\n", nil, "", 1, lost},
-		"in Kyverno, of other namespaces":      {kyverno, "cluster.yaml", constrain + "namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: pay}}\n", nil, "", 1, lost},
-		"in Kyverno, of its namespace":         {kyverno, "cluster.yaml", constrain + "namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}\n", nil, raised, 200, nil},
 		"two that keep it": {"flux", "", "", fixture{"cluster.yaml": read(t, "flux")["cluster.yaml"] + "---\n" + strings.ReplaceAll(read(t, "argocd")["cluster.yaml"], "path: clusters", "path: ./clusters")},
 			flux + "; " + argo, 200, nil},
 		"its base built as well":         {"flux", "", "", fixture{"paths": "apps/shop", "live": owned}, flux, 200, nil},
@@ -137,21 +123,5 @@ func TestOneEditAway(t *testing.T) {
 	all["cluster.yaml"] = strings.ReplaceAll(all["cluster.yaml"], "operations: [CREATE, UPDATE]", "operations: ['*']")
 	if r := all.examine(t); !strings.Contains(all["cluster.yaml"], "'*'") || r.Workloads[0].Inert.Line() != "" {
 		t.Errorf("a policy on all operations: %s", tell(r))
-	}
-}
-
-// Kyverno's own configuration excludes some namespaces from policies.
-func TestKyvernoActsInNoNamespaceOfASystem(t *testing.T) {
-	t.Parallel()
-	for namespace, want := range map[string]string{
-		"pay": "admission: MutatingPolicy set-replicas acts on creation alone", "kube-system": "", "kube-public": "", "kube-node-lease": "", "kyverno": "",
-	} {
-		f := read(t, "admission--kyverno")
-		for _, name := range []string{"live", "declared", "repo/apps/shop/web.yaml", "repo/checkpoints/prod/kustomization.yaml"} {
-			f[name] = strings.ReplaceAll(f[name], "shop", namespace)
-		}
-		if r := f.examine(t); len(r.Workloads) != 1 || r.Workloads[0].Inert.Line() != want {
-			t.Errorf("in %s, want inert by %q:\n%s", namespace, want, tell(r))
-		}
 	}
 }

@@ -94,7 +94,7 @@ func (e *examination) unbuilt(a applier) (text, fix string) {
 	if a.chart {
 		policy = ", and remove the replicas from the templates of the chart. Alternatively, "
 	}
-	fix = e.admission(policy+rendered, "")
+	fix = e.admission(policy+rendered, rendered)
 	switch {
 	case len(mine) > 0 && errors.Is(mine[0].Err, errElsewhere):
 		return "The workloads come from a Helm chart that is not in the repository",

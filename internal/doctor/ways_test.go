@@ -43,11 +43,6 @@ func TestTheWaysThatShipAreGood(t *testing.T) {
 	t.Parallel()
 	admission := string(ways.Admission(place)) + "\n---\n" + string(ways.Images(place))
 	steps := file(t, filepath.Join(gitopsFolder, "admission/example/flux/prod-eu.yaml"))
-	inKyverno := place
-	inKyverno.Kyverno = true
-	kyverno := string(ways.Admission(inKyverno))
-	byKyverno := exampleOf(t, "admission", kyverno+"status: {conditionStatus: {conditions: [{type: WebhookConfigured, status: 'True'}]}}\n", steps)
-	byKyverno["repo/clusters/prod-eu/before/policy.yaml"] = kyverno
 	application := file(t, filepath.Join(gitopsFolder, "admission/example/argocd/prod-eu.yaml"))
 	const policy = "MutatingAdmissionPolicy gitlatch-replicas"
 	const ready = "status: {conditions: [{type: Ready, status: 'True'}]}\n"
@@ -59,8 +54,6 @@ func TestTheWaysThatShipAreGood(t *testing.T) {
 		"flux":   {exampleOf(t, "flux", strings.Replace(string(ways.Flux(place)), "\n---\n", "\n"+ready+"---\n", 1)+ready), "flux: Kustomization flux-system/prod-eu ignores /spec/replicas", place.Path},
 		"admission by Flux": {exampleOf(t, "admission", admission, steps),
 			"admission: " + policy + " acts on creation alone", policy},
-		"Kyverno by Flux": {byKyverno,
-			"admission: MutatingPolicy gitlatch-replicas acts on creation alone", "MutatingPolicy gitlatch-replicas"},
 		"admission by Argo CD": {exampleOf(t, "admission", admission, application+"status: {sync: {status: Synced}}\n"),
 			"admission: " + policy + " acts on creation alone", policy},
 	} {

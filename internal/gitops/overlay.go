@@ -37,8 +37,7 @@ type Overlay struct {
 	Autoscalers []Autoscaler
 	// Records are the namespaces whose checkpoint file the build contains as a ConfigMap.
 	Records []string
-	// Admission are the admission policies and bindings in the build, of Kubernetes and of
-	// Kyverno, by kind and name.
+	// Admission are the admission policies and bindings in the build, by kind and name.
 	Admission []string
 	// Configs are the ConfigMaps and Secrets in the build.
 	Configs []Config
@@ -190,7 +189,7 @@ func (o *Overlay) add(data []byte, kinds workload.Kinds) error {
 			c.Namespace, c.Unplaced = namespace, r.Namespace == ""
 			o.Configs = append(o.Configs, c)
 		}
-	case gvk.Group == "admissionregistration.k8s.io", gvk.Group == "policies.kyverno.io":
+	case gvk.Group == "admissionregistration.k8s.io":
 		o.Admission = append(o.Admission, gvk.Kind+" "+r.Name)
 	case applies(gvk.Group, gvk.Kind):
 		o.Appliers = append(o.Appliers, data)

@@ -1,4 +1,4 @@
-//go:build gitops || kyverno
+//go:build gitops
 
 package ways_test
 

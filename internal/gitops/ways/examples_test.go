@@ -64,7 +64,6 @@ func rendered(t *testing.T) map[string]string {
 		"flux/prod-eu.yaml":                                         string(ways.Flux(example)),
 		"flux/example/flux/prod-eu.yaml":                            string(ways.Flux(example)),
 		"admission/policy.yaml":                                     string(ways.Admission(example)),
-		"admission/kyverno.yaml":                                    string(ways.Admission(kyvernos(example))),
 		"admission/images.yaml":                                     string(ways.Images(example)),
 		"admission/writers.yaml":                                    string(ways.Writers(example)),
 		"admission/example/clusters/prod-eu/before/writers.yaml":    string(ways.Writers(example)),
@@ -235,10 +234,4 @@ func TestTheFirstListBuilds(t *testing.T) {
 	if err != nil || len(built.Records) > 0 {
 		t.Errorf("built %q, %v", built.Records, err)
 	}
-}
-
-// kyvernos returns the place with the policy of Kyverno.
-func kyvernos(place ways.Place) ways.Place {
-	place.Kyverno = true
-	return place
 }

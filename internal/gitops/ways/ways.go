@@ -26,7 +26,6 @@ type Place struct {
 	// every namespace.
 	Namespaces []string
 	Kinds      workload.Kinds // the kinds of the rules
-	Kyverno    bool           // the admission policy is a MutatingPolicy of Kyverno
 	// Writers are the users that may write checkpoint files, as the API server names
 	// them, for example "system:serviceaccount:flux-system:kustomize-controller". See
 	// ValidWriter.
@@ -89,8 +88,8 @@ func Flux(p Place) []byte { return render("flux.tmpl", p) }
 // FluxFields returns the fields to add to an existing Kustomization.
 func FluxFields(p Place) []byte { return render("flux-fields.tmpl", p) }
 
-// Admission returns the policy that sets the replicas of a new workload to its level. The
-// policy of Kyverno reads the checkpoint file with a function, and so has no binding.
+// Admission returns the policy that sets the replicas of a new workload to its level, and
+// its binding.
 func Admission(p Place) []byte { return render("admission.tmpl", p) }
 
 // Images returns the policy that sets the images of a workload that is created during a

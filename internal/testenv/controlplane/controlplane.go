@@ -185,17 +185,16 @@ func (cp *ControlPlane) KubeconfigAs(t testing.TB, user string, groups ...string
 
 // Run starts another program next to the control plane, with the variables in addition
 // to the test's, and waits until the URL, if any, answers with 200. The program ends
-// with the test, or when stop kills it.
-func (cp *ControlPlane) Run(t testing.TB, url string, variables []string, binary string, args ...string) (stop func()) {
+// with the test.
+func (cp *ControlPlane) Run(t testing.TB, url string, variables []string, binary string, args ...string) {
 	t.Helper()
 	p := start(t, cp.dir, variables, binary, args...)
 	if url == "" {
-		return p.stop
+		return
 	}
 	cp.wait(t, p.name+" is ready", func(ctx context.Context) error {
 		return get(ctx, http.DefaultClient, url)
 	}, p)
-	return p.stop
 }
 
 func (cp *ControlPlane) configure(t testing.TB, user string) string {
