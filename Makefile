@@ -24,9 +24,11 @@ TAGS := cluster,gitops,aws,pages,long,early,keda,argo,prometheus
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# What developers build shares the cache of the tests. With -trimpath, Go compiles each
+# package again, so only what is deployed has it.
 .PHONY: demo
 demo: ## Play a simulated day against a scratch repository
-	@go build -trimpath -o bin/demo ./scripts/demo
+	@go build -o bin/demo ./scripts/demo
 	@bin/demo
 
 # Many short tests wait for git or for a lock, so more of them run at once than there are
@@ -179,7 +181,7 @@ package: functions
 # Go knows best what is out of date.
 .PHONY: bin/gitlatch
 bin/gitlatch:
-	@go build -trimpath -o $@ ./functions/gitlatch
+	@go build -o $@ ./functions/gitlatch
 
 # What is built is said of the commit, whose time makes the same commit the same
 # image.
