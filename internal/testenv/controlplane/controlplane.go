@@ -47,6 +47,7 @@ type ControlPlane struct {
 	id         *identity
 	kubeconfig string
 	nodes      int
+	flags      []string   // of each API server
 	programs   []*process // the control plane without the programs of Run
 }
 
@@ -71,18 +72,8 @@ func Start(t testing.TB, o Options) *ControlPlane {
 		"--listen-client-urls=http://"+client, "--advertise-client-urls=http://"+client,
 		"--listen-peer-urls=http://"+peer, "--initial-advertise-peer-urls=http://"+peer,
 		"--initial-cluster=test=http://"+peer)
-	_, securePort, _ := net.SplitHostPort(secure)
-	api := start(t, cp.dir, nil, filepath.Join(bin, "kube-apiserver"), slices.Concat([]string{
-		"--etcd-servers=http://" + client,
-		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port=" + securePort,
-		"--endpoint-reconciler-type=none", // it refuses a loopback address as endpoint
-		"--tls-cert-file=" + id.path("serving.crt"), "--tls-private-key-file=" + id.path("serving.key"),
-		"--token-auth-file=" + id.path("tokens.csv"), "--authorization-mode=RBAC",
-		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file=" + id.path("serving.crt"),
-		"--service-account-signing-key-file=" + id.path("serving.key"),
-		"--service-cluster-ip-range=10.96.0.0/16",
-	}, cp.admission(t), cp.audited(t, o.Audit), o.APIServerFlags)...)
+	cp.flags = append([]string{"--etcd-servers=http://" + client}, cp.admission(t)...)
+	api := cp.serve(t, secure, slices.Concat(cp.audited(t, o.Audit), o.APIServerFlags))
 	cp.wait(t, "the API server is ready", cp.ready, etcd, api)
 
 	cp.kubeconfig = cp.configure(t, "admin")
@@ -109,6 +100,38 @@ func Start(t testing.TB, o Options) *ControlPlane {
 	cp.programs = []*process{etcd, api, manager, scheduler, kwok}
 	cp.wait(t, "the controllers work", cp.controlled, cp.programs...)
 	return cp
+}
+
+// serve starts an API server at an address.
+func (cp *ControlPlane) serve(t testing.TB, address string, flags []string) *process {
+	t.Helper()
+	_, port, _ := net.SplitHostPort(address)
+	return start(t, cp.dir, nil, filepath.Join(cp.bin, "kube-apiserver"), slices.Concat([]string{
+		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port=" + port,
+		"--endpoint-reconciler-type=none", // it refuses a loopback address as endpoint
+		"--tls-cert-file=" + cp.id.path("serving.crt"), "--tls-private-key-file=" + cp.id.path("serving.key"),
+		"--token-auth-file=" + cp.id.path("tokens.csv"), "--authorization-mode=RBAC",
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file=" + cp.id.path("serving.crt"),
+		"--service-account-signing-key-file=" + cp.id.path("serving.key"),
+		"--service-cluster-ip-range=10.96.0.0/16",
+	}, cp.flags, flags)...)
+}
+
+// Another starts another API server of the same cluster, without an audit log, and returns
+// the client configuration of an administrator for it.
+func (cp *ControlPlane) Another(t testing.TB) *rest.Config {
+	t.Helper()
+	address := Ports(t, 1)[0]
+	p := cp.serve(t, address, nil)
+	config := cp.Config()
+	config.Host = "https://" + address
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatalf("start another API server: %v", err)
+	}
+	cp.wait(t, "the other API server is ready", func(ctx context.Context) error { return get(ctx, client, config.Host+"/readyz") }, p)
+	return config
 }
 
 // CPU returns the CPU time that each program of the control plane has used so far, by the

@@ -28,11 +28,11 @@ type process struct {
 func start(t testing.TB, dir string, variables []string, binary string, args ...string) *process {
 	t.Helper()
 	p := &process{name: filepath.Base(binary), done: make(chan struct{})}
-	p.log = filepath.Join(t.ArtifactDir(), p.name+".log")
-	file, err := os.Create(p.log)
+	file, err := os.CreateTemp(t.ArtifactDir(), p.name+"-*.log") // a test may start a program twice
 	if err != nil {
 		t.Fatalf("create the log of %s: %v", p.name, err)
 	}
+	p.log = file.Name()
 	p.cmd = exec.Command(binary, args...)
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, file, file
 	p.cmd.SysProcAttr = group()
