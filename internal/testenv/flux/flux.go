@@ -40,8 +40,9 @@ type Flux struct {
 
 // Start starts the controller, with the repositories that a GitRepository may
 // name by URL, and returns once it works. It ends when the test ends. Where it
-// cannot be had the test is skipped, in CI it fails.
-func Start(t testing.TB, cp *controlplane.ControlPlane, repositories map[string]*gitserver.Origin) *Flux {
+// cannot be had the test is skipped, in CI it fails. The flags of the controller come after
+// the harness's own, so that they win.
+func Start(t testing.TB, cp *controlplane.ControlPlane, repositories map[string]*gitserver.Origin, flags ...string) *Flux {
 	t.Helper()
 	bin := program.Folder(t, "a real Flux", filepath.Join("scripts", "flux", "build.sh"))
 	kustomizations, err := os.ReadFile(filepath.Join(bin, "kustomizations.yaml"))
@@ -55,8 +56,8 @@ func Start(t testing.TB, cp *controlplane.ControlPlane, repositories map[string]
 	cp.Run(t, "http://"+health+"/readyz",
 		[]string{"KUBECONFIG=" + cp.KubeconfigAs(t, User, "system:masters"), "RUNTIME_NAMESPACE=flux-system", "TMPDIR=" + t.TempDir()},
 		filepath.Join(bin, "kustomize-controller"),
-		"--watch-all-namespaces", "--health-addr="+health, "--metrics-addr=0",
-		"--no-remote-bases", "--interval-jitter-percentage=0", "--requeue-dependency=1s")
+		append([]string{"--watch-all-namespaces", "--health-addr=" + health, "--metrics-addr=0",
+			"--no-remote-bases", "--interval-jitter-percentage=0", "--requeue-dependency=1s"}, flags...)...)
 	serve(t, cp, repositories)
 	return &Flux{cp, bin}
 }
