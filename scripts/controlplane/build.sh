@@ -19,7 +19,8 @@ if [ -n "$assets" ] && [ -z "$version" ]; then
 	if grep -q "k8s.io/kubernetes v$version\." "$here/go.mod"; then
 		version=
 	elif ! [ -d "$here/versions/$version" ]; then
-		echo "control plane: KUBEBUILDER_ASSETS has $found; the tests know $(ls "$here/versions" | paste -sd' ') and the version in scripts/controlplane/go.mod" >&2
+		newest=$(awk '$1 == "k8s.io/kubernetes" { print $2 }' "$here/go.mod")
+		echo "control plane: KUBEBUILDER_ASSETS has $found, and the tests run on $(ls "$here/versions" | paste -sd' ') and $newest" >&2
 		exit 1
 	fi
 fi
