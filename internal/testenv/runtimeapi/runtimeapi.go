@@ -52,8 +52,8 @@ type Error struct {
 func (e *Error) Error() string { return e.Type + ": " + e.Message }
 
 // Build builds the bootstrap of a main package as the deployment does, for the
-// machine of the test, and returns its path. It leaves out -trimpath, with which Go would
-// compile each package a second time.
+// machine of the test, and returns its path. It leaves out -trimpath: Go would compile each
+// package a second time.
 func Build(t testing.TB, pkg string) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "bootstrap")
