@@ -163,8 +163,8 @@ func (r *rebuild) unchanged(t *testing.T, version string) string {
 
 var kustomizations = schema.GroupVersionResource{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Resource: "kustomizations"}
 
-// worst is a phase that a request of a user brings about: Flux applies the workloads as soon as
-// it has applied the site. Otherwise it reads their dependency again after 30 s.
+// worst is a phase that a request of a user brings about: Flux applies the workloads right
+// after the site. Otherwise it reads their dependency again after 30 s.
 const worst = "the same, the workloads at once after the site"
 
 func depends(on string) string { return ", dependsOn: [{name: " + on + "}]" }
@@ -232,7 +232,7 @@ func waved(files map[string]string, wave string) map[string]string {
 	return all
 }
 
-// Applications can use the account of the applier: those of project limited do.
+// Applications can use the account of the applier. The Applications of project limited do.
 const impersonation = `apiVersion: v1
 kind: ConfigMap
 metadata: {name: argocd-cm, namespace: argocd}
@@ -307,7 +307,7 @@ func folderByArgoCD(t *testing.T, r *rebuild) {
 	r.Apply(t, app("a", "a", half), app("b", "b", half))
 	r.created(t, "the folders before Argo CD is installed", false)
 	// With its Application, selfHeal would begin while the namespace is being deleted, with a
-	// sync that leaves the namespace out. It fails in each try, and then there is none.
+	// sync that leaves the namespace out. It fails in each try, and then it stops.
 	r.Kubectl(t, "", "delete", "applications.argoproj.io", "-n", "argocd", "a")
 	r.recreated(t, func() { r.Apply(t, app("a", "a", half)) })
 

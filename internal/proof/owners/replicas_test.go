@@ -223,7 +223,7 @@ func (w *world) raise(t *testing.T, cells []cell) {
 	}
 }
 
-// scale sets the replicas of web, and returns web as it is then. If a tool resets them before
+// scale sets the replicas of web, and returns web after that. If a tool resets them before
 // the read, it sets them again.
 func (w *world) scale(t *testing.T, namespace string) (s shot) {
 	t.Helper()
@@ -248,7 +248,7 @@ func (w *world) autoscale(t *testing.T, cells []cell) {
 	w.Apply(t, all...)
 }
 
-// autoscaled waits until an HPA has scaled hpa, and returns hpa as it is then.
+// autoscaled waits until an HPA has scaled hpa, and returns hpa after that.
 func (w *world) autoscaled(t *testing.T, namespace string) (s shot) {
 	t.Helper()
 	eventually(t, namespace+"/hpa is scaled", func(context.Context) error { return want(w.look(t, namespace, "hpa"), scaled, &s) })

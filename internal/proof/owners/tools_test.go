@@ -253,7 +253,7 @@ func applicationController(t *testing.T, w *world) tool {
 				switch ignored := strings.Contains(spec, ignores); {
 				case c.stated && !ignored && strings.Contains(spec, heals):
 					// Argo CD may compare before its cache has the last write, so the end
-					// of a refresh is no evidence that it has healed the replicas.
+					// of a refresh is not evidence that it has healed the replicas.
 					w.healed(t, c.namespace())
 				case c.stated && !ignored:
 					status = "OutOfSync"

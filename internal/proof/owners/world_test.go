@@ -75,7 +75,7 @@ func start(t *testing.T) *world {
 }
 
 // watcher returns a policy with a binding for no namespace. An API server stops its watch of
-// ConfigMaps for good when no binding of any policy has ConfigMaps as parameters
+// ConfigMaps until its restart if no binding of any policy has ConfigMaps as parameters
 // (kubernetes/kubernetes#130887), and the tests remove the policy of gitlatch.
 func watcher(t testing.TB) string {
 	t.Helper()
@@ -179,7 +179,7 @@ func replicas(o *unstructured.Unstructured) int64 {
 	return -1
 }
 
-// try returns the replica count with which an API server would create a Deployment that omits
+// try returns the replica count that an API server would give to a new Deployment that omits
 // it.
 func try(ctx context.Context, t testing.TB, api dynamic.Interface, namespace, name string) (int64, error) {
 	t.Helper()
