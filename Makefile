@@ -42,39 +42,16 @@ test: ## Run the tests that need only Go and git, in minutes
 .PHONY: test-all
 test-all: test test-cluster test-gitops test-aws test-pages test-long ## Run all tests; the first run builds Kubernetes, Flux, Argo CD and Helm
 
-# A part says first what the machine lacks, and builds or installs only its own programs.
-.PHONY: test-cluster
-test-cluster:
-	@scripts/need.sh cluster
-	@scripts/controlplane/build.sh >/dev/null
-	@scripts/karpenter/build.sh >/dev/null
-	@scripts/part.sh cluster
-
-.PHONY: test-gitops
-test-gitops:
-	@scripts/need.sh gitops
-	@scripts/controlplane/build.sh >/dev/null
-	@scripts/flux/build.sh >/dev/null
-	@scripts/argocd/build.sh >/dev/null
-	@scripts/helm/build.sh >/dev/null
-	@scripts/flagger/build.sh >/dev/null
-	@scripts/charts/build.sh >/dev/null
-	@scripts/part.sh gitops
-
-.PHONY: test-aws
-test-aws:
-	@scripts/need.sh aws
-	@scripts/npm/install.sh >/dev/null
-	@scripts/python/venv.sh >/dev/null
-	@scripts/controlplane/build.sh >/dev/null
-	@scripts/part.sh aws
-
-.PHONY: test-pages
-test-pages:
-	@scripts/need.sh pages
-	@scripts/npm/install.sh >/dev/null
-	@scripts/chromium/fetch.sh >/dev/null
-	@scripts/part.sh pages
+# A part first lists what the machine lacks, and then builds or installs its own programs.
+.PHONY: test-cluster test-gitops test-aws test-pages
+test-cluster: PROGRAMS = controlplane/build.sh karpenter/build.sh
+test-gitops: PROGRAMS = controlplane/build.sh flux/build.sh argocd/build.sh helm/build.sh flagger/build.sh charts/build.sh
+test-aws: PROGRAMS = npm/install.sh python/venv.sh controlplane/build.sh
+test-pages: PROGRAMS = npm/install.sh chromium/fetch.sh
+test-cluster test-gitops test-aws test-pages: test-%:
+	@scripts/need.sh $*
+	@for program in $(PROGRAMS); do scripts/$$program >/dev/null; done
+	@scripts/part.sh $*
 
 # The tests of make test with more random histories, the tests that take longer, the tools
 # in modules of their own, and a short run of each fuzz target.
