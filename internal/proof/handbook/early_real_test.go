@@ -17,18 +17,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// applied is a Flux Kustomization without a rule.
-const applied = `apiVersion: source.toolkit.fluxcd.io/v1
-kind: GitRepository
-metadata: {name: fleet, namespace: flux-system}
-spec: {interval: 1m, url: "` + fleetURL + `", ref: {branch: main}}
----
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata: {name: shop, namespace: flux-system}
-spec: {interval: 1m, prune: false, sourceRef: {kind: GitRepository, name: fleet}, path: apps/shop}
-`
-
 // componentOf matches the edit of an overlay that init prints.
 var componentOf = regexp.MustCompile(`edit (\S+):\n\n  (components: \S+ *\S*)\n`)
 

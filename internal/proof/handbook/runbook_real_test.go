@@ -197,3 +197,15 @@ func (s *shell) recovers(t *testing.T, page string) {
 		t.Error(err)
 	}
 }
+
+// applied is a Flux Kustomization without a rule.
+const applied = `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: fleet, namespace: flux-system}
+spec: {interval: 1m, url: "` + fleetURL + `", ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: shop, namespace: flux-system}
+spec: {interval: 1m, prune: false, sourceRef: {kind: GitRepository, name: fleet}, path: apps/shop}
+`
