@@ -96,7 +96,7 @@ func (r Read) outcome() (answer Answer, ok bool) {
 
 // Compare compares the policy in a cluster with the one in a file: the file at Path in git,
 // or the output of Format. It compares name and spec, and ignores the fields that the API
-// server adds with their default.
+// server adds with their default. CompareWatchBinding compares the binding in the file.
 func Compare(file []byte, live Read) Answer {
 	want, err := document(file, "MutatingAdmissionPolicy", Name)
 	if err != nil {
@@ -108,6 +108,16 @@ func Compare(file []byte, live Read) Answer {
 // CompareBinding compares the binding of a namespace in a cluster with Binding.
 func CompareBinding(namespace string, live Read) Answer {
 	want, err := document(Binding(namespace), "MutatingAdmissionPolicyBinding", BindingName(namespace))
+	if err != nil {
+		return Answer{Why: err.Error()}
+	}
+	return compare(want, live)
+}
+
+// CompareWatchBinding compares the WatchBinding in a cluster with the one in a file. If it
+// is not Equal, API servers can stop reading changed levels.
+func CompareWatchBinding(file []byte, live Read) Answer {
+	want, err := document(file, "MutatingAdmissionPolicyBinding", WatchBinding)
 	if err != nil {
 		return Answer{Why: err.Error()}
 	}

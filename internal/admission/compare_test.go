@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"maps"
@@ -45,6 +46,11 @@ func served(t *testing.T, file []byte) map[string]any {
 	}
 }
 
+// watchBinding returns the part of a file that starts with the WatchBinding.
+func watchBinding(file []byte) []byte {
+	return bytes.SplitN(file, []byte("---\n"), 3)[2]
+}
+
 func defaultMatch(match map[string]any) {
 	match["matchPolicy"] = "Equivalent"
 	for _, name := range []string{"namespaceSelector", "objectSelector"} {
@@ -73,6 +79,10 @@ func TestAGeneratedPolicyEqualsItself(t *testing.T) {
 			got := admission.Compare(format(t, p), admission.Present(served(t, format(t, q))))
 			if want := name == other; (got.State == admission.Equal) != want {
 				t.Errorf("file %s, cluster %s: %s", name, other, got)
+			}
+			got = admission.CompareWatchBinding(format(t, p), admission.Present(served(t, watchBinding(format(t, q)))))
+			if got.State != admission.Equal {
+				t.Errorf("file %s, watch binding of cluster %s: %s", name, other, got)
 			}
 		}
 	}
@@ -147,8 +157,9 @@ func TestEveryChangedFieldIsFound(t *testing.T) {
 		live    map[string]any
 		compare func(admission.Read) admission.Answer
 	}{
-		"policy":  {served(t, file), func(r admission.Read) admission.Answer { return admission.Compare(file, r) }},
-		"binding": {served(t, admission.Binding("shop")), func(r admission.Read) admission.Answer { return admission.CompareBinding("shop", r) }},
+		"policy":        {served(t, file), func(r admission.Read) admission.Answer { return admission.Compare(file, r) }},
+		"watch binding": {served(t, watchBinding(file)), func(r admission.Read) admission.Answer { return admission.CompareWatchBinding(file, r) }},
+		"binding":       {served(t, admission.Binding("shop")), func(r admission.Read) admission.Answer { return admission.CompareBinding("shop", r) }},
 	} {
 		changes := edits("spec", c.live["spec"])
 		if kind == "policy" && len(changes) < 100 {
@@ -185,9 +196,10 @@ func TestAnAnswerIsNeverEqualByDefault(t *testing.T) {
 		"not in list":    {admission.Find([]map[string]any{served(t, file)}, "other"), "absent"},
 	} {
 		for call, got := range map[string]admission.Answer{
-			"Compare":        admission.Compare(file, c.live),
-			"CompareBinding": admission.CompareBinding("shop", c.live),
-			"Covers":         admission.Covers("crew", crew, c.live),
+			"Compare":             admission.Compare(file, c.live),
+			"CompareBinding":      admission.CompareBinding("shop", c.live),
+			"CompareWatchBinding": admission.CompareWatchBinding(file, c.live),
+			"Covers":              admission.Covers("crew", crew, c.live),
 		} {
 			if got.String() != c.want {
 				t.Errorf("%s, %s: %s, want %s", name, call, got, c.want)
@@ -207,6 +219,32 @@ func TestAnAnswerIsNeverEqualByDefault(t *testing.T) {
 		if got := admission.Compare([]byte(c.file), live).String(); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
+	}
+	old := file[:len(file)-len(watchBinding(file))]
+	if got := admission.CompareWatchBinding(old, live).String(); got != "unknown: the file in git has no MutatingAdmissionPolicyBinding gitlatch-levels. Run gitlatch init" {
+		t.Errorf("a file without the watch binding: %s", got)
+	}
+}
+
+// Only checkpoint files add ConfigMaps to the namespace of the levels, with the name of a
+// namespace or with gitlatch.site.
+func TestTheWatchBindingAppliesToNoWorkload(t *testing.T) {
+	t.Parallel()
+	live := served(t, watchBinding(format(t, admission.Policy{})))
+	if got := admission.CompareBinding(admission.Namespace, admission.Present(live)); got.Field != "metadata.name" {
+		t.Errorf("the watch binding as the binding of a namespace: %s", got)
+	}
+	spec := live["spec"].(map[string]any)
+	params := spec["paramRef"].(map[string]any)
+	if name := params["name"].(string); workload.ValidLabel(name) || name == "gitlatch.site" {
+		t.Errorf("its ConfigMap is %s, which can exist", name)
+	}
+	if params["parameterNotFoundAction"] != "Allow" || params["namespace"] != admission.Namespace {
+		t.Errorf("its parameters are %v", params)
+	}
+	selector := spec["matchResources"].(map[string]any)["namespaceSelector"].(map[string]any)["matchLabels"].(map[string]any)
+	if len(selector) != 1 || selector["kubernetes.io/metadata.name"] != admission.Namespace {
+		t.Errorf("it selects namespaces with the labels %v", selector)
 	}
 }
 

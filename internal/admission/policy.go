@@ -23,6 +23,24 @@ const (
 	// Mark is the annotation of a workload that had a level when it was created. Its value
 	// is the level, also if the manifest asked for more pods or for none.
 	Mark = "gitlatch.dev/floor"
+	// WatchBinding is the name of the one binding in the file at Path. It differs from each
+	// BindingName. The binding selects the namespace of the levels, where nothing runs, and
+	// a ConfigMap that does not exist, so it applies to no workload.
+	//
+	// It keeps the watch of ConfigMaps. If no binding of a policy has ConfigMaps as
+	// parameters for about a second, an API server stops its watch, and never starts it
+	// again (kubernetes/kubernetes#130887). Until the API server restarts, it acts on old
+	// levels or on none. Without this binding, the removal of the last checkpoint file has
+	// this effect. The binding does not help if a user deletes the policy, or if an API
+	// server started its watch for a ValidatingAdmissionPolicy that then loses its last
+	// binding. TestFolderApplied of internal/proof/owners measures the effect of this binding
+	// and of the ValidatingAdmissionPolicy.
+	//
+	// Flux begins with a dry run of all objects, and the API server refuses the binding of a
+	// policy that does not exist yet, unless the user has "get" on all resources. So in a new
+	// cluster, an account of Flux with the rights on these objects alone cannot apply the
+	// file. With kubectl, they are enough.
+	WatchBinding = Name
 	// Path is the path of the file that Format writes, from the root of the repository.
 	Path = "checkpoints/admission/gitlatch.yaml"
 )
@@ -115,10 +133,10 @@ var outside = regexp.MustCompile(`-|\.(in|true|false|null)(\.|$)`)
 // raises reports whether the policy can set the replicas of a kind.
 func raises(o workload.Object) bool { return !outside.MatchString(string(o.Replicas)) }
 
-// Format returns the canonical bytes of the file at Path: the Namespace, the policy, and
-// the RBAC objects that let gitlatch read the levels. Equal policies have equal files. A
-// comment lists the kinds that the policy cannot raise. The error names the fields of
-// kinds that are not valid.
+// Format returns the canonical bytes of the file at Path: the Namespace, the policy, its
+// WatchBinding, and the RBAC objects that let gitlatch read the levels. Equal policies have
+// equal files. A comment lists the kinds that the policy cannot raise. The error names the
+// fields of kinds that are not valid.
 func (p Policy) Format() ([]byte, error) {
 	if err := p.check(); err != nil {
 		return nil, err

@@ -175,6 +175,23 @@ func eventually(t *testing.T, cp *controlplane.ControlPlane, kind workload.Kind,
 	}
 }
 
+// creator is a user with the rights to apply the file with the policy, and no others.
+const creator = `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: creator}
+rules:
+- apiGroups: ["", admissionregistration.k8s.io, rbac.authorization.k8s.io]
+  resources: [namespaces, mutatingadmissionpolicies, mutatingadmissionpolicybindings, roles, rolebindings]
+  verbs: [get, create, patch]
+- {apiGroups: [""], resources: [configmaps], verbs: [get, list]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: creator}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: creator}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: creator}]
+`
+
 // raised are the kinds that the policy raises.
 var raised = []workload.Kind{workload.Deployment, workload.StatefulSet, workload.ArgoRollout, "crew", "squad", "team"}
 
@@ -184,7 +201,8 @@ func TestOnARealAPIServer(t *testing.T) {
 	cp.Apply(t, slices.Collect(maps.Values(definitions()))...)
 	cp.Established(t)
 	file := format(t, policies["all"])
-	cp.Apply(t, string(file))
+	cp.Apply(t, creator)
+	cp.Kubectl(t, string(file), "--as=creator", "apply", "--server-side", "-f", "-")
 	cp.Apply(t, namespaced("probe"), string(admission.Binding("probe")))
 	data := map[string]string{}
 	for _, kind := range raised {
@@ -419,6 +437,9 @@ func equals(t *testing.T, cp *controlplane.ControlPlane, file []byte) {
 			t.Errorf("binding of %s: %s, want %s", namespace, got, want)
 		}
 	}
+	if got := admission.CompareWatchBinding(file, admission.Find(items, admission.WatchBinding)); got.State != admission.Equal {
+		t.Errorf("the watch binding: %s", got)
+	}
 	for patch, want := range map[string]string{
 		`{"spec":{"failurePolicy":"Fail"}}`:                                                                          "spec.failurePolicy",
 		`{"spec":{"matchConstraints":{"namespaceSelector":{"matchLabels":{"a":"b"}}}}}`:                              "spec.matchConstraints.namespaceSelector",
@@ -464,6 +485,7 @@ func grants(t *testing.T, cp *controlplane.ControlPlane) {
 	may(strings.Replace(folder, `"9"`, `"10"`, 1), applier, server...)
 	may(folder, applier, "apply", "-f", "-")
 	may(folder, applier, "delete", "-f", "-")
+	may("", applier, "delete", "mutatingadmissionpolicybinding", admission.WatchBinding, "--dry-run=server")
 	mayNot(string(format(t, admission.Policy{})), applier, server...)
 	mayNot(strings.Replace(string(admission.Binding("granted")), "namespace: gitlatch-levels", "namespace: kube-system", 1), applier, server...)
 	mayNot("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}}", applier, server...)

@@ -17,6 +17,10 @@ type Rule struct {
 // bindings and the levels, not workloads. The API server also requires get on the
 // ConfigMap of a binding. kubectl needs get, create and patch, Flux and Argo CD also list
 // and watch, and pruning needs delete. They are not enough to change the policy.
+//
+// They are enough to delete any binding in the cluster, also the WatchBinding and those of
+// other policies, because RBAC has no prefixes of names. A tool that prunes deletes only
+// objects that it applied, so it keeps the WatchBinding.
 func ApplierRules() []Rule {
 	verbs := []string{"get", "list", "watch", "create", "patch", "delete"}
 	return []Rule{
