@@ -14,7 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
 
+	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/testenv/argocd"
 	"github.com/gitlatch/gitlatch/internal/testenv/flux"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
@@ -62,7 +64,7 @@ func folderByKubectl(t *testing.T, r *rebuild) {
 	r.created(t, "the folders, a dry-run CREATE until it shows a level, then the workloads", false)
 
 	r.forget(t)
-	r.Apply(t, fmt.Sprintf(applierRights, r.home))
+	r.Apply(t, r.applier())
 	apply := func(folders ...string) error {
 		args := []string{"--as=system:serviceaccount:" + r.home + ":applier", "apply", "--server-side"}
 		for _, folder := range folders {
@@ -75,12 +77,12 @@ func folderByKubectl(t *testing.T, r *rebuild) {
 	r.bootstrap(t, files, "checkpoints/admission")
 	r.result("the same command again, after the policy", refused(apply(prod)))
 	r.result("requests with the rights of the applier", r.used(t))
-	files[admissionFile] = strings.Replace(files[admissionFile], "failurePolicy: Ignore", "failurePolicy: Fail", 1)
+	files[admission.Path] = strings.Replace(files[admission.Path], "failurePolicy: Ignore", "failurePolicy: Fail", 1)
 	r.result("a change of the policy with the rights of the applier", refused(apply("checkpoints/admission")))
 	for path, text := range siteFiles("stage", 100) {
 		files[path] = text
 	}
-	delete(files, admissionFile)
+	delete(files, admission.Path)
 	r.result("two sites below one recursive path", refused(apply("checkpoints"))+": "+r.site(t))
 
 	r.forget(t)
@@ -92,7 +94,7 @@ func folderByKubectl(t *testing.T, r *rebuild) {
 // site returns the identity of the site in the cluster, and a level.
 func (r *rebuild) site(t *testing.T) string {
 	t.Helper()
-	m, err := r.dyn.Resource(configmaps).Namespace(home).Get(t.Context(), "gitlatch.site", metav1.GetOptions{})
+	m, err := r.dyn.Resource(configmaps).Namespace(admission.Namespace).Get(t.Context(), "gitlatch.site", metav1.GetOptions{})
 	must(t, err)
 	return fmt.Sprintf("identity of %v, levels from %s", m.Object["data"].(map[string]any)["site"], r.level(t, teams[0]))
 }
@@ -120,7 +122,7 @@ func (r *rebuild) recreated(t *testing.T, again func()) {
 // limited applies the folder of a site with the rights of the applier.
 func (r *rebuild) limited(t *testing.T, d driver, origin *gitserver.Origin) {
 	t.Helper()
-	r.Apply(t, fmt.Sprintf(applierRights, r.home), namespace(teams[0]), d.limited("site", prod))
+	r.Apply(t, r.applier(), namespace(teams[0]), d.limited("site", prod))
 	r.result("folder of the site, before the policy", refused(d.tried(t, "site", origin.Tip("main"))))
 	r.bootstrap(t, fleet(t), "checkpoints/admission")
 	r.acts(t, teams[0], probe, level)
@@ -136,11 +138,11 @@ func (r *rebuild) limited(t *testing.T, d driver, origin *gitserver.Origin) {
 	origin.Push(t, "main", map[string]string{file: gitserver.Removed}, "remove a checkpoint file")
 	d.again(t, "site")
 	r.levelled(t, teams[0], "none")
-	r.Kubectl(t, "", "wait", "--for=delete", "mutatingadmissionpolicybinding/gitlatch-levels-"+teams[0], "--timeout=180s")
+	r.Kubectl(t, "", "wait", "--for=delete", "mutatingadmissionpolicybinding/"+admission.BindingName(teams[0]), "--timeout=180s")
 	r.result("commit that removes a checkpoint file", "binding and levels removed, "+r.unchanged(t, before))
 	r.result("requests with the rights of the applier", r.used(t))
 
-	commit := origin.Push(t, "main", map[string]string{admissionFile: strings.Replace(admission(t), "failurePolicy: Ignore", "failurePolicy: Fail", 1)}, "change the policy")
+	commit := origin.Push(t, "main", map[string]string{admission.Path: strings.Replace(policyFile(t), "failurePolicy: Ignore", "failurePolicy: Fail", 1)}, "change the policy")
 	r.Apply(t, d.limited("admission", "checkpoints/admission"))
 	r.result("a change of the policy with the rights of the applier", refused(d.tried(t, "admission", commit)))
 }
@@ -166,6 +168,29 @@ var kustomizations = schema.GroupVersionResource{Group: "kustomize.toolkit.fluxc
 // worst is a phase that a request of a user brings about: Flux applies the workloads right
 // after the site. Otherwise it reads their dependency again after 30 s.
 const worst = "the same, the workloads at once after the site"
+
+// creator is a service account with the rights on the objects in the file of the policy. They
+// are enough for kubectl, which creates the policy before its binding. Flux begins with a dry
+// run of all objects.
+const creator = `apiVersion: v1
+kind: ServiceAccount
+metadata: {name: creator, namespace: flux-system}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: creator}
+rules:
+- apiGroups: ["", admissionregistration.k8s.io, rbac.authorization.k8s.io]
+  resources: [namespaces, mutatingadmissionpolicies, mutatingadmissionpolicybindings, roles, rolebindings]
+  verbs: [get, list, watch, create, patch, delete, bind, escalate]
+- {apiGroups: [""], resources: [configmaps], verbs: [get, list]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: creator}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: creator}
+subjects: [{kind: ServiceAccount, name: creator, namespace: flux-system}]
+`
 
 func depends(on string) string { return ", dependsOn: [{name: " + on + "}]" }
 
@@ -212,6 +237,9 @@ func folderByFlux(t *testing.T, r *rebuild) {
 	}
 	d.clear(t)
 	r.forget(t)
+	r.Apply(t, creator, kustomization("policy", "checkpoints/admission", ", serviceAccountName: creator"))
+	r.result("folder of the policy, with the rights on its objects alone", refused(d.tried(t, "policy", origin.Tip("main"))))
+	d.clear(t)
 	r.limited(t, d, origin)
 
 	d.clear(t)
@@ -221,11 +249,20 @@ func folderByFlux(t *testing.T, r *rebuild) {
 }
 
 // waved gives each object of the folders a sync wave.
-func waved(files map[string]string, wave string) map[string]string {
+func waved(t *testing.T, files map[string]string, wave string) map[string]string {
+	t.Helper()
 	all := map[string]string{}
 	for path, text := range files {
 		if strings.HasPrefix(path, "checkpoints/") {
-			text = strings.ReplaceAll(text, "metadata: {name: ", `metadata: {annotations: {argocd.argoproj.io/sync-wave: "`+wave+`"}, name: `)
+			var objects []string
+			for manifest := range strings.SplitSeq(text, "---\n") {
+				o := object(t, manifest)
+				o.SetAnnotations(map[string]string{"argocd.argoproj.io/sync-wave": wave})
+				manifest, err := yaml.Marshal(o.Object)
+				must(t, err)
+				objects = append(objects, string(manifest))
+			}
+			text = documents(objects...)
 		}
 		all[path] = text
 	}
@@ -276,7 +313,7 @@ func folderByArgoCD(t *testing.T, r *rebuild) {
 		"apps/folders.yaml":   application("folders", "checkpoints", plain, `, annotations: {argocd.argoproj.io/sync-wave: "-1"}`, sync(auto)),
 		"apps/workloads.yaml": application("workloads", "workloads", plain, `, annotations: {argocd.argoproj.io/sync-wave: "0"}`, sync(auto)),
 	})
-	early := gitserver.NewOrigin(t, t.TempDir(), waved(files, "-1"))
+	early := gitserver.NewOrigin(t, t.TempDir(), waved(t, files, "-1"))
 	halves := map[string]string{}
 	for i, team := range teams {
 		halves[[]string{"a/", "b/"}[i%2]+team+".yaml"] = files["workloads/"+team+".yaml"]
@@ -333,7 +370,7 @@ func folderByArgoCD(t *testing.T, r *rebuild) {
 
 	d.clear(t)
 	r.forget(t)
-	r.Apply(t, fmt.Sprintf(applierRights, r.home), limited("site", prod, 1))
+	r.Apply(t, r.applier(), limited("site", prod, 1))
 	r.watch(t, "site", "has failed", func(o anApplication) bool { return o.Status.OperationState.Phase == "Failed" })
 	r.bootstrap(t, files, "checkpoints/admission")
 	d.again(t, "site")

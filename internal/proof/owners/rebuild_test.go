@@ -15,6 +15,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/gitlatch/gitlatch/internal/admission"
 )
 
 // The workloads: in each namespace, app-0 to app-9 with levels 20 to 29. The manifests omit
@@ -28,11 +30,8 @@ const probe = "probe"
 
 func app(i int) string { return fmt.Sprint("app-", i) }
 
-// admissionFile and prod are paths in the repository.
-const (
-	admissionFile = "checkpoints/admission/gitlatch.yaml"
-	prod          = "checkpoints/prod"
-)
+// prod is the folder of a site in the repository.
+const prod = "checkpoints/prod"
 
 // siteFiles returns the folder of a site, whose levels are higher by more.
 func siteFiles(site string, more int) map[string]string {
@@ -51,7 +50,7 @@ func siteFiles(site string, more int) map[string]string {
 func fleet(t testing.TB) map[string]string {
 	t.Helper()
 	files := siteFiles("prod", 0)
-	files[admissionFile] = admission(t)
+	files[admission.Path] = policyFile(t)
 	for _, team := range teams {
 		all := []string{namespace(team)}
 		for i := range each {
@@ -133,18 +132,18 @@ func (r *rebuild) ahead(t *testing.T) string {
 // forget removes the workloads and the folder, and waits until the policy acts no more.
 func (r *rebuild) forget(t *testing.T) {
 	t.Helper()
-	err := r.dyn.Resource(policies).Delete(t.Context(), home, metav1.DeleteOptions{})
+	err := r.dyn.Resource(policies).Delete(t.Context(), admission.Name, metav1.DeleteOptions{})
 	if !apierrors.IsNotFound(err) {
 		must(t, err)
 	}
 	r.Apply(t, namespace(teams[0]))
 	r.acts(t, teams[0], probe, 1)
-	bound := []string{"delete", "mutatingadmissionpolicybindings", "--ignore-not-found"}
+	bound := []string{"delete", "mutatingadmissionpolicybindings", "--ignore-not-found", admission.WatchBinding}
 	for _, team := range teams {
-		bound = append(bound, "gitlatch-levels-"+team)
+		bound = append(bound, admission.BindingName(team))
 	}
 	r.Kubectl(t, "", bound...)
-	r.Kubectl(t, "", append([]string{"delete", "namespace", "--ignore-not-found", home}, teams...)...)
+	r.Kubectl(t, "", append([]string{"delete", "namespace", "--ignore-not-found", admission.Namespace}, teams...)...)
 	r.before = len(r.Audit(t))
 }
 
@@ -168,40 +167,12 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-
 subjects: [{kind: User, name: person}]
 `
 
-// applierRights are the rights of a tool that applies the folder of a site: on bindings, and
-// on the ConfigMaps of one namespace.
-const applierRights = `apiVersion: v1
-kind: ServiceAccount
-metadata: {name: applier, namespace: %[1]s}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: applier}
-rules:
-- {apiGroups: [admissionregistration.k8s.io], resources: [mutatingadmissionpolicybindings], verbs: [get, create, patch, delete]}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: applier}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: applier}
-subjects: [{kind: ServiceAccount, name: applier, namespace: %[1]s}]
----
-apiVersion: v1
-kind: Namespace
-metadata: {name: gitlatch-levels}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata: {name: applier, namespace: gitlatch-levels}
-rules:
-- {apiGroups: [""], resources: [configmaps], verbs: [get, create, patch, delete]}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata: {name: applier, namespace: gitlatch-levels}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: applier}
-subjects: [{kind: ServiceAccount, name: applier, namespace: %[1]s}]
-`
+// applier returns a service account with the rights of a tool that applies the folder of a
+// site, and the namespace in which it has some of them.
+func (r *rebuild) applier() string {
+	account := fmt.Sprintf("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: applier, namespace: %s}\n", r.home)
+	return documents(namespace(admission.Namespace), account, string(admission.Applier(r.home, "applier")))
+}
 
 // used returns the kinds of requests of the applier since the cell began.
 func (r *rebuild) used(t *testing.T) string {
@@ -237,7 +208,7 @@ func refused(err error) string {
 // level returns a level in the cluster, or "none".
 func (r *rebuild) level(t *testing.T, team string) string {
 	t.Helper()
-	m, err := r.dyn.Resource(configmaps).Namespace(home).Get(t.Context(), team, metav1.GetOptions{})
+	m, err := r.dyn.Resource(configmaps).Namespace(admission.Namespace).Get(t.Context(), team, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return "none"
 	}

@@ -209,7 +209,7 @@ func render(of tool, cells []cell, results map[cell]*result) *table {
 // raise creates the namespaces of cells and their levels, and waits until the policy acts.
 func (w *world) raise(t *testing.T, cells []cell) {
 	t.Helper()
-	all := []string{admission(t)}
+	all := []string{policyFile(t)}
 	data := map[string]string{}
 	for _, name := range []string{"api", "hpa", "web"} {
 		data["deployment."+name] = fmt.Sprint(level)

@@ -13,6 +13,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/gitlatch/gitlatch/internal/admission"
 )
 
 // rounds is the number of new policies.
@@ -22,7 +24,7 @@ const rounds = 10
 func (r *rebuild) servers(t *testing.T) {
 	t.Helper()
 	apis := []dynamic.Interface{r.dyn, client(r.Another(t))}
-	r.Apply(t, namespace(home), namespace(teams[0]), probed(teams[0], level))
+	r.Apply(t, namespace(admission.Namespace), namespace(teams[0]), probed(teams[0], level))
 	var news, changes [2][]time.Duration
 	apart := 0
 	for i := range rounds {
@@ -31,14 +33,14 @@ func (r *rebuild) servers(t *testing.T) {
 		took, early := raised(t, apis, level)
 		apart += early
 		next := level + 1 + i
-		_, err = apis[0].Resource(configmaps).Namespace(home).Update(t.Context(), object(t, strings.Split(probed(teams[0], next), "---\n")[1]), metav1.UpdateOptions{})
+		_, err = apis[0].Resource(configmaps).Namespace(admission.Namespace).Update(t.Context(), object(t, strings.Split(probed(teams[0], next), "---\n")[1]), metav1.UpdateOptions{})
 		must(t, err)
 		took2, _ := raised(t, apis, int64(next))
 		for s := range apis {
 			news[s] = append(news[s], took[s])
 			changes[s] = append(changes[s], took2[s])
 		}
-		must(t, apis[0].Resource(policies).Delete(t.Context(), home, metav1.DeleteOptions{}))
+		must(t, apis[0].Resource(policies).Delete(t.Context(), admission.Name, metav1.DeleteOptions{}))
 		raised(t, apis, 1)
 		r.Apply(t, probed(teams[0], level))
 	}
@@ -67,22 +69,28 @@ func (r *rebuild) changed(t *testing.T, api dynamic.Interface, n int, other stri
 	return fmt.Sprintf("a change from %d to %d acts as %d", level, n, got)
 }
 
-// unbound removes the only binding of the policy, and applies it again with another level: once
-// beside a binding of another policy, and once as the last binding in the cluster.
+// unbound removes the binding of a namespace, and applies it again with another level: beside
+// other bindings, as the last binding of a namespace, and as the last binding in the cluster.
 func (r *rebuild) unbound(t *testing.T) {
 	t.Helper()
-	r.Apply(t, namespace(home), policy(t), probed(teams[0], level))
-	r.acts(t, teams[0], probe, level)
-	remove := func(names ...string) {
-		r.Kubectl(t, "", append([]string{"delete", "mutatingadmissionpolicybindings"}, names...)...)
+	for i, c := range []struct {
+		name   string
+		remove []string
+	}{
+		{"the binding of a namespace removed and applied again, beside other bindings", nil},
+		{"the same for the last binding of a namespace, beside the watch binding", []string{"watcher"}},
+		{"the same for the last binding with ConfigMaps in the cluster", []string{admission.WatchBinding}},
+	} {
+		r.Apply(t, policyFile(t), probed(teams[0], level))
+		r.acts(t, teams[0], probe, level)
+		all := append([]string{"delete", "mutatingadmissionpolicybindings", admission.BindingName(teams[0])}, c.remove...)
+		if i > 0 {
+			all = append(all, admission.BindingName(teams[i]))
+		}
+		r.Kubectl(t, "", all...)
 		r.acts(t, teams[0], probe, 1)
+		r.result(c.name, r.changed(t, r.dyn, level+1, teams[i+1]))
 	}
-	remove("gitlatch-levels-" + teams[0])
-	r.result("the binding of a namespace removed and applied again, beside other bindings", r.changed(t, r.dyn, level+1, teams[1]))
-	r.Apply(t, probed(teams[0], level))
-	r.acts(t, teams[0], probe, level)
-	remove("watcher-none", "gitlatch-levels-"+teams[0], "gitlatch-levels-"+teams[1])
-	r.result("the same for the last binding with ConfigMaps in the cluster", r.changed(t, r.dyn, level+1, teams[2]))
 }
 
 // denies is a policy of somebody else that has ConfigMaps as parameters, with its binding.
@@ -105,7 +113,7 @@ spec:
 `
 
 // foreign removes the binding of a policy of somebody else from an API server that watches
-// ConfigMaps for that policy first.
+// ConfigMaps for that policy first. The watch binding does not keep this watch.
 func (r *rebuild) foreign(t *testing.T) {
 	t.Helper()
 	r.Kubectl(t, "", "delete", "mutatingadmissionpolicybindings", "--all")
@@ -120,11 +128,11 @@ func (r *rebuild) foreign(t *testing.T) {
 		}
 	}
 	eventually(t, "the other policy denies", denied(true))
-	r.Apply(t, probed(teams[0], level))
-	r.changed(t, api, level, teams[3])
+	r.Apply(t, policyFile(t), probed(teams[0], level))
+	r.changed(t, api, level, teams[4])
 	r.Kubectl(t, "", "delete", "validatingadmissionpolicybindings", "denies")
 	eventually(t, "the other policy denies no more", denied(false))
-	r.result("an older policy of somebody else with ConfigMaps loses its last binding", r.changed(t, api, level+1, teams[4]))
+	r.result("an older policy of somebody else with ConfigMaps loses its last binding", r.changed(t, api, level+1, teams[5]))
 }
 
 // raised waits until each API server would create a Deployment with a replica count. It

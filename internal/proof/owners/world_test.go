@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
+	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 )
 
@@ -36,12 +37,6 @@ var (
 	bindings    = schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingadmissionpolicybindings"}
 	policies    = schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingadmissionpolicies"}
 )
-
-// mark is the annotation that the admission policy leaves on a workload.
-const mark = "gitlatch.dev/floor"
-
-// home is the namespace of the levels.
-const home = "gitlatch-levels"
 
 // writes is the audit policy: the log has the answers to all writes of Deployments, and the
 // users of all requests for objects of the folder.
@@ -74,23 +69,23 @@ func start(t *testing.T) *world {
 	return w
 }
 
-// watcher returns a policy with a binding for no namespace. An API server stops its watch of
-// ConfigMaps until its restart if no binding of any policy has ConfigMaps as parameters
-// (kubernetes/kubernetes#130887), and the tests remove the policy of gitlatch.
+// watcher returns a policy of another name with a binding for no namespace. It keeps the watch
+// of ConfigMaps, like admission.WatchBinding, but also while the tests remove gitlatch's policy.
 func watcher(t testing.TB) string {
 	t.Helper()
-	named := func(text string) string { return strings.ReplaceAll(text, "name: gitlatch-levels", "name: watcher") }
-	bound := strings.Split(levels("none", nil), "---\n")[0]
-	return documents(named(policy(t)), strings.ReplaceAll(named(bound), "policyName: gitlatch-levels", "policyName: watcher"))
+	renamed := strings.NewReplacer(
+		"\n  name: "+admission.Name+"\n", "\n  name: watcher\n",
+		admission.BindingName("none"), "watcher",
+		"policyName: "+admission.Name, "policyName: watcher")
+	return renamed.Replace(documents(policy(t), string(admission.Binding("none"))))
 }
 
 func client(config *rest.Config) dynamic.Interface { return dynamic.NewForConfigOrDie(config) }
 
-// admission returns the file of checkpoints/admission: the namespace of the levels, the
-// admission policy, and the Role that reads levels.
-func admission(t testing.TB) string {
+// policyFile returns the file of checkpoints/admission.
+func policyFile(t testing.TB) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "admission.yaml"))
+	text, err := admission.Policy{}.Format()
 	must(t, err)
 	return string(text)
 }
@@ -98,33 +93,22 @@ func admission(t testing.TB) string {
 // policy returns the admission policy without the other objects of its file.
 func policy(t testing.TB) string {
 	t.Helper()
-	return strings.Split(admission(t), "---\n")[1]
+	return strings.Split(policyFile(t), "---\n")[1]
 }
 
 // identity returns the file site.yaml of a site.
 func identity(site string) string {
-	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch.site, namespace: %s}\ndata: {site: %q}\n", home, site)
+	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch.site, namespace: %s}\ndata: {site: %q}\n", admission.Namespace, site)
 }
 
 // levels returns the checkpoint file of a namespace: its binding and its levels.
 func levels(namespace string, data map[string]string) string {
 	text, _ := json.Marshal(data)
-	return fmt.Sprintf(`apiVersion: admissionregistration.k8s.io/v1
-kind: MutatingAdmissionPolicyBinding
-metadata: {name: gitlatch-levels-%[2]s}
-spec:
-  policyName: gitlatch-levels
-  paramRef: {namespace: %[1]s, name: %[2]s, parameterNotFoundAction: Allow}
-  matchResources:
-    namespaceSelector:
-      matchExpressions:
-      - {key: kubernetes.io/metadata.name, operator: In, values: [%[2]s]}
----
-apiVersion: v1
+	return documents(string(admission.Binding(namespace)), fmt.Sprintf(`apiVersion: v1
 kind: ConfigMap
-metadata: {name: %[2]s, namespace: %[1]s}
-data: %[3]s
-`, home, namespace, text)
+metadata: {name: %s, namespace: %s}
+data: %s
+`, namespace, admission.Namespace, text))
 }
 
 func namespace(name string) string {
@@ -239,7 +223,7 @@ func (w *world) look(t *testing.T, namespace, name string) shot {
 }
 
 func shoot(o *unstructured.Unstructured) shot {
-	s := shot{count: replicas(o), last: "-", mark: o.GetAnnotations()[mark]}
+	s := shot{count: replicas(o), last: "-", mark: o.GetAnnotations()[admission.Mark]}
 	var owners []string
 	for _, m := range o.GetManagedFields() {
 		var set struct {
