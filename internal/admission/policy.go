@@ -24,7 +24,7 @@ const (
 	// is the level, also if the manifest asked for more pods or for none.
 	Mark = "gitlatch.dev/floor"
 	// WatchBinding is the name of the one binding in the file at Path. It differs from each
-	// BindingName. The binding selects the namespace of the levels, where nothing runs, and
+	// BindingName. The binding selects the namespace of the levels, which has no workloads, and
 	// a ConfigMap that does not exist, so it applies to no workload.
 	//
 	// It keeps the watch of ConfigMaps. If no binding of a policy has ConfigMaps as
@@ -36,7 +36,7 @@ const (
 	// binding. TestFolderApplied of internal/proof/owners measures the effect of this binding
 	// and of the ValidatingAdmissionPolicy.
 	//
-	// Flux begins with a dry run of all objects, and the API server refuses the binding of a
+	// Flux starts with a dry run of all objects, and the API server refuses the binding of a
 	// policy that does not exist yet, unless the user has "get" on all resources. So in a new
 	// cluster, an account of Flux with the rights on these objects alone cannot apply the
 	// file. With kubectl, they are enough.

@@ -18,7 +18,7 @@ type Rule struct {
 // ConfigMap of a binding. kubectl needs get, create and patch, Flux and Argo CD also list
 // and watch, and pruning needs delete. They are not enough to change the policy.
 //
-// They are enough to delete any binding in the cluster, also the WatchBinding and those of
+// They are enough to delete any binding in the cluster, also the WatchBinding and bindings of
 // other policies, because RBAC has no prefixes of names. A tool that prunes deletes only
 // objects that it applied, so it keeps the WatchBinding.
 func ApplierRules() []Rule {

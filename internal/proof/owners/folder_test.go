@@ -170,7 +170,7 @@ var kustomizations = schema.GroupVersionResource{Group: "kustomize.toolkit.fluxc
 const worst = "the same, the workloads at once after the site"
 
 // creator is a service account with the rights on the objects in the file of the policy. They
-// are enough for kubectl, which creates the policy before its binding. Flux begins with a dry
+// are enough for kubectl, which creates the policy before its binding. Flux starts with a dry
 // run of all objects.
 const creator = `apiVersion: v1
 kind: ServiceAccount
