@@ -3,8 +3,10 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -31,7 +33,7 @@ func noises(t *testing.T, b book) {
 func shippedDay(t *testing.T) (changes, commits float64) {
 	t.Helper()
 	var report strings.Builder
-	must(t, demo.Run(t.Context(), demo.Options{Out: &report, Dir: t.TempDir()}))
+	must(t, demo.Run(t.Context(), demo.Options{Out: &report, Err: io.Discard, Getenv: os.Getenv, Dir: t.TempDir()}))
 	found := regexp.MustCompile(`(?m)^ *commits for .* changes +([0-9,]+) +([0-9,]+)$`).FindStringSubmatch(report.String())
 	if found == nil {
 		t.Fatalf("the demo prints no number of commits:\n%s", report.String())
