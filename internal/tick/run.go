@@ -201,7 +201,6 @@ func (t *Tick) site(state latch.State, git Found) policy.Site {
 	site := policy.Site{State: state, Set: git.Set, Fleet: git.Fleet, Period: t.Period, Flush: t.Flush}
 	if git.Tree != nil {
 		site.Broken = git.Tree.Broken
-		site.Malformed = git.Tree.Malformed
 	}
 	return site
 }
