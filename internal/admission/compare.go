@@ -98,30 +98,18 @@ func (r Read) outcome() (answer Answer, ok bool) {
 // or the output of Format. It compares name and spec, and ignores the fields that the API
 // server adds with their default. CompareWatchBinding compares the binding in the file.
 func Compare(file []byte, live Read) Answer {
-	want, err := document(file, "MutatingAdmissionPolicy", Name)
-	if err != nil {
-		return Answer{Why: err.Error()}
-	}
-	return compare(want, live)
+	return compare(file, "MutatingAdmissionPolicy", Name, live)
 }
 
 // CompareBinding compares the binding of a namespace in a cluster with Binding.
 func CompareBinding(namespace string, live Read) Answer {
-	want, err := document(Binding(namespace), "MutatingAdmissionPolicyBinding", BindingName(namespace))
-	if err != nil {
-		return Answer{Why: err.Error()}
-	}
-	return compare(want, live)
+	return compare(Binding(namespace), "MutatingAdmissionPolicyBinding", BindingName(namespace), live)
 }
 
 // CompareWatchBinding compares the WatchBinding in a cluster with the one in a file. If it
 // is not Equal, API servers can stop reading changed levels.
 func CompareWatchBinding(file []byte, live Read) Answer {
-	want, err := document(file, "MutatingAdmissionPolicyBinding", WatchBinding)
-	if err != nil {
-		return Answer{Why: err.Error()}
-	}
-	return compare(want, live)
+	return compare(file, "MutatingAdmissionPolicyBinding", WatchBinding, live)
 }
 
 // Covers reports whether the policy in a cluster raises a kind: Equal if it has the rule,
@@ -169,23 +157,27 @@ func document(file []byte, kind, name string) (map[string]any, error) {
 		err := decoder.Decode(&found)
 		switch {
 		case errors.Is(err, io.EOF):
-			return nil, fmt.Errorf("the file in git has no %s %s. Run gitlatch init", kind, name)
+			return nil, fmt.Errorf("the file in git has no %s %s", kind, name)
 		case err != nil:
-			return nil, fmt.Errorf("parse the file in git: %w. Run gitlatch init", err)
+			return nil, fmt.Errorf("parse the file in git: %w", err)
 		case found["kind"] == kind && at(found, "metadata", "name") == name:
 			return found, nil
 		}
 	}
 }
 
-// compare compares the name and the spec of two objects.
-func compare(want map[string]any, live Read) Answer {
+// compare compares the name and the spec of an object in a file and in a cluster.
+func compare(file []byte, kind, name string, live Read) Answer {
+	want, err := document(file, kind, name)
+	if err != nil {
+		return Answer{Why: err.Error() + ". Run gitlatch init"}
+	}
 	if answer, ok := live.outcome(); !ok {
 		return answer
 	}
-	name := difference("metadata.name", at(want, "metadata", "name"), at(live.object, "metadata", "name"))
-	if name.State != Equal {
-		return name
+	named := difference("metadata.name", name, at(live.object, "metadata", "name"))
+	if named.State != Equal {
+		return named
 	}
 	return difference("spec", pruned(want["spec"]), pruned(live.object["spec"]))
 }

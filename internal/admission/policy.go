@@ -55,41 +55,72 @@ type Policy struct {
 	Images bool
 }
 
-// Join returns the policy for all sites of a repository, by the name of the site: the file
-// is the same for all of them. It returns an error for each kind that two sites define in
-// different ways, and if only some of the sites replace images.
-func Join(sites map[string]Policy) (Policy, error) {
-	joined := Policy{Kinds: workload.Kinds{}}
-	var problems []error
-	names := slices.Sorted(maps.Keys(sites))
-	for _, site := range names {
-		p := sites[site]
-		if p.Images != sites[names[0]].Images {
-			problems = append(problems, fmt.Errorf("site %s: admission.images: must be the same for all sites of a repository, got %t, and %t for site %s. Set it to one value", site, p.Images, !p.Images, names[0]))
-		}
-		for _, kind := range slices.Sorted(maps.Keys(p.Kinds)) {
-			o := p.Kinds[kind]
-			o.Ready = ""
-			if other, same := rival(joined.Kinds, kind, o); !same {
-				problems = append(problems, fmt.Errorf("site %s: kinds[%s]: must have one definition in all sites of a repository, got another than kinds[%s] of an earlier site. Use the same name, apiVersion, resource and replicas", site, kind, other))
-				continue
-			}
-			joined.Kinds[kind] = o
-		}
-		joined.Images = p.Images
+// Over returns the policy that the file at Path gets from one site. It has the kinds and the
+// images of the site, and each other kind of the file in git.
+//
+// All sites of a repository share the file, but gitlatch finds only the policy of one of
+// them: its path is in the configuration of the site. So a kind stays in the file until a
+// user deletes the file, even if no site defines it any more. Such a kind has no effect,
+// because the policy applies only to workloads that have an entry. If two sites define a
+// kind or set the images in different ways, the file has the definition of the last one, and
+// its commit shows the change.
+//
+// An empty file has no kinds. The error names Path, and returns the fix if the file has no
+// policy.
+func (p Policy) Over(file []byte) (Policy, error) {
+	if len(file) == 0 {
+		return p, nil
 	}
-	return joined, errors.Join(problems...)
+	kept, err := parse(file)
+	if err != nil {
+		return Policy{}, fmt.Errorf("%s: %w. Delete the file, and then run \"gitlatch init\" for each site", Path, err)
+	}
+	for name, o := range p.Kinds {
+		maps.DeleteFunc(kept, func(other workload.Kind, old workload.Object) bool {
+			return other == name || old.FullResource() == o.FullResource()
+		})
+		kept[name] = o
+	}
+	p.Kinds = kept
+	return p, nil
 }
 
-// rival returns the first of the kinds that has the name or the resource of a kind. same is
-// false if the two differ in another field.
-func rival(kinds workload.Kinds, kind workload.Kind, o workload.Object) (other workload.Kind, same bool) {
-	for _, other := range slices.Sorted(maps.Keys(kinds)) {
-		if other == kind || kinds[other].FullResource() == o.FullResource() {
-			return other, other == kind && kinds[other] == o
+// kindLine matches the text that line returns.
+var kindLine = regexp.MustCompile(`'([^']+)': \['([^']+)', '([^']*)'\]`)
+
+// parse returns the custom kinds in a file of any version. The objects have the fields that
+// Format uses.
+func parse(file []byte) (workload.Kinds, error) {
+	policy, err := document(file, "MutatingAdmissionPolicy", Name)
+	if err != nil {
+		return nil, err
+	}
+	objects := map[string]workload.Object{}
+	rules, _ := at(policy, "spec", "matchConstraints", "resourceRules").([]any)
+	for _, rule := range rules {
+		o := workload.Object{Group: only(rule, "apiGroups"), Version: only(rule, "apiVersions"), Resource: only(rule, "resources")}
+		objects[o.FullResource()] = o
+	}
+	kinds := workload.Kinds{}
+	for _, item := range kindLine.FindAllSubmatch(file, -1) {
+		kind := workload.Kind(item[2])
+		o := objects[string(item[1])]
+		o.Replicas = workload.Field(item[3])
+		if _, builtIn := (workload.Kinds{}).Object(kind); !builtIn {
+			kinds[kind] = o
 		}
 	}
-	return "", true
+	return kinds, nil
+}
+
+// only returns the one item of a list of texts in a rule, or "".
+func only(rule any, list string) string {
+	all, _ := at(rule, list).([]any)
+	if len(all) != 1 {
+		return ""
+	}
+	text, _ := all[0].(string)
+	return text
 }
 
 // The shapes of the fields of a custom kind. They contain no quote, which would end a text
@@ -130,26 +161,23 @@ func (p Policy) check() error {
 // a dash is an operator, and four words are not names.
 var outside = regexp.MustCompile(`-|\.(in|true|false|null)(\.|$)`)
 
-// raises reports whether the policy can set the replicas of a kind.
-func raises(o workload.Object) bool { return !outside.MatchString(string(o.Replicas)) }
+// Raises reports whether the policy can set the replicas of a custom kind. After a rebuild,
+// a restore raises the workloads of other kinds.
+func Raises(o workload.Object) bool { return !outside.MatchString(string(o.Replicas)) }
 
 // Format returns the canonical bytes of the file at Path: the Namespace, the policy, its
 // WatchBinding, and the RBAC objects that let gitlatch read the levels. Equal policies have
-// equal files. A comment lists the kinds that the policy cannot raise. The error names the
-// fields of kinds that are not valid.
+// equal files. The file leaves out the kinds that the policy cannot raise. The error names
+// the fields of kinds that are not valid.
 func (p Policy) Format() ([]byte, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	var left, rules, kinds, stated, raise strings.Builder
+	var rules, kinds, stated, raise strings.Builder
 	paths := map[workload.Field]bool{}
 	for _, kind := range p.Kinds.All() {
 		o, _ := p.Kinds.Object(kind)
-		if kind.Scales() && !raises(o) {
-			fmt.Fprintf(&left, leftText, o.FullResource(), o.Replicas)
-			continue
-		}
-		if kind.Scales() || p.Images {
+		if kind.Scales() && Raises(o) || !kind.Scales() && p.Images {
 			rules.WriteString(rule(o))
 			fmt.Fprintf(&kinds, "      %s,\n", line(kind, o))
 			paths[o.Replicas] = true
@@ -167,7 +195,6 @@ func (p Policy) Format() ([]byte, error) {
 		mutation = imagesMutation
 	}
 	slots := strings.NewReplacer(
-		"{{left}}", left.String(),
 		"{{rules}}", rules.String(),
 		"{{kinds}}", kinds.String(),
 		"{{stated}}", stated.String()+stating(workload.Replicas),

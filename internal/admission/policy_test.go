@@ -3,10 +3,8 @@ package admission_test
 import (
 	"bytes"
 	"flag"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -102,42 +100,45 @@ func TestAKindThatIsNotValidIsAnError(t *testing.T) {
 	}
 }
 
-func TestJoin(t *testing.T) {
+// The file of one site keeps the kinds that another site added, and has the definitions of
+// the site that wrote it last.
+func TestOver(t *testing.T) {
 	t.Parallel()
-	crew := workload.Kinds{"crew": custom["crew"]}
-	changed := func(change func(*workload.Object)) admission.Policy {
-		o := custom["crew"]
-		change(&o)
-		return admission.Policy{Kinds: workload.Kinds{"crew": o}}
-	}
+	changed := custom["crew"]
+	changed.Version = "v2"
+	changed.Ready = ".status.up"
+	crew, team := workload.Kinds{"crew": custom["crew"]}, workload.Kinds{"team": custom["team"]}
 	for name, c := range map[string]struct {
-		sites map[string]admission.Policy
-		kinds []workload.Kind
-		want  string // part of the error; "" means success
+		file []byte
+		site admission.Policy
+		want admission.Policy
 	}{
-		"no site":                 {nil, nil, ""},
-		"a site without kinds":    {map[string]admission.Policy{"a": {}, "b": {Kinds: crew}}, []workload.Kind{"crew"}, ""},
-		"kinds of two sites":      {map[string]admission.Policy{"a": {Kinds: workload.Kinds{"team": custom["team"]}}, "b": {Kinds: crew}}, []workload.Kind{"crew", "team"}, ""},
-		"the same kind twice":     {map[string]admission.Policy{"a": {Kinds: crew}, "b": {Kinds: crew}}, []workload.Kind{"crew"}, ""},
-		"another ready field":     {map[string]admission.Policy{"a": {Kinds: crew}, "b": changed(func(o *workload.Object) { o.Ready = ".status.up" })}, []workload.Kind{"crew"}, ""},
-		"another path":            {map[string]admission.Policy{"a": {Kinds: crew}, "b": changed(func(o *workload.Object) { o.Replicas = workload.Replicas })}, nil, "site b: kinds[crew]: must have one definition"},
-		"another version":         {map[string]admission.Policy{"a": {Kinds: crew}, "b": changed(func(o *workload.Object) { o.Version = "v2" })}, nil, "site b: kinds[crew]: must have one definition"},
-		"another name":            {map[string]admission.Policy{"a": {Kinds: crew}, "b": {Kinds: workload.Kinds{"gang": custom["crew"]}}}, nil, "site b: kinds[gang]: must have one definition in all sites of a repository, got another than kinds[crew]"},
-		"images of one site only": {map[string]admission.Policy{"a": {}, "b": {Images: true}}, nil, "site b: admission.images: must be the same for all sites of a repository, got true, and false for site a"},
+		"no file":                {nil, admission.Policy{Kinds: crew, Images: true}, admission.Policy{Kinds: crew, Images: true}},
+		"a site without kinds":   {format(t, admission.Policy{Kinds: crew}), admission.Policy{}, admission.Policy{Kinds: crew}},
+		"a kind of another site": {format(t, admission.Policy{Kinds: crew}), admission.Policy{Kinds: team}, admission.Policy{Kinds: crew.With(team)}},
+		"another version":        {format(t, admission.Policy{Kinds: crew.With(team)}), admission.Policy{Kinds: workload.Kinds{"crew": changed}}, admission.Policy{Kinds: workload.Kinds{"crew": changed}.With(team)}},
+		"another name":           {format(t, admission.Policy{Kinds: crew}), admission.Policy{Kinds: workload.Kinds{"gang": custom["crew"]}}, admission.Policy{Kinds: workload.Kinds{"gang": custom["crew"]}}},
+		"images on":              {format(t, admission.Policy{Kinds: crew}), admission.Policy{Images: true}, admission.Policy{Kinds: crew, Images: true}},
+		"images off":             {format(t, admission.Policy{Images: true}), admission.Policy{}, admission.Policy{}},
+		"all paths":              {format(t, admission.Policy{Kinds: custom, Images: true}), admission.Policy{Kinds: workload.Kinds{"pool": custom["pool"]}, Images: true}, admission.Policy{Kinds: custom, Images: true}},
+		"an older text":          {bytes.ReplaceAll(format(t, admission.Policy{Kinds: crew}), []byte("failurePolicy: Ignore"), []byte("failurePolicy: Fail")), admission.Policy{}, admission.Policy{Kinds: crew}},
 	} {
-		joined, err := admission.Join(c.sites)
-		if c.want != "" {
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s: error %v, want %q", name, err, c.want)
-			}
+		got, err := c.site.Over(c.file)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if got := slices.Sorted(maps.Keys(joined.Kinds)); err != nil || !slices.Equal(got, c.kinds) {
-			t.Errorf("%s: kinds %v, error %v, want %v", name, got, err, c.kinds)
+		if !bytes.Equal(format(t, got), format(t, c.want)) {
+			t.Errorf("%s: the kinds are %v, want %v", name, got, c.want)
 		}
 	}
-	joined, err := admission.Join(map[string]admission.Policy{"a": {Images: true}, "b": {Images: true}})
-	if err != nil || !joined.Images {
-		t.Errorf("images of all sites: %v, error %v", joined.Images, err)
+	for name, c := range map[string]struct{ file, want string }{
+		"no policy": {"kind: Namespace\n", "has no MutatingAdmissionPolicy gitlatch-levels"},
+		"no YAML":   {"{", "parse the file in git"},
+	} {
+		_, err := admission.Policy{}.Over([]byte(c.file))
+		if err == nil || !strings.HasPrefix(err.Error(), admission.Path+": ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		}
 	}
 }

@@ -17,11 +17,6 @@ var (
 	imagesMutation string
 )
 
-const leftText = `#
-# The policy does not raise %s, because an expression cannot set
-# %s. After a rebuild, "gitlatch restore" raises these workloads.
-`
-
 const ruleText = `    - apiGroups: [%q]
       apiVersions: [%q]
       operations: [CREATE]

@@ -1,25 +1,24 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/doctor"
-	"github.com/gitlatch/gitlatch/internal/drill/open"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/term"
-	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -30,17 +29,24 @@ func newInit(env Env) *cobra.Command {
 		Use:   "init",
 		Short: "Commit the first files of a site",
 		Long: `"gitlatch init" samples the cluster once and commits the first files of the
-site. The file site.yaml contains the name of the site and the UID of the
-cluster. The file kustomization.yaml lists the checkpoint files of the site and
-is empty at first. The policy file explains each field and shows every default.
-The command also adds an empty Component for each namespace that contains
-workloads for which the policy allows levels.
+site:
+
+  site.yaml       the name of the site and the UID of its cluster
+  the policy      each field of gitlatch.yaml with its default
+  the admission   the policy that raises a workload to its level when any tool
+  policy          creates it. It is in checkpoints/admission, for all sites
 
 By default, the mode of a new site is observe, and gitlatch writes no levels.
 With --mode latch, gitlatch writes levels from the first tick.
 
-"gitlatch init" does not change existing files. To add missing files, run the
-command again.
+After an upgrade of gitlatch, or after a change of kinds or admission in the
+policy, run the command again. It updates the admission policy in a commit of
+its own, and changes no other file. Without a change, it makes no commit.
+
+With -o flux or -o argocd, the command prints the objects with which this tool
+keeps the admission policy and the levels current. With -o rights, it prints
+the RBAC roles for the custom kinds in the policy, which -o flux and -o argocd
+include.
 
 With --aws, the command prepares the deployment on AWS instead. It asks up to
 six questions, and reads the cluster, the network and the secret with your AWS
@@ -52,6 +58,9 @@ AWS. Run it in a clone of the repository of gitlatch.`,
 
   # Commit the files
   gitlatch init -c prod-eu.yaml
+
+  # Print the objects for Flux
+  gitlatch init -c prod-eu.yaml -o flux >gitlatch-prod-eu.yaml
 
   # Try gitlatch on a copy of a repository
   gitlatch init --mode latch --repository fleet.git
@@ -72,7 +81,11 @@ AWS. Run it in a clone of the repository of gitlatch.`,
 	c.Flags().BoolVar(&i.dryRun, "dry-run", false, "print the files and commit nothing")
 	c.Flags().StringVar(&i.mode, "mode", config.ModeObserve, "mode to set in a new policy file: observe or latch")
 	offer(c, "mode", config.Modes())
-	i.output.register(c, begun.Table, nil)
+	i.output.register(c, begun.Table, map[string]form[begun]{
+		"flux":   begun.Flux,
+		"argocd": begun.ArgoCD,
+		"rights": begun.Rights,
+	})
 	for _, other := range []string{"mode", "output", "kubeconfig", "context"} {
 		c.MarkFlagsMutuallyExclusive("aws", other)
 	}
@@ -100,17 +113,20 @@ func (i *beginning) prepare(ctx context.Context, env Env) error {
 // A begun is the result of init. In a dry run, the files are not committed.
 type begun struct {
 	term.Document
-	Site   string            `json:"site"`
-	DryRun bool              `json:"dryRun"`
-	Commit string            `json:"commit,omitempty"` // "" if no file is missing
-	Files  map[string]string `json:"files"`            // by path from the root of the repository
-	next   string            // the next steps
+	Site    string            `json:"site"`
+	DryRun  bool              `json:"dryRun"`
+	Commits []string          `json:"commits"` // empty if git has all files
+	Files   map[string]string `json:"files"`   // by path from the root of the repository
+	next    string            // the next steps
+	url     string            // of the repository, for a cluster
+	branch  string
+	kinds   workload.Kinds
 }
 
-// Table prints the files of a dry run, or the commit and the next steps.
+// Table prints the files of a dry run, or the commits and the next steps.
 func (b begun) Table(out io.Writer, _ term.Style) error {
 	if len(b.Files) == 0 {
-		fmt.Fprintf(out, "site %s has all of its first files: nothing to do\n", b.Site)
+		fmt.Fprintf(out, "git has all files of site %s: nothing to do\n", b.Site)
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
 		if b.DryRun {
@@ -119,6 +135,30 @@ func (b begun) Table(out io.Writer, _ term.Style) error {
 	}
 	fmt.Fprint(out, b.next)
 	return nil
+}
+
+// Flux prints the objects of the site for Flux, and the roles for its custom kinds.
+func (b begun) Flux(out io.Writer, _ term.Style) error {
+	return written(slices.Concat(admission.Flux(b.Site), kindRights(b.Site, b.kinds)), nil)(out)
+}
+
+// ArgoCD prints the objects of the site for Argo CD, and the roles for its custom kinds.
+func (b begun) ArgoCD(out io.Writer, _ term.Style) error {
+	return written(slices.Concat(admission.ArgoCD(b.Site, b.url, b.branch), kindRights(b.Site, b.kinds)), nil)(out)
+}
+
+// Rights prints the roles for the custom kinds of the site.
+func (b begun) Rights(out io.Writer, _ term.Style) error {
+	if len(b.kinds) == 0 {
+		return written([]byte("# The policy has no kinds, so the roles in infra/rbac are enough.\n"), nil)(out)
+	}
+	return written(kindRights(b.Site, b.kinds), nil)(out)
+}
+
+// A change is one commit of init. Its files are by path from the root of the repository.
+type change struct {
+	subject string
+	files   map[string][]byte
 }
 
 func (i *beginning) run(ctx context.Context, env Env) (err error) {
@@ -144,8 +184,7 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 	if err != nil {
 		return err
 	}
-	namespaces := latchable(git.set, fleet)
-	files := checkpoint.Begin(git.tree, checkpoint.Site{Name: c.Site, Cluster: fleet.Cluster, Kinds: fleet.Kinds}, namespaces)
+	files := checkpoint.Begin(git.tree, checkpoint.Site{Name: c.Site, Cluster: fleet.Cluster, Kinds: fleet.Kinds})
 	git.tell(env)
 	latches := git.set.Latch
 	switch {
@@ -157,67 +196,88 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 	case git.gone != "":
 		files[c.Repository.PolicyFile] = git.source
 	}
-	for _, unread := range fleet.Unread {
-		fmt.Fprintf(env.Err, "could not be listed: %s. \"gitlatch init\" skips namespaces that have only such workloads\n", unread)
-	}
-	b := begun{Document: term.DocumentOf("Beginning"), Site: c.Site, DryRun: i.dryRun, Files: map[string]string{}}
-	for name, content := range files {
-		b.Files[name] = string(content)
-	}
-	if len(files) == 0 || i.dryRun {
-		return i.output.write(env, b)
-	}
-	b.Commit, err = parts.Repository.Commit(ctx, repo.Commit{Parent: git.at,
-		Files: files, Message: firstMessage(c.Site, files), When: env.Clock()})
-	if errors.Is(err, repo.ErrMoved) {
-		return errors.New("init: the branch moved before the push. Run init again")
-	}
+	want, present, err := git.admission(ctx)
 	if err != nil {
-		return fmt.Errorf("init: %w", err)
+		return err
 	}
-	b.next = i.next(b.Commit, c, files, namespaces, latches, old(ctx, from))
+	updated := map[string][]byte{}
+	switch {
+	case len(present) == 0:
+		files[admission.Path] = want
+	case !bytes.Equal(present, want):
+		updated[admission.Path] = want
+	}
+	tellUnraised(env, git.set.Kinds)
+	b := begun{
+		Document: term.DocumentOf("Beginning"), Site: c.Site, DryRun: i.dryRun, Commits: []string{}, Files: map[string]string{},
+		url: cmp.Or(c.Repository.Address(), placeholder), branch: c.Repository.Branch, kinds: git.set.Kinds,
+	}
+	for _, change := range []change{
+		{"add the first files of the site", files},
+		{"update the admission policy", updated},
+	} {
+		for name, content := range change.files {
+			b.Files[name] = string(content)
+		}
+		if len(change.files) == 0 || i.dryRun {
+			continue
+		}
+		git.at, err = parts.Repository.Commit(ctx, repo.Commit{Parent: git.at,
+			Files: change.files, Message: change.message(c.Site), When: env.Clock()})
+		if errors.Is(err, repo.ErrMoved) {
+			return errors.New("init: the branch moved before the push. Run init again")
+		}
+		if err != nil {
+			return fmt.Errorf("init: %w", err)
+		}
+		b.Commits = append(b.Commits, git.at)
+		b.next += fmt.Sprintf("commit %s\n  %s\n", git.at, strings.Join(slices.Sorted(maps.Keys(change.files)), "\n  "))
+	}
+	if i.output.chosen == "argocd" && b.url == placeholder {
+		fmt.Fprintf(env.Err, "no cluster can read the repository at its path. Replace %s with its URL\n", placeholder)
+	}
+	if !i.dryRun {
+		b.next += i.next(c, latches, len(git.set.Kinds) > 0)
+	}
 	return i.output.write(env, b)
 }
 
-// latchable returns the namespaces with workloads that the policy latches.
-func latchable(set policy.Set, fleet workload.Fleet) []string {
-	found := map[string]bool{}
-	for _, s := range fleet.Samples {
-		if _, _, latched := set.Choose(s); latched && checkpoint.Fits(s.ID) == nil {
-			found[s.ID.Namespace] = true
+// placeholder replaces the URL of a repository that no cluster can read.
+const placeholder = "https://git.example.com/platform/fleet.git"
+
+// admission returns the file of the admission policy that git should have, and the file that
+// it has; nil without one.
+func (s *declaredSide) admission(ctx context.Context) (want, present []byte, err error) {
+	objects, err := s.repository.Read(ctx, s.at, nil, admission.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	present = objects[admission.Path].Files[admission.Path]
+	joined, err := admission.Policy{Kinds: s.set.Kinds, Images: s.set.Images}.Over(present)
+	if err != nil {
+		return nil, nil, err
+	}
+	want, err = joined.Format()
+	return want, present, err
+}
+
+// tellUnraised prints a warning for each custom kind that no admission policy can raise.
+func tellUnraised(env Env, kinds workload.Kinds) {
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		if o := kinds[kind]; !admission.Raises(o) {
+			fmt.Fprintf(env.Err, "kinds[%s].replicas: the admission policy cannot set %s. After a rebuild, \"gitlatch restore\" raises the %s\n", kind, o.Replicas, o.FullResource())
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
 }
 
-func firstMessage(site string, files map[string][]byte) string {
-	return fmt.Sprintf("init(%s): add the first files of the site\n\n%s\n\nGitlatch-Site: %s\n",
-		site, strings.Join(slices.Sorted(maps.Keys(files)), "\n"), site)
+func (c change) message(site string) string {
+	return fmt.Sprintf("init(%s): %s\n\n%s\n\nGitlatch-Site: %s\n",
+		site, c.subject, strings.Join(slices.Sorted(maps.Keys(c.files)), "\n"), site)
 }
 
-// old reports whether the API server runs a version without admission policies. It is
-// false if the version is unknown.
-func old(ctx context.Context, from *wiring.Opener) bool {
-	objects, _, err := open.Objects(ctx, from)
-	if err != nil {
-		return false
-	}
-	minor, err := objects.Minor(ctx)
-	return err == nil && doctor.Old(minor)
-}
-
-// next returns the text about the commit, its files and the next steps. latches is true
-// if the site's policy writes levels, and old if the cluster has no admission policies.
-func (f *flags) next(id string, c config.Config, files map[string][]byte, namespaces []string, latches, old bool) string {
-	rule := "\n  gitlatch render admission%s\n      prints the policy that protects live replica counts (Kubernetes 1.36 or\n      later). Commit the output to a folder that your GitOps tool applies before\n      the workloads. For the rules of Flux and Argo CD, see\n      \"gitlatch help flux\" and \"gitlatch help argocd\"\n"
-	if old {
-		rule = "\n  gitlatch render flux --patch%[1]s\n  gitlatch render argocd --patch%[1]s\n      prints the fields that protect live replica counts. Add the fields to your\n      Flux Kustomization or your Argo CD Application\n"
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "commit %s\n", id)
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		fmt.Fprintf(&b, "  %s\n", name)
-	}
+// next returns the next steps of a site. latches is true if its policy writes levels, and
+// kinds if it has custom kinds.
+func (f *flags) next(c config.Config, latches, kinds bool) string {
 	flag := ""
 	switch {
 	case f.file != "":
@@ -225,31 +285,32 @@ func (f *flags) next(id string, c config.Config, files map[string][]byte, namesp
 	case f.repository != "":
 		flag = " --repository " + f.repository
 	}
+	var b strings.Builder
+	ticks := "samples the cluster and prints the level changes"
 	if latches {
+		ticks = "samples the cluster and commits the level changes"
 		fmt.Fprintf(&b, "\n%s sets \"mode: latch\".\nTicks write levels to git.\n", c.Repository.PolicyFile)
 	} else {
 		fmt.Fprintf(&b, "\ngitlatch only observes the site.\nTo start writing levels, set \"mode: latch\" in %s.\n", c.Repository.PolicyFile)
 	}
-	b.WriteString("\nNext steps:\n")
-	fmt.Fprintf(&b, rule, flag)
-	fmt.Fprintf(&b, "  gitlatch doctor%s\n      lists problems of a rebuild, and the rules that protect live replicas\n", flag)
-	ticks := "samples the cluster and prints the level changes"
-	if latches {
-		ticks = "samples the cluster and commits the level changes"
+	fmt.Fprintf(&b, `
+Next steps:
+  %[2]s
+      applies the admission policy and the levels. Run this command in a checkout
+      of the branch, now and as the first step in each new cluster, before you
+      install Flux or Argo CD (Kubernetes 1.36 or later)
+  gitlatch init -o flux%[1]s
+  gitlatch init -o argocd%[1]s
+      prints the objects with which your tool keeps both folders current. Commit
+      the output to a folder that the tool applies
+`, flag, admission.Bootstrap(c.Site))
+	if kinds {
+		fmt.Fprintf(&b, "  gitlatch init -o rights%s\n      prints the RBAC roles for custom kinds, which the objects for Flux and\n      Argo CD include\n", flag)
 	}
+	fmt.Fprintf(&b, "  gitlatch doctor%s\n      lists problems of a rebuild\n", flag)
 	if kept(c.State) == nil {
 		fmt.Fprintf(&b, "  gitlatch tick%s\n      %s.\n      Run this command once every period (%s)\n", flag, ticks, policy.Span(c.Period))
 	}
-	if len(namespaces) == 0 {
-		return b.String()
-	}
-	if old {
-		b.WriteString("\nA rebuild uses the levels only if the overlay of each namespace includes the\nComponent of the namespace.")
-	} else {
-		fmt.Fprintf(&b, "\nA rebuild uses the levels only if your GitOps tool applies the checkpoint files,\nsuch as %s, before the workloads.\nIf you do not apply the admission policy, add the Component of each namespace to\nthe overlay of the namespace.",
-			checkpoint.RecordPath(c.Site, namespaces[0]))
-	}
-	fmt.Fprintf(&b, " For example, edit apps/%s/kustomization.yaml:\n\n  components: [../../%s]\n",
-		namespaces[0], path.Dir(checkpoint.ComponentPath(c.Site, namespaces[0])))
+	b.WriteString("\nBefore Kubernetes 1.36, start \"gitlatch restore --wait\" before your GitOps tool\nin a rebuild. See \"gitlatch help admission\".\n")
 	return b.String()
 }

@@ -69,7 +69,7 @@ func (p *preparation) aboutTheSite(earlier setup.Answers, aws setup.AWS) []quest
 		{flag: "cluster", text: "EKS cluster", answer: &a.Cluster, or: earlier.Cluster,
 			valid: matches(`^[0-9A-Za-z][-_0-9A-Za-z]{0,99}$`), want: "the name of an EKS cluster, such as prod-eu-blue"},
 		{flag: "site", text: "Site, which keeps its name when you replace the cluster", answer: &a.Site, or: earlier.Site,
-			valid: workload.ValidLabel, want: "a DNS label, such as prod-eu"},
+			valid: func(text string) bool { return workload.ValidLabel(text) && config.WrongSite(text) == nil }, want: "a DNS label other than admission, such as prod-eu"},
 		{flag: "repository", text: "URL of the git repository", answer: &a.Repository, or: earlier.Repository,
 			valid: func(text string) bool { _, err := setup.HostOf(text, aws.Region()); return err == nil },
 			want:  "the https or ssh URL of a repository, such as https://github.com/example/fleet"},

@@ -1,13 +1,12 @@
 package cli_test
 
 import (
-	"path"
-	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // bare returns a world with a repository that gitlatch has not used.
@@ -19,49 +18,61 @@ func bare(t *testing.T) *world {
 	return w
 }
 
+// initial runs init in a repository that gitlatch has not used.
+func initial(t *testing.T) *world {
+	t.Helper()
+	w := bare(t)
+	if got := w.run("init", "--mode", "latch"); got.status != 0 {
+		t.Fatalf("init: %+v", got)
+	}
+	return w
+}
+
+// policyOf returns the file of the admission policy.
+func policyOf(t *testing.T, p admission.Policy) string {
+	t.Helper()
+	text, err := p.Format()
+	must(t, err)
+	return string(text)
+}
+
+// changed returns the paths that the latest commit changed.
+func (w *world) changed(t *testing.T) string {
+	t.Helper()
+	return strings.TrimSpace(w.origin.Git(t, "diff", "--name-only", "main~1", "main"))
+}
+
 func TestInitCommitsWhatASiteBeginsWith(t *testing.T) {
 	t.Parallel()
 	w := bare(t)
 	tip := w.origin.Tip("main")
 	if got := w.run("init", "--dry-run"); got.status != 0 || w.origin.Tip("main") != tip || !strings.Contains(got.out, "--- gitlatch.yaml\n") ||
-		!strings.Contains(got.out, "mode: observe\n") || strings.Contains(got.out, "prod-eu/kube-system") {
+		!strings.Contains(got.out, "mode: observe\n") || !strings.Contains(got.out, "--- checkpoints/admission/gitlatch.yaml\n") {
 		t.Errorf("dry run: %+v", got)
 	}
 	got := w.run("init")
-	if got.status != 0 || w.origin.Tip("main") == tip {
+	if got.status != 0 {
 		t.Fatalf("%+v", got)
 	}
 	golden(t, "init.txt", strings.NewReplacer(w.origin.Tip("main"), "<commit>", w.dir, "<dir>").Replace(got.out))
-
-	// The path is correct from the folder in the example.
-	shown := regexp.MustCompile(` (\S+)/kustomization.yaml:\n\n  components: \[(\S+)\]\n`).FindStringSubmatch(got.out)
-	if shown == nil || path.Join(shown[1], shown[2]) != "checkpoints/prod-eu/pay" {
-		t.Errorf("the path of the Component is %q", shown)
+	if got, want := w.changed(t), "checkpoints/admission/gitlatch.yaml\ncheckpoints/prod-eu/site.yaml\ngitlatch.yaml"; got != want {
+		t.Errorf("the commit changes\n%s\nwant\n%s", got, want)
+	}
+	if w.origin.Show(t, "main", admission.Path) != policyOf(t, admission.Policy{}) {
+		t.Error("the file of the admission policy has another text")
 	}
 
 	// site.yaml has the UID of the cluster, for restores and later ticks.
-	if site := w.origin.Show(t, "main", "checkpoints/prod-eu/site.yaml"); !strings.Contains(site, "cluster: \"1f0c-blue\"\n") {
+	if site := w.origin.Show(t, "main", "checkpoints/prod-eu/site.yaml"); !strings.Contains(site, "\"1f0c-blue\"\n") {
 		t.Errorf("site.yaml is %s", site)
 	}
 
-	// A second run, and a policy by a user.
 	tip = w.origin.Tip("main")
 	if got := w.run("init"); got.status != 0 || w.origin.Tip("main") != tip || !strings.Contains(got.out, "nothing to do") {
 		t.Errorf("again: %+v", got)
 	}
-
-	// Its files build, and a tick runs with them without a warning.
-	files := map[string][]byte{"live/kustomization.yaml": []byte("resources: [web.yaml]\ncomponents: [../checkpoints/prod-eu/shop, ../checkpoints/prod-eu/pay]\n"),
-		"live/web.yaml": []byte(manifestsOf("shop", "web"))}
-	for name, text := range w.files(t) {
-		files[name] = []byte(text)
-	}
-	built, err := gitops.Build(files, "live", gitops.Edits{}, nil)
-	if err != nil || len(built.Workloads) != 1 || built.Workloads[0].Replicas != nil {
-		t.Errorf("built %+v, %v", built, err)
-	}
 	for range 3 {
-		if got := w.tick(); got.status != 0 || !strings.HasSuffix(got.out, "mode is observe: nothing is written to git\n") || strings.Contains(got.out, "stale") {
+		if got := w.tick(); got.status != 0 || !strings.HasSuffix(got.out, "mode is observe: nothing is written to git\n") {
 			t.Errorf("tick: %+v", got)
 		}
 	}
@@ -72,21 +83,6 @@ func TestInitCommitsWhatASiteBeginsWith(t *testing.T) {
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(policy, "mode: observe", "mode: latch", 1)}, "latch")
 	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "\ncommit ") {
 		t.Errorf("tick in mode latch: %+v", got)
-	}
-}
-
-// Before Kubernetes 1.36, init recommends the rules of Flux and Argo CD. Without an answer
-// about the version, it names the version that the admission policy needs.
-func TestInitRecommendsARuleThatTheServerKnows(t *testing.T) {
-	t.Parallel()
-	w := bare(t)
-	w.api.minor = "35+"
-	golden(t, "init-1.35.txt", strings.ReplaceAll(strings.ReplaceAll(w.run("init").out, w.origin.Tip("main"), "<commit>"), w.dir, "<dir>"))
-
-	w = bare(t)
-	w.api.refuse["version"] = 403
-	if got := w.run("init"); got.status != 0 || !strings.Contains(got.out, "gitlatch render admission") || !strings.Contains(got.out, "(Kubernetes 1.36 or\n") {
-		t.Errorf("without the version: %+v", got)
 	}
 }
 
@@ -123,28 +119,124 @@ func TestInitWritesAPolicyInAMode(t *testing.T) {
 	}
 }
 
-func TestInitWritesNothingOver(t *testing.T) {
+// After an upgrade, init changes the file of the admission policy alone, in one commit.
+func TestInitUpdatesTheAdmissionPolicy(t *testing.T) {
 	t.Parallel()
-	w := settled(t)
+	w := initial(t)
+	w.origin.Push(t, "main", map[string]string{admission.Path: strings.Replace(policyOf(t, admission.Policy{}), "failurePolicy: Ignore", "failurePolicy: Fail", 1)}, "an older version")
 	before := w.files(t)
-	if got := w.run("init"); got.status != 0 || !strings.Contains(got.out, "nothing to do") {
-		t.Errorf("%+v", got)
+	tip := w.origin.Tip("main")
+	if got := w.run("init", "--dry-run"); got.status != 0 || w.origin.Tip("main") != tip || !strings.HasPrefix(got.out, "--- checkpoints/admission/gitlatch.yaml\n") {
+		t.Errorf("dry run: %+v", got)
 	}
-	w.api.workloads["late/deployment/web"] = &pods{desired: 3, ready: 3, least: 2, most: 9}
 	got := w.run("init")
-	if got.status != 0 || !strings.Contains(got.out, "checkpoints/prod-eu/late/kustomization.yaml") {
-		t.Errorf("a namespace that came later: %+v", got)
+	if got.status != 0 || w.origin.Tip("main~1") != tip || w.changed(t) != admission.Path || !strings.HasPrefix(got.out, "commit "+w.origin.Tip("main")+"\n  "+admission.Path+"\n") {
+		t.Errorf("%+v changes %s", got, w.changed(t))
 	}
-	if strings.Contains(got.out, "observes") || !strings.Contains(got.out, `gitlatch.yaml sets "mode: latch"`) {
-		t.Errorf("in mode latch: %+v", got)
+	if subject := w.origin.Log(t, "main")[0]; subject != "init(prod-eu): update the admission policy" {
+		t.Errorf("the subject is %q", subject)
 	}
 	after := w.files(t)
-	for name, text := range before {
-		if after[name] != text {
+	if after[admission.Path] != policyOf(t, admission.Policy{}) {
+		t.Errorf("the file is\n%s", after[admission.Path])
+	}
+	delete(after, admission.Path)
+	for name, text := range after {
+		if before[name] != text {
 			t.Errorf("%s was written over", name)
 		}
 	}
-	if len(after) != len(before)+1 {
-		t.Errorf("%d files, and %d before", len(after), len(before))
+	tip = w.origin.Tip("main")
+	if got := w.run("init"); got.status != 0 || w.origin.Tip("main") != tip || !strings.Contains(got.out, "nothing to do") {
+		t.Errorf("again: %+v", got)
+	}
+}
+
+var team = workload.Kinds{"team": {Group: "example.com", Version: "v1", Resource: "teams", Replicas: ".spec.size"}}
+
+const workers = "kinds:\n- {apiVersion: example.com/v1, kind: Worker, resource: workers, replicas: .spec.pool.size}\n"
+
+// The file has the kinds of the site's policy, and keeps the kinds of another site. A second
+// site gets its first files and the change of the shared file in two commits.
+func TestInitKeepsTheKindsOfAnotherSite(t *testing.T) {
+	t.Parallel()
+	worker := workload.Kinds{"worker": {Group: "example.com", Version: "v1", Resource: "workers", Replicas: ".spec.pool.size"}}
+	both := team.With(worker)
+
+	w := initial(t)
+	w.origin.Push(t, "main", map[string]string{
+		admission.Path:  policyOf(t, admission.Policy{Kinds: team}),
+		"gitlatch.yaml": latching + workers + "admission: {images: true}\n",
+	}, "another site, and a kind")
+	if got := w.run("init"); got.status != 0 || w.changed(t) != admission.Path {
+		t.Errorf("%+v changes %s", got, w.changed(t))
+	}
+	if got := w.files(t)[admission.Path]; got != policyOf(t, admission.Policy{Kinds: both, Images: true}) {
+		t.Errorf("the file is\n%s", got)
+	}
+
+	w = bare(t)
+	tip := w.origin.Push(t, "main", map[string]string{admission.Path: policyOf(t, admission.Policy{Kinds: team}), "gitlatch.yaml": latching + workers}, "another site")
+	if got := w.run("init"); got.status != 0 || strings.Count(got.out, "commit ") != 2 || w.origin.Tip("main~2") != tip || w.changed(t) != admission.Path {
+		t.Errorf("%+v changes %s", got, w.changed(t))
+	}
+	if got := w.files(t)[admission.Path]; got != policyOf(t, admission.Policy{Kinds: both}) {
+		t.Errorf("the file is\n%s", got)
+	}
+
+	w.origin.Push(t, "main", map[string]string{admission.Path: "kind: Namespace\n"}, "break the file")
+	if got := w.run("init"); got.status != 2 || !strings.Contains(got.err, admission.Path+": the file in git has no MutatingAdmissionPolicy gitlatch-levels. Delete the file") {
+		t.Errorf("a broken file: %+v", got)
+	}
+}
+
+// A kind whose replicas no expression can set is in no policy, and init names it.
+func TestInitNamesAKindThatNoPolicyRaises(t *testing.T) {
+	t.Parallel()
+	w := bare(t)
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + strings.Replace(workers, ".spec.pool.size", ".spec.pool-size", 1)}, "a kind")
+	got := w.run("init")
+	if got.status != 0 || !strings.Contains(got.err, "kinds[worker].replicas: the admission policy cannot set .spec.pool-size. After a rebuild, \"gitlatch restore\" raises the workers.example.com\n") {
+		t.Errorf("%+v", got)
+	}
+	if got := w.files(t)[admission.Path]; got != policyOf(t, admission.Policy{}) {
+		t.Errorf("the file is\n%s", got)
+	}
+}
+
+// The examples in infra/gitops are the output of init for a site prod-eu.
+func TestInitPrintsTheExamples(t *testing.T) {
+	t.Parallel()
+	w := initial(t)
+	for tool, warning := range map[string]string{
+		"flux":   "",
+		"argocd": "no cluster can read the repository at its path. Replace https://git.example.com/platform/fleet.git with its URL\n",
+	} {
+		got := w.run("init", "-o", tool)
+		if got.status != 0 || got.err != warning {
+			t.Fatalf("%+v", got)
+		}
+		golden(t, "../../infra/gitops/"+tool+"/prod-eu.yaml", got.out)
+	}
+	golden(t, "rights-none.txt", w.run("init", "-o", "rights").out)
+
+	// With custom kinds, the objects include the rights that -o rights prints.
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + workers}, "a kind")
+	rights := w.run("init", "-o", "rights").out
+	golden(t, "rights.txt", rights)
+	for _, tool := range []string{"flux", "argocd"} {
+		if got := w.run("init", "-o", tool); got.status != 0 || !strings.HasSuffix(got.out, rights) {
+			t.Errorf("%s: %+v", tool, got)
+		}
+	}
+}
+
+// The folder of the admission policy is below the folder of the sites.
+func TestASiteIsNotNamedAdmission(t *testing.T) {
+	t.Parallel()
+	w := bare(t)
+	got := run(w.now, "init", "--repository", w.origin.Dir, "--site", "admission")
+	if got.status != 2 || !strings.Contains(got.err, "--site: must not be admission, because the folder checkpoints/admission contains the admission policy. Use another name") {
+		t.Errorf("%+v", got)
 	}
 }

@@ -117,6 +117,9 @@ func (f *flags) byDefaults() (config.Config, error) {
 	if f.site != "" && !workload.ValidLabel(f.site) {
 		err = errors.Join(err, fmt.Errorf("--site: must be a DNS label, got %q", f.site))
 	}
+	if reserved := config.WrongSite(f.site); reserved != nil {
+		err = errors.Join(err, fmt.Errorf("--site: %w", reserved))
+	}
 	c.Site = cmp.Or(f.site, c.Site)
 	return c, err
 }

@@ -20,11 +20,10 @@ workloads. Depending on the subcommand, the manifest contains an ignore rule for
 Flux, an ignore rule for Argo CD, or an admission policy. With such a manifest,
 a level takes effect only when a workload is created.
 
-"gitlatch render rights" prints RBAC roles for the custom kinds in a policy.
 "gitlatch render" writes nothing to git or to the cluster.`,
 		Args: misspelt,
 		RunE: func(c *cobra.Command, args []string) error {
-			return fmt.Errorf("%s requires one of argocd, flux, admission, rights, got %q. See \"%[1]s --help\"", c.CommandPath(), args)
+			return fmt.Errorf("%s requires one of argocd, flux, admission, got %q. See \"%[1]s --help\"", c.CommandPath(), args)
 		},
 	}
 	f.registerSite(c, env)
@@ -32,7 +31,6 @@ a level takes effect only when a workload is created.
 		newArgoCD(env, &f),
 		newFlux(env, &f),
 		newAdmission(env, &f),
-		newRights(env, &f),
 	)
 	return c
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"path"
 
@@ -12,6 +13,14 @@ import (
 func wrongPattern(s string) error {
 	if _, err := path.Match(s, ""); err != nil {
 		return fmt.Errorf("must be a pattern, got %s: a [ has no ]", yamldoc.Quote(s))
+	}
+	return nil
+}
+
+// WrongSite returns an error if gitlatch uses a DNS label for a folder that is not of a site.
+func WrongSite(label string) error {
+	if label == "admission" {
+		return errors.New("must not be admission, because the folder checkpoints/admission contains the admission policy. Use another name, such as prod-eu")
 	}
 	return nil
 }

@@ -149,7 +149,7 @@ func ParseConfig(name string, data []byte) (Config, error) {
 func configDocument(c *Config) yamldoc.Document {
 	return document(KindConfig, yamldoc.Fields(
 		yamldoc.Required("site", "name of the site, such as prod-eu; a site keeps its name when you replace its cluster",
-			yamldoc.Into(&c.Site, yamldoc.Label)),
+			yamldoc.Into(&c.Site, yamldoc.Label, WrongSite)),
 		yamldoc.Optional("cluster", "Kubernetes cluster that gitlatch samples; by default, gitlatch uses the current context of the kubeconfig file", yamldoc.Fields(
 			yamldoc.Optional("eks", "Amazon EKS cluster that gitlatch accesses with AWS credentials", eksFields(&c.Cluster.EKS)),
 			yamldoc.Optional("kubeconfig", "path of the kubeconfig file; the default is the path in `$KUBECONFIG`, or `~/.kube/config` if `$KUBECONFIG` is not set", file(&c.Cluster.Kubeconfig)),

@@ -183,6 +183,9 @@ func describe(set policy.Set) string {
 	if set.Kinds != nil {
 		fmt.Fprintf(&b, "kinds   %+v\n", set.Kinds)
 	}
+	if set.Images {
+		b.WriteString("images\n")
+	}
 	return b.String()
 }
 

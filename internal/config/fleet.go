@@ -45,7 +45,7 @@ func fleetDocument(all *[]*Member) yamldoc.Document {
 func memberFields(m *Member) yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Required("site", "name of the site, such as prod-eu; a site keeps its name when you replace its cluster",
-			yamldoc.Into(&m.Site, yamldoc.Label)),
+			yamldoc.Into(&m.Site, yamldoc.Label, WrongSite)),
 		yamldoc.Required("eks", "Amazon EKS cluster of the site", eksFields(&m.EKS)),
 		yamldoc.Optional("branch", "branch that contains the policy and the checkpoint files of the site; the default is the branch that contains the fleet file",
 			yamldoc.Into(&m.Branch, yamldoc.Text(branchShape, "the name of a branch"), wrongBranch)),

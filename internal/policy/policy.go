@@ -232,6 +232,7 @@ type Set struct {
 	// policy wants reviewed is then committed like any other surge.
 	NoReview bool
 	Kinds    workload.Kinds // kinds to sample in addition to the built-in ones
+	Images   bool           // whether the admission policy replaces images
 }
 
 // DefaultSet is the set of a site without a gitlatch.yaml.
