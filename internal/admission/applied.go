@@ -110,7 +110,7 @@ func policyAnswers(declared map[workload.ID]int32, kinds workload.Kinds, l Level
 	}
 	for _, kind := range slices.Sorted(maps.Keys(used)) {
 		o, known := kinds.Object(kind)
-		if !known || !raises(o) {
+		if !known || !Raises(o) {
 			continue
 		}
 		answer := Covers(kind, o, l.Policy)

@@ -17,11 +17,6 @@ import (
 // package writes, and the newest that it reads.
 const Version = 1
 
-// SiteMap is the name of the ConfigMap in site.yaml. It is in admission.Namespace, so a
-// cluster shows the site whose files it has. A namespace has no dot, so no checkpoint file
-// has a ConfigMap with this name.
-const SiteMap = "gitlatch.site"
-
 // A Site is the content of site.yaml: the name of the site and the facts that are
 // required to read the other files in its directory.
 type Site struct {
@@ -45,7 +40,7 @@ const siteHeader = `# The site of the checkpoint files in this directory. gitlat
 apiVersion: v1
 kind: ConfigMap
 metadata:
-  name: ` + SiteMap + `
+  name: ` + admission.Identity + `
   namespace: ` + admission.Namespace + `
 data:
 `
@@ -88,7 +83,7 @@ func parseSite(file string, data []byte) (Site, error) {
 
 // document returns the schema of site.yaml.
 func (s *Site) document() yamldoc.Document {
-	return configMap(SiteMap, yamldoc.Required("data", "the facts of the site", yamldoc.Map{
+	return configMap(admission.Identity, yamldoc.Required("data", "the facts of the site", yamldoc.Map{
 		Must:  "a mapping such as {name: prod-eu}",
 		Entry: s.fact,
 		Rules: []yamldoc.Rule{{Check: func(r *yamldoc.Reader, data string) {
