@@ -22,7 +22,7 @@ func TestAShellCompletesNames(t *testing.T) {
 		"diff -o ":                           {"table", "json", "yaml"},
 		"backtest --preset ":                 {"closest", "cope", "tight", "weekly"},
 		"schema ":                            {"Config", "Policy", "Fleet"},
-		"render ":                            {"admission", "argocd", "flux", "rights"},
+		"render ":                            {"admission", "argocd", "flux"},
 		"explain -c " + w.path("none.yaml") + " ": nil,
 	} {
 		got := run(w.now, append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(line, " ")...)...)
@@ -74,7 +74,7 @@ func TestHelpIsGroupedAndHasExamples(t *testing.T) {
 		}
 	}
 	for _, c := range []string{"tick", "status", "explain", "diff", "log", "pause", "adopt", "drill", "restore", "restore release", "demo", "init", "validate", "doctor",
-		"render argocd", "render flux", "render admission", "render rights", "backtest", "schema", "version"} {
+		"render argocd", "render flux", "render admission", "backtest", "schema", "version"} {
 		help := run(time.Time{}, append(strings.Fields(c), "--help")...).out
 		_, example, _ := strings.Cut(help, "Examples:\n")
 		if strings.HasPrefix(example, "  # ") {

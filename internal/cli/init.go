@@ -44,7 +44,7 @@ policy, run the command again. It updates the admission policy in a commit of
 its own, and changes no other file. Without a change, it makes no commit.
 
 With -o flux or -o argocd, the command prints the objects with which this tool
-keeps the admission policy and the levels current. With -o rights, it prints
+keeps the admission policy and the levels current. With -o rbac, it prints
 the RBAC roles for the custom kinds in the policy, which -o flux and -o argocd
 include.
 
@@ -84,7 +84,7 @@ AWS. Run it in a clone of the repository of gitlatch.`,
 	i.output.register(c, begun.Table, map[string]form[begun]{
 		"flux":   begun.Flux,
 		"argocd": begun.ArgoCD,
-		"rights": begun.Rights,
+		"rbac":   begun.RBAC,
 	})
 	for _, other := range []string{"mode", "output", "kubeconfig", "context"} {
 		c.MarkFlagsMutuallyExclusive("aws", other)
@@ -147,8 +147,8 @@ func (b begun) ArgoCD(out io.Writer, _ term.Style) error {
 	return written(slices.Concat(admission.ArgoCD(b.Site, b.url, b.branch), kindRights(b.Site, b.kinds)), nil)(out)
 }
 
-// Rights prints the roles for the custom kinds of the site.
-func (b begun) Rights(out io.Writer, _ term.Style) error {
+// RBAC prints the roles for the custom kinds of the site.
+func (b begun) RBAC(out io.Writer, _ term.Style) error {
 	if len(b.kinds) == 0 {
 		return written([]byte("# The policy has no kinds, so the roles in infra/rbac are enough.\n"), nil)(out)
 	}
@@ -296,8 +296,8 @@ func (f *flags) next(c config.Config, latches, kinds bool) string {
 	fmt.Fprintf(&b, `
 Next steps:
   %[2]s
-      applies the admission policy and the levels. Run this command in a checkout
-      of the branch, now and as the first step in each new cluster, before you
+      applies the admission policy and the levels. Run this command in a clone of
+      the repository, now and as the first step in each new cluster, before you
       install Flux or Argo CD (Kubernetes 1.36 or later)
   gitlatch init -o flux%[1]s
   gitlatch init -o argocd%[1]s
@@ -305,7 +305,7 @@ Next steps:
       the output to a folder that the tool applies
 `, flag, admission.Bootstrap(c.Site))
 	if kinds {
-		fmt.Fprintf(&b, "  gitlatch init -o rights%s\n      prints the RBAC roles for custom kinds, which the objects for Flux and\n      Argo CD include\n", flag)
+		fmt.Fprintf(&b, "  gitlatch init -o rbac%s\n      prints the RBAC roles for custom kinds, which the objects for Flux and\n      Argo CD include\n", flag)
 	}
 	fmt.Fprintf(&b, "  gitlatch doctor%s\n      lists problems of a rebuild\n", flag)
 	if kept(c.State) == nil {

@@ -169,7 +169,7 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	}
 
 	says(w.run("tick", "--dry-run"), 1, "not read: workers.example.com: forbidden: ")
-	rights := w.run("render", "rights")
+	rights := w.run("init", "-o", "rbac")
 	says(rights, 0)
 	cp.Kubectl(t, rights.out, "apply", "-f", "-")
 	until("shop/worker/web", "diff", "shop/web")

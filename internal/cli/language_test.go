@@ -53,7 +53,6 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 		{[]string{"pause", "shop", "--until", "4h", "--dry-run"}, 0, "nothing was written: this is a dry run", ""},
 		{[]string{"adopt", "--dry-run", "-o", "json"}, 0, `"dryRun": true`, ""},
 		{[]string{"explain", "shop/web", "-o", "json"}, 0, `"raiseAbove": 100`, ""},
-		{[]string{"render", "rights"}, 0, "", "no kind"},
 		{[]string{"nonsense"}, 2, "", `unknown command "nonsense"`},
 		{[]string{"tick", "--frob"}, 2, "", `unknown flag: --frob; see "gitlatch tick --help"`},
 		{[]string{"tick", "--dry-rnu"}, 2, "", `unknown flag: --dry-rnu: did you mean "--dry-run"? See "gitlatch tick --help"`},
@@ -63,32 +62,6 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 		got := w.run(c.args...)
 		if got.status != c.status || !strings.Contains(got.out, c.out) || !strings.Contains(got.err, c.err) {
 			t.Errorf("%q: %+v", c.args, got)
-		}
-	}
-}
-
-// Without custom kinds no rights are printed: a role without rules is useless.
-func TestWithoutKindsNoRightsArePrinted(t *testing.T) {
-	t.Parallel()
-	if got := settled(t).run("render", "rights"); got.status != 0 || got.out != "" || !strings.Contains(got.err, "the policy on the branch has no kinds") {
-		t.Errorf("%+v", got)
-	}
-}
-
-// The kinds of the policy on the branch have their rights and their rules.
-func TestTheKindsOfThePolicyAreRendered(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "kinds: [{apiVersion: example.com/v1, kind: Worker, resource: workers}]\n"}, "kinds")
-	w.api.Close()
-	for args, want := range map[string]string{
-		"rights":         "- {apiGroups: [example.com], resources: [workers], verbs: [list]}\n",
-		"flux --patch":   "kind: Worker",
-		"argocd --patch": "{group: example.com, kind: Worker, jsonPointers: [/spec/replicas]}",
-		"admission":      "workers",
-	} {
-		if got := w.run(append([]string{"render"}, strings.Fields(args)...)...); got.status != 0 || !strings.Contains(got.out, want) {
-			t.Errorf("%s: %+v", args, got)
 		}
 	}
 }
