@@ -1,10 +1,12 @@
 package admission
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/internal/yamldoc"
@@ -48,14 +50,14 @@ type Difference struct {
 	Cluster string `json:"cluster"`
 }
 
-// String returns the difference as a phrase: "level shop/deployment/web: 200 in git, absent
-// in the cluster".
+// String returns the difference as a phrase: "level shop/deployment/web (200 in git, absent
+// in the cluster)".
 func (d Difference) String() string {
-	text := string(d.Subject) + " " + d.Name + ": "
-	if d.Git != present {
-		text += d.Git + " in git, "
+	git := d.Git + " in git, "
+	if d.Git == present {
+		git = ""
 	}
-	return text + d.Cluster + " in the cluster"
+	return fmt.Sprintf("%s %s (%s%s in the cluster)", d.Subject, d.Name, git, d.Cluster)
 }
 
 // The values of a Difference that are not levels.
@@ -70,16 +72,15 @@ const (
 // The policy differs only if it is absent or does not cover a kind with a level; Compare
 // compares it with the file in git.
 func CompareLevels(site string, declared map[workload.ID]int32, kinds workload.Kinds, l Levels) Applied {
-	unknown := Applied{Supported: Unread[bool](l.Version.Why())}
 	minor, read := l.Version.Value()
-	if read {
-		unknown.Supported = Observed(minor >= Minor)
-	}
-	if !read || minor < Minor {
-		return unknown
+	switch {
+	case !read:
+		return uncompared(Unread[bool](l.Version.Why()), l.Version.Why())
+	case minor < Minor:
+		return uncompared(Observed(false), fmt.Sprintf("Kubernetes 1.%d does not serve the admission policy of gitlatch", minor))
 	}
 	return Applied{
-		Supported: unknown.Supported,
+		Supported: Observed(true),
 		Other:     otherSite(site, l),
 		Differences: map[Subject]Part[[]Difference]{
 			SubjectPolicy:   differing(SubjectPolicy, policyAnswers(declared, kinds, l)),
@@ -87,6 +88,15 @@ func CompareLevels(site string, declared map[workload.ID]int32, kinds workload.K
 			SubjectLevels:   levelDifferences(declared, kinds, l),
 		},
 	}
+}
+
+// uncompared returns the result for a cluster in which nothing can be compared.
+func uncompared(supported Part[bool], why string) Applied {
+	a := Applied{Supported: supported, Other: Unread[string](why), Differences: map[Subject]Part[[]Difference]{}}
+	for _, subject := range Subjects() {
+		a.Differences[subject] = Unread[[]Difference](why)
+	}
+	return a
 }
 
 // otherSite returns the site in the identity of the cluster; "" if it is not another site.
@@ -133,18 +143,27 @@ func bindingAnswers(declared map[workload.ID]int32, l Levels) map[string]Answer 
 		}
 	}
 	if len(answers) > 0 {
-		answers[WatchBinding] = compareConstantWatchBinding(l)
+		answers[WatchBinding] = watchAnswer(l)
 	}
 	return answers
 }
 
-// compareConstantWatchBinding compares the WatchBinding with the text that each policy has.
-func compareConstantWatchBinding(l Levels) Answer {
+// watchBinding returns the WatchBinding, which is the same for each policy.
+var watchBinding = sync.OnceValues(func() (map[string]any, error) {
 	file, err := Policy{}.Format()
+	if err != nil {
+		return nil, err
+	}
+	return document(file, "MutatingAdmissionPolicyBinding", WatchBinding)
+})
+
+// watchAnswer compares the WatchBinding of a cluster.
+func watchAnswer(l Levels) Answer {
+	want, err := watchBinding()
 	if err != nil {
 		return Answer{Why: err.Error()}
 	}
-	return CompareWatchBinding(file, l.binding(WatchBinding))
+	return compare(want, l.binding(WatchBinding))
 }
 
 // differing returns the objects that differ. The subject is unknown if an answer is.
@@ -171,7 +190,7 @@ func levelDifferences(declared map[workload.ID]int32, kinds workload.Kinds, l Le
 	if !read {
 		return Unread[[]Difference](l.ConfigMaps.Why())
 	}
-	live := levelsIn(maps, kinds)
+	live := levelsIn(maps, kinds, declared)
 	found := []Difference{}
 	for id, level := range declared {
 		git := strconv.Itoa(int(level))
@@ -194,15 +213,16 @@ func levelDifferences(declared map[workload.ID]int32, kinds workload.Kinds, l Le
 }
 
 // levelsIn returns the values at the keys of levels, by workload. It ignores all other keys:
-// gitlatch's own keys with "_", and names that no workload of the site has.
-func levelsIn(maps []ConfigMap, kinds workload.Kinds) map[workload.ID]string {
+// gitlatch's own keys with "_", and kinds and names that no workload of the site has.
+func levelsIn(maps []ConfigMap, kinds workload.Kinds, declared map[workload.ID]int32) map[workload.ID]string {
 	levels := map[workload.ID]string{}
 	for _, c := range maps {
 		for key, value := range c.Data {
 			kind, name, _ := strings.Cut(key, ".")
 			id := workload.ID{Namespace: c.Name, Kind: workload.Kind(kind), Name: name}
+			_, latched := declared[id]
 			_, known := kinds.Object(id.Kind)
-			if known && id.Kind.Scales() && id.Validate() == nil {
+			if latched || known && id.Kind.Scales() && id.Validate() == nil {
 				levels[id] = value
 			}
 		}

@@ -124,25 +124,25 @@ func TestCompareLevels(t *testing.T) {
 		want   string
 	}{
 		{"applied", func(*cluster) {}, ""},
-		{"a level is absent", func(c *cluster) { delete(c.levels["shop"], "deployment.web") }, "level shop/deployment/web: 200 in git, absent in the cluster"},
-		{"a level differs", func(c *cluster) { c.levels["shop"]["deployment.web"] = "50" }, "level shop/deployment/web: 200 in git, 50 in the cluster"},
-		{"a level is no number", func(c *cluster) { c.levels["shop"]["deployment.web"] = "2\n" + strings.Repeat("0", 100) }, `level shop/deployment/web: 200 in git, "2\n00000000000000000000000000000000000000..." in the cluster`},
-		{"a level is not in git", func(c *cluster) { c.levels["shop"]["rollout.api"] = "7" }, "level shop/rollout/api: absent in git, 7 in the cluster"},
-		{"a file is not in git", func(c *cluster) { c.levels["old"] = map[string]string{"deployment.web": "2"} }, "level old/deployment/web: absent in git, 2 in the cluster"},
+		{"a level is absent", func(c *cluster) { delete(c.levels["shop"], "deployment.web") }, "level shop/deployment/web (200 in git, absent in the cluster)"},
+		{"a level differs", func(c *cluster) { c.levels["shop"]["deployment.web"] = "50" }, "level shop/deployment/web (200 in git, 50 in the cluster)"},
+		{"a level is no number", func(c *cluster) { c.levels["shop"]["deployment.web"] = "2\n" + strings.Repeat("0", 100) }, `level shop/deployment/web (200 in git, "2\n00000000000000000000000000000000000000..." in the cluster)`},
+		{"a level is not in git", func(c *cluster) { c.levels["shop"]["rollout.api"] = "7" }, "level shop/rollout/api (absent in git, 7 in the cluster)"},
+		{"a file is not in git", func(c *cluster) { c.levels["old"] = map[string]string{"deployment.web": "2"} }, "level old/deployment/web (absent in git, 2 in the cluster)"},
 		{"keys that are not levels", func(c *cluster) {
 			c.levels["shop"] = map[string]string{"deployment.web": "200", "deployment.API": "1", "daemonset.agent": "1", "job.x": "1", "deployment.": "1", "deployment": "1"}
 		}, ""},
-		{"a ConfigMap is absent", func(c *cluster) { delete(c.levels, "pay") }, "level pay/statefulset/ledger.v2: 5 in git, absent in the cluster"},
-		{"a binding is absent", func(c *cluster) { delete(c.bindings, "gitlatch-levels.pay") }, "binding gitlatch-levels.pay: absent in the cluster"},
+		{"a ConfigMap is absent", func(c *cluster) { delete(c.levels, "pay") }, "level pay/statefulset/ledger.v2 (5 in git, absent in the cluster)"},
+		{"a binding is absent", func(c *cluster) { delete(c.bindings, "gitlatch-levels.pay") }, "binding gitlatch-levels.pay (absent in the cluster)"},
 		{"a binding differs", func(c *cluster) {
 			c.bindings["gitlatch-levels.shop"]["spec"].(map[string]any)["policyName"] = "another"
-		}, `binding gitlatch-levels.shop: spec.policyName is "another", want "gitlatch-levels" in the cluster`},
+		}, `binding gitlatch-levels.shop (spec.policyName is "another", want "gitlatch-levels" in the cluster)`},
 		{"a binding that nothing needs is absent", func(c *cluster) { delete(c.bindings, "gitlatch-levels.unused") }, ""},
-		{"the binding that keeps the watch is absent", func(c *cluster) { delete(c.bindings, "gitlatch-levels") }, "binding gitlatch-levels: absent in the cluster"},
-		{"the policy is absent", func(c *cluster) { c.policy = nil }, "admission policy gitlatch-levels: absent in the cluster"},
+		{"the binding that keeps the watch is absent", func(c *cluster) { delete(c.bindings, "gitlatch-levels") }, "binding gitlatch-levels (absent in the cluster)"},
+		{"the policy is absent", func(c *cluster) { c.policy = nil }, "admission policy gitlatch-levels (absent in the cluster)"},
 		{"the policy does not cover a kind", func(c *cluster) {
 			c.policy["spec"].(map[string]any)["matchConstraints"] = nil
-		}, "admission policy gitlatch-levels: spec.matchConstraints.resourceRules has no rule for deployments.apps in the cluster"},
+		}, "admission policy gitlatch-levels (spec.matchConstraints.resourceRules has no rule for deployments.apps in the cluster)"},
 		{"another site", func(c *cluster) { c.levels["gitlatch.site"]["name"] = "stage" }, "site is stage"},
 		{"no identity", func(c *cluster) { delete(c.levels, "gitlatch.site") }, ""},
 	} {
@@ -162,18 +162,20 @@ func TestCompareLevels(t *testing.T) {
 // and below 1.36, all parts are unknown.
 func TestCompareLevelsInPart(t *testing.T) {
 	t.Parallel()
-	const notRead = "\nsite: not read\nadmission policy: not read\nbinding: not read\nlevel: not read"
+	parts := func(why string) string {
+		return strings.ReplaceAll("\nsite: WHY\nadmission policy: WHY\nbinding: WHY\nlevel: WHY", "WHY", why)
+	}
 	for _, test := range []struct {
 		name   string
 		change func(*admission.Levels)
 		want   string
 	}{
-		{"nothing", func(l *admission.Levels) { *l = admission.Levels{} }, "version: not read" + notRead},
-		{"version", func(l *admission.Levels) { l.Version = admission.Unread[int]("no answer") }, "version: no answer" + notRead},
-		{"below 1.36", func(l *admission.Levels) { l.Version = admission.Observed(35) }, "not supported" + notRead},
-		{"1.36", func(l *admission.Levels) { l.Version = admission.Observed(36) }, "level shop/deployment/web: 200 in git, 9 in the cluster"},
-		{"policy", func(l *admission.Levels) { l.Policy = admission.Failed("forbidden") }, "admission policy: forbidden\nlevel shop/deployment/web: 200 in git, 9 in the cluster"},
-		{"bindings", func(l *admission.Levels) { l.Bindings = admission.Unread[[]map[string]any]("forbidden") }, "binding: forbidden\nlevel shop/deployment/web: 200 in git, 9 in the cluster"},
+		{"nothing", func(l *admission.Levels) { *l = admission.Levels{} }, "version: not read" + parts("not read")},
+		{"version", func(l *admission.Levels) { l.Version = admission.Unread[int]("no answer") }, "version: no answer" + parts("no answer")},
+		{"below 1.36", func(l *admission.Levels) { l.Version = admission.Observed(35) }, "not supported" + parts("Kubernetes 1.35 does not serve the admission policy of gitlatch")},
+		{"1.36", func(l *admission.Levels) { l.Version = admission.Observed(36) }, "level shop/deployment/web (200 in git, 9 in the cluster)"},
+		{"policy", func(l *admission.Levels) { l.Policy = admission.Failed("forbidden") }, "admission policy: forbidden\nlevel shop/deployment/web (200 in git, 9 in the cluster)"},
+		{"bindings", func(l *admission.Levels) { l.Bindings = admission.Unread[[]map[string]any]("forbidden") }, "binding: forbidden\nlevel shop/deployment/web (200 in git, 9 in the cluster)"},
 		{"ConfigMaps", func(l *admission.Levels) { l.ConfigMaps = admission.Unread[[]admission.ConfigMap]("forbidden") }, "site: forbidden\nlevel: forbidden"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -207,9 +209,13 @@ func TestCompareLevelsWithoutNeed(t *testing.T) {
 	if got != "" {
 		t.Errorf("a kind that no policy can raise: %s", got)
 	}
+	got = text(admission.CompareLevels("prod-eu", declared, nil, c.read()))
+	if got != "" {
+		t.Errorf("a level of a kind that the site no longer has: %s", got)
+	}
 	kinds["pool"] = workload.Object{Group: "example.com", Version: "v1", Kind: "Pool", Resource: "pools", Replicas: ".spec.replicas"}
 	got = text(admission.CompareLevels("prod-eu", declared, kinds, c.read()))
-	if got != "admission policy gitlatch-levels: spec.matchConstraints.resourceRules has no rule for pools.example.com in the cluster" {
+	if got != "admission policy gitlatch-levels (spec.matchConstraints.resourceRules has no rule for pools.example.com in the cluster)" {
 		t.Errorf("a kind without a rule: %s", got)
 	}
 }

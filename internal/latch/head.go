@@ -38,6 +38,9 @@ type Head struct {
 	// zero if no level change waits for that reason.
 	UnpublishedSince time.Time `json:"unpublishedSince,omitzero"`
 
+	// Applied is the memory of the check that the cluster has the levels in git.
+	Applied Applied `json:"applied,omitzero"`
+
 	// Open are the conditions with an alert that is not over. Outbox are the alerts that
 	// the topic has not accepted yet.
 	Open   []alert.Open  `json:"open,omitzero"`

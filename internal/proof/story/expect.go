@@ -203,6 +203,19 @@ func (s *Story) expect(w []string) error {
 			got = append(got, a.Message())
 		}
 		return contains(strings.Join(got, "\n"), w[1])
+	case "checks": // how often ticks have read the levels in the cluster
+		return equal(s.World.Levels.Reads, w[1])
+	case "applied": // unknown | unsupported | never | 3: the number of differences that the last check found
+		a := now.head.Applied
+		switch {
+		case a.At.IsZero():
+			return equal("never", w[1])
+		case a.Unsupported:
+			return equal("unsupported", w[1])
+		case len(a.Unknown) > 0:
+			return equal("unknown", w[1])
+		}
+		return equal(len(a.Oldest)+a.More, w[1])
 	case "held":
 		return contains(s.Last.NotRun, "lease is held")
 	}
