@@ -148,22 +148,16 @@ func bindingAnswers(declared map[workload.ID]int32, l Levels) map[string]Answer 
 	return answers
 }
 
-// watchBinding returns the WatchBinding, which is the same for each policy.
-var watchBinding = sync.OnceValues(func() (map[string]any, error) {
-	file, err := Policy{}.Format()
-	if err != nil {
-		return nil, err
-	}
-	return document(file, "MutatingAdmissionPolicyBinding", WatchBinding)
-})
+// watchFile is a file with the WatchBinding, which is the same for each policy.
+var watchFile = sync.OnceValues(Policy{}.Format)
 
 // watchAnswer compares the WatchBinding of a cluster.
 func watchAnswer(l Levels) Answer {
-	want, err := watchBinding()
+	file, err := watchFile()
 	if err != nil {
 		return Answer{Why: err.Error()}
 	}
-	return compare(want, l.binding(WatchBinding))
+	return CompareWatchBinding(file, l.binding(WatchBinding))
 }
 
 // differing returns the objects that differ. The subject is unknown if an answer is.
