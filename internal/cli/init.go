@@ -296,8 +296,8 @@ func (f *flags) next(c config.Config, latches, kinds bool) string {
 	fmt.Fprintf(&b, `
 Next steps:
   %[2]s
-      applies the admission policy and the levels. Run this command in a clone of
-      the repository, now and as the first step in each new cluster, before you
+      applies the admission policy and the levels. Run it in a clone of the
+      repository, now and as the first step in each new cluster, before you
       install Flux or Argo CD (Kubernetes 1.36 or later)
   gitlatch init -o flux%[1]s
   gitlatch init -o argocd%[1]s
