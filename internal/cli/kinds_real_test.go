@@ -180,7 +180,7 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	says(w.tick(), 0, "shop/web", "200")
 	for path, want := range map[string]string{
 		"checkpoints/prod-eu/site.yaml":               `  worker: {apiVersion: "example.com/v1", kind: "Worker", replicas: ".spec.pool.size"}` + "\n",
-		"checkpoints/prod-eu/shop/checkpoint.yaml":    "  worker.web: \"200\"\n  worker.web_max: \"900\"\n  worker.web_min: \"7\"\n",
+		"checkpoints/prod-eu/shop.levels.yaml":    "  worker.web: \"200\"\n  worker.web_max: \"900\"\n  worker.web_min: \"7\"\n",
 		"checkpoints/prod-eu/shop/kustomization.yaml": `"spec": {"pool": {"size": 200}}}'` + "\n",
 	} {
 		if got := w.origin.Show(t, "main", path); !strings.HasSuffix(got, want) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -143,7 +144,7 @@ func (f *flags) place(env Env, t targets, args []string, from *source) (place wa
 		return place, err
 	}
 	place.Site, place.Kinds = c.Site, git.set.Kinds
-	known := git.tree.Namespaces()
+	known := slices.Sorted(maps.Keys(git.tree.Records))
 	for _, namespace := range place.Namespaces {
 		if !slices.Contains(known, namespace) {
 			return place, undeclared(namespace, known)

@@ -141,7 +141,7 @@ func (e *examination) dropped(s subject, by applier, kept bool) []Finding {
 // including returns the folders that include the Component of a namespace, each with its
 // overlay.
 func (e *examination) including(namespace string) []inclusion {
-	component := path.Dir(checkpoint.ComponentPath(e.Site, namespace))
+	component := path.Dir(checkpoint.RecordPath(e.Site, namespace))
 	var found []inclusion
 	for _, o := range e.Overlays {
 		for _, f := range o.Folders {

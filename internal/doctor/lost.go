@@ -11,7 +11,7 @@ import (
 // excluded reports the namespaces whose Component is in no build.
 func (e *examination) excluded() {
 	for namespace, l := range e.without {
-		fix := fmt.Sprintf("add %s to components of the overlay, above its transformers", path.Dir(checkpoint.ComponentPath(e.Site, namespace)))
+		fix := fmt.Sprintf("add %s to components of the overlay, above its transformers", path.Dir(checkpoint.RecordPath(e.Site, namespace)))
 		if !slices.ContainsFunc(l, func(s subject) bool { return s.Level > 0 }) {
 			fix = "if the Component does not exist, run \"gitlatch init\". Then " + fix
 		}

@@ -68,8 +68,6 @@ func (e *examination) starts(s *subject) {
 	reset := admitted && len(included) == 0 && e.reset(s)
 	switch {
 	case reset:
-	case s.sample == nil && slices.Contains(e.Tree.Unlisted(), s.ID.Namespace):
-		// gitlatch left the namespace out of the list, because the cluster has no workload of it.
 	case s.Level == 0 && (admitted || len(included) > 0):
 		// No level is lost yet, and a future level will apply.
 	case admitted && !applied && len(included) == 0:
@@ -121,7 +119,7 @@ func (e *examination) patched(s *subject, included []inclusion) {
 	}
 	if s.Start > 0 {
 		e.lowers(s, ComponentMissing, s.ID.String(), fmt.Sprintf("%s builds the workload but does not include the Component of its namespace. A rebuild ignores its level.", s.By),
-			fmt.Sprintf("add %s to components of the kustomization in %s", path.Dir(checkpoint.ComponentPath(e.Site, s.ID.Namespace)), s.By))
+			fmt.Sprintf("add %s to components of the kustomization in %s", path.Dir(checkpoint.RecordPath(e.Site, s.ID.Namespace)), s.By))
 		return
 	}
 	e.lowers(s, PatchSkipped, s.ID.String(), fmt.Sprintf("The folder %s builds no %s with this name in namespace %s.", included[0].overlay.Dir, s.ID.Kind, s.ID.Namespace),

@@ -92,10 +92,6 @@ func (e *examination) overlays() {
 			e.find(BuildFails, o.Dir, o.Err.Error(), o.fix())
 		}
 	}
-	if e.Tree.ForeignList() {
-		e.find(ListForeign, checkpoint.ListPath(e.Site), "A user wrote this file, so gitlatch does not update it. The GitOps tool does not apply the checkpoint file of a new namespace. If a user deletes a namespace in this file, the tool can no longer apply the checkpoint files.",
-			"remove the file, and run \"gitlatch init\"")
-	}
 }
 
 // fix returns the remedy for an overlay that does not build.

@@ -4,9 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"strconv"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
@@ -55,19 +52,12 @@ func (o *Objects) Get(ctx context.Context, path string) (json.RawMessage, error)
 	return body, nil
 }
 
-// Minor returns the minor version of the server, whose major version must be 1.
+// Minor returns the minor version of the server, whose major version must be 1. The error
+// has one line.
 func (o *Objects) Minor(ctx context.Context) (int, error) {
-	body, err := o.Get(ctx, "/version")
+	minor, err := minorOf(klog.NewContext(ctx, klog.Logger{}), o.client)
 	if err != nil {
-		return 0, err
-	}
-	var version struct{ Major, Minor string }
-	if err := json.Unmarshal(body, &version); err != nil {
-		return 0, fmt.Errorf("decode the version: %w", err)
-	}
-	minor, err := strconv.Atoi(strings.TrimRight(version.Minor, "+"))
-	if err != nil || version.Major != "1" {
-		return 0, fmt.Errorf("the version is %q.%q, and 1 and a number were expected", version.Major, version.Minor)
+		return 0, errors.New(words(err))
 	}
 	return minor, nil
 }

@@ -64,9 +64,8 @@ type Witness struct {
 	undone   []string                  // rollout entries of users that the site's commits changed, until no tick is open
 	retired  map[workload.ID]retired   // the entries that were removed
 	removed  map[workload.ID]time.Time // until when a second removal of an entry opts out, after the first counted as an edit
-	unlisted int                       // calm ticks with a commit in the budget, in which the list of checkpoint files was wrong
-	stale    int                       // calm ticks in a row in which a Component was wrong
-	// compared is a commit, and differing a namespace whose Component is wrong in it.
+	stale    int                       // calm ticks in a row in which a checkpoint file had edited text
+	// compared is a commit, and differing a namespace whose checkpoint file has edited text.
 	compared, differing string
 	latch               bool       // the last policy that the branch had for a saved tick has mode latch
 	ruledBy             string     // the path of that policy

@@ -96,11 +96,6 @@ func policy(t testing.TB) string {
 	return strings.Split(policyFile(t), "---\n")[1]
 }
 
-// identity returns the file site.yaml of a site.
-func identity(site string) string {
-	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch.site, namespace: %s}\ndata: {site: %q}\n", admission.Namespace, site)
-}
-
 // levels returns the checkpoint file of a namespace: its binding and its levels.
 func levels(namespace string, data map[string]string) string {
 	text, _ := json.Marshal(data)

@@ -70,11 +70,8 @@ var lively = []event{
 		line := "person removes " + d.record()
 		return []string{line, fmt.Sprintf("try %d", 10+d.IntN(10)), line, "try 3"}
 	}},
-	{"list edited", 4, func(d *draw) []string {
-		const at = "checkpoints/prod/kustomization.yaml"
-		theirs := []string{fmt.Sprintf("person writes %s \"resources: [theirs.yaml]\"", at), "try 3", "person removes " + at}
-		return append(pick(d, theirs, []string{"person removes " + at}, []string{fmt.Sprintf("person writes %s \"# gitlatch writes this file\\nresources:\\n- pay/checkpoint.yaml\\n- gone/checkpoint.yaml\\n\"", at)}),
-			d.then(d.scale())...)
+	{"text edited", 4, func(d *draw) []string {
+		return append(d.then("person unbinds %s", d.namespace()), d.then(d.scale())...)
 	}},
 	{"site removed", 4, func(d *draw) []string { return append(d.then("person wipes"), "try 14") }},
 	{"asked back in", 4, func(d *draw) []string { return d.then("adopt %s", d.who()) }},
