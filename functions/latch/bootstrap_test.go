@@ -218,7 +218,7 @@ func (d *deployment) pushes() (n int) {
 // among others.
 func (d *deployment) declared(t *testing.T, want ...string) {
 	t.Helper()
-	record := d.origin.Show(t, "main", "checkpoints/prod-eu/shop/checkpoint.yaml")
+	record := d.origin.Show(t, "main", "checkpoints/prod-eu/shop.levels.yaml")
 	for _, fact := range want {
 		if !strings.Contains(record, "  "+fact+"\n") {
 			t.Errorf("the record does not say %s:\n%s", fact, record)

@@ -78,7 +78,7 @@ func (c *cloud) fleet(t *testing.T) {
 		t.Errorf("nothing was committed; logs\n%s", logs)
 	}
 	s.declares(t, 20)
-	if record := s.origin.Show(t, branch, "checkpoints/"+two+"/"+s.name+"/checkpoint.yaml"); !strings.Contains(record, `deployment.web: "20"`) {
+	if record := s.origin.Show(t, branch, "checkpoints/"+two+"/"+s.name+".levels.yaml"); !strings.Contains(record, `deployment.web: "20"`) {
 		t.Errorf("the branch of %s holds\n%s", two, record)
 	}
 }

@@ -4,11 +4,11 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/report"
 )
 
@@ -36,13 +36,10 @@ func (c *cloud) lives(t *testing.T) {
 // branch returns the branch that the site proposes from.
 func (s *stack) branch() string { return "gitlatch/" + s.name }
 
-// record and component are the two files of the site's one namespace.
-func (s *stack) record() string    { return s.directory() + "checkpoint.yaml" }
-func (s *stack) component() string { return s.directory() + "kustomization.yaml" }
-func (s *stack) directory() string { return "checkpoints/" + s.name + "/" + s.name + "/" }
+// record is the checkpoint file of the site's one namespace.
+func (s *stack) record() string { return checkpoint.RecordPath(s.name, s.name) }
 
-// edit is a user's commit that gives a Deployment on a branch another level, in both
-// files.
+// edit is a user's commit that gives a Deployment on a branch another level.
 func (s *stack) edit(t *testing.T, branch, deployment string, from, to int) string {
 	t.Helper()
 	line := func(level int) string { return fmt.Sprintf("deployment.%s: \"%d\"\n", deployment, level) }
@@ -50,12 +47,8 @@ func (s *stack) edit(t *testing.T, branch, deployment string, from, to int) stri
 	if !strings.Contains(record, line(from)) {
 		t.Fatalf("the record does not say %s:\n%s", line(from), record)
 	}
-	value := regexp.MustCompile(fmt.Sprintf(`(name: "%s"\}\n.*"value": )%d`, deployment, from))
-	component := value.ReplaceAllString(s.origin.Show(t, branch, s.component()), fmt.Sprintf("${1}%d", to))
-	return s.origin.Push(t, branch, map[string]string{
-		s.record():    strings.Replace(record, line(from), line(to), 1),
-		s.component(): component,
-	}, "a person's edit")
+	edited := strings.Replace(record, line(from), line(to), 1)
+	return s.origin.Push(t, branch, map[string]string{s.record(): edited}, "a person's edit")
 }
 
 // says fails the test unless the checkpoint file on a branch has these lines.

@@ -342,7 +342,7 @@ func (s *stack) scales(t *testing.T, replicas int) {
 // for no level, and the site's latch agrees.
 func (s *stack) declares(t *testing.T, level int32) {
 	t.Helper()
-	path := "checkpoints/" + s.name + "/" + s.name + "/checkpoint.yaml"
+	path := "checkpoints/" + s.name + "/" + s.name + ".levels.yaml"
 	record := ""
 	if _, there := s.origin.Tree(t, "main")[path]; there {
 		record = s.origin.Show(t, "main", path)

@@ -94,7 +94,6 @@ func TestAStepSucceedsWhenNothingIsLeftToWaitFor(t *testing.T) {
 		"opted out":      {left(plan.OptedOut), ""},
 		"being deleted":  {left(plan.Terminating), ""},
 		"at its maximum": {left(plan.AtMax), ""},
-		"gone":           {left(plan.Gone), ""},
 		"absent":         {left(plan.Absent), "not complete: shop/web (text)."},
 		"absent later":   {restore.Report{Since: left(plan.Unknown).Left}, "not complete: shop/web (text)."},
 		"not ready":      {restore.Report{Unfinished: []restore.Unfinished{{ID: id, Replicas: 9, Ready: 3, To: 9}}}, "shop/web (3 of 9 pods ready)"},

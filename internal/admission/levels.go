@@ -63,12 +63,14 @@ type Manager struct {
 }
 
 // Binding returns the read of the binding of a namespace of workloads.
-func (l Levels) Binding(namespace string) Read {
+func (l Levels) Binding(namespace string) Read { return l.binding(BindingName(namespace)) }
+
+func (l Levels) binding(name string) Read {
 	all, read := l.Bindings.Value()
 	if !read {
 		return Failed(l.Bindings.Why())
 	}
-	return Find(all, BindingName(namespace))
+	return Find(all, name)
 }
 
 // Site returns the name of the site in the cluster's Identity; "" if the cluster has no

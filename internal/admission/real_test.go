@@ -217,6 +217,7 @@ func TestOnARealAPIServer(t *testing.T) {
 		"leaves other workloads alone":          leavesAlone,
 		"replaces the images of the new target": replacesImages,
 		"grants the rights of an applier":       grants,
+		"does not obey a tenant":                tenant,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, cp) })
 	}
@@ -253,7 +254,7 @@ func raises(t *testing.T, cp *controlplane.ControlPlane) {
 		{"bad-lines", "20\n30", "", "none"},
 		{"bad-asks-for-3", "abc", "3", "3 none"},
 	}
-	for _, namespace := range []string{"shop", "1e3", "gitlatch-levels"} {
+	for _, namespace := range []string{"shop", "1e3", "0-x", "kustomization", "site", "admission", "gitlatch", "gitlatch-levels"} {
 		data := map[string]string{}
 		for _, kind := range append(raised, "pool", workload.DaemonSet) {
 			for _, c := range cases {
@@ -496,6 +497,69 @@ func grants(t *testing.T, cp *controlplane.ControlPlane) {
 		may("", as, "get", "configmaps", "-n", admission.Namespace)
 		mayNot("", as, "get", "configmaps", "-n", "default")
 		mayNot(levels("granted", nil), as, server...)
+	}
+}
+
+// owner is a user with all rights in the namespace tenant.
+const owner = `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: owner, namespace: tenant}
+rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: owner, namespace: tenant}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: owner}
+subjects: [{kind: User, name: owner}]
+`
+
+// tenant tries to change a level and an image with all rights in the namespace of the
+// workload.
+func tenant(t *testing.T, cp *controlplane.ControlPlane) {
+	data := inFlight("deployment.web")
+	data["deployment.web"] = "9"
+	cp.Apply(t, namespaced("tenant"), owner, string(admission.Binding("tenant")), levels("tenant", data))
+	eventually(t, cp, workload.Deployment, manifest(workload.Deployment, "tenant", "web", ""), "9 9")
+	as := func(input string, args ...string) error {
+		_, err := cp.TryKubectl(t.Context(), input, append([]string{"--as=owner"}, args...)...)
+		return err
+	}
+	server := []string{"apply", "--server-side", "-f", "-"}
+	err := controlplane.Eventually(t.Context(), settle, func(context.Context) error {
+		return as("", "get", "deployments", "-n", "tenant")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data["deployment.web"] = "99"
+	data["deployment.web_from_main"] = "app:evil"
+	own := strings.Replace(levels("tenant", data), `"namespace":"`+admission.Namespace+`"`, `"namespace":"tenant"`, 1)
+	if err := as(own, server...); err != nil {
+		t.Errorf("a ConfigMap of the tenant: %v", err)
+	}
+	bound := strings.Replace(string(admission.Binding("tenant")), "namespace: "+admission.Namespace, "namespace: tenant", 1)
+	for what, c := range map[string]struct {
+		input string
+		args  []string
+	}{
+		"the levels":             {levels("tenant", data), server},
+		"the policy":             {string(format(t, admission.Policy{})), server},
+		"the binding":            {bound, server},
+		"a binding of another":   {strings.Replace(bound, admission.BindingName("tenant"), "own", 1), server},
+		"the removal of a level": {"", []string{"delete", "configmap", "-n", admission.Namespace, "tenant"}},
+		"the removal of binding": {"", []string{"delete", "mutatingadmissionpolicybinding", admission.BindingName("tenant")}},
+	} {
+		if err := as(c.input, c.args...); err == nil || !strings.Contains(err.Error(), "orbidden") {
+			t.Errorf("%s: %v, want a refusal", what, err)
+		}
+	}
+	// The API server sets this label again in each write.
+	if err := as("", "label", "namespace", "tenant", "kubernetes.io/metadata.name=shop", "--overwrite"); err != nil {
+		t.Errorf("a label of the namespace: %v", err)
+	}
+	all := create(t, cp, manifest(workload.Deployment, "tenant", "web", ""))
+	if got := outcome(workload.Deployment, all[0]) + " " + imagesOf(all[0]); got != "9 9 app:v1" {
+		t.Errorf("the workload is created with %s, want 9 9 app:v1", got)
 	}
 }
 

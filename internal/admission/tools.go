@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// account is the service account with which Flux applies the directory of a site.
+// account is the service account of Flux that applies the directory of a site.
 const account = "gitlatch-applier"
 
 var (
@@ -21,7 +21,7 @@ func Bootstrap(site string) string {
 	return "kubectl apply --server-side -f checkpoints/admission -f checkpoints/" + site
 }
 
-// Flux returns the manifests with which Flux keeps the policy and the directory of a site
+// Flux returns the manifests that make Flux keep the policy and the directory of a site
 // current. A comment shows the change in a Kustomization that applies workloads.
 //
 // The directory of the site is applied with ApplierRules alone. An account of Flux cannot
@@ -37,7 +37,7 @@ func Flux(site string) []byte {
 	return []byte(slots.Replace(fluxText))
 }
 
-// ArgoCD returns the manifests with which Argo CD keeps the policy and the directory of a
+// ArgoCD returns the manifests that make Argo CD keep the policy and the directory of a
 // site current, from a branch of the repository at url. An annotation and a comment show the
 // order in an app of apps.
 //

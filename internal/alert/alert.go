@@ -60,6 +60,7 @@ const (
 	Invalid        Kind = "invalid-in-git"     // a policy or checkpoint file on the branch is invalid, or the policy is gone
 	EntriesRemoved Kind = "entries-removed"    // a user's commit removed many entries of workloads that are in the cluster
 	Retirement     Kind = "mass-retirement"    // the entries of many workloads would be removed at once
+	NotApplied     Kind = "not-applied"        // the levels in git do not come into the cluster
 	DoesNotFit     Kind = "does-not-fit"       // the pods of a rebuild can no longer be placed; a drill reports it
 )
 
@@ -101,6 +102,7 @@ var kinds = map[Kind]struct {
 	Invalid:        {severity: Critical},
 	EntriesRemoved: {severity: Critical},
 	Retirement:     {severity: Warning},
+	NotApplied:     {severity: Warning},
 	DoesNotFit:     {severity: Warning, event: true},
 
 	Surge:          {severity: Warning, event: true, anomaly: true},

@@ -47,7 +47,7 @@ func exampleChanges() []Change {
 		at("shop", workload.Deployment, "web.v2", Entry{Replicas: 20, Max: 50}),
 		at("shop", workload.StatefulSet, "web", Entry{Replicas: 5}),
 		at("pay", workload.Deployment, "web", Entry{Replicas: 1, Min: 1}),
-		at("on", workload.Deployment, "1e3", Entry{Replicas: 2147483647}),
+		at("on", workload.Deployment, "1e3", Entry{Replicas: 999999, Max: 2147483647}),
 	}
 }
 
@@ -103,7 +103,6 @@ func TestTreeIsWrittenAsTheGoldenFilesShow(t *testing.T) {
 	if len(skipped) > 0 {
 		t.Fatalf("skipped %v", skipped)
 	}
-	List(empty, files, nil)
 	if *update {
 		for path, data := range files {
 			write(t, filepath.Join(golden, strings.TrimPrefix(path, "checkpoints/")), data)
@@ -156,7 +155,7 @@ func TestABrokenFileIsToldInBrief(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{4: "w4", 5: "w5", 6: "and 1 more", 168: "and 163 more", 20_000: "and 19995 more"} {
 		var record strings.Builder
-		record.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch-checkpoint, namespace: shop}\ndata:\n")
+		record.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shop, namespace: gitlatch-levels}\ndata:\n")
 		for i := range n {
 			fmt.Fprintf(&record, "  deployment.w%d: many\n", i+1)
 		}

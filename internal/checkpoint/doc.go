@@ -1,10 +1,14 @@
 // Package checkpoint defines the checkpoint files in git: the [Entry] of a workload, the
-// canonical bytes of the checkpoint file and of the kustomize Component with the same
-// levels, and the functions that parse and merge them. It is pure: bytes in, bytes out.
+// canonical bytes of the files of a site, and the functions that parse and merge them. It
+// is pure: bytes in, bytes out.
 //
-// Below checkpoints/<site>/ are site.yaml, a [Site], kustomization.yaml, the list of the
-// checkpoint files (see [List]), and for each namespace a checkpoint file, checkpoint.yaml, and its Component, kustomization.yaml. The checkpoint file is
-// the truth. The Component is written from it and never read. The parser is strict and
-// reports all problems at once. The output is canonical, so that equal content is always
-// equal bytes.
+// Below checkpoints/<site>/ are site.yaml, a [Site], and for each namespace of workloads the
+// checkpoint file <namespace>.levels.yaml, a [Record]. Each file contains plain manifests
+// that any tool can apply. A namespace has no dot, so no namespace can have the name of
+// another file.
+//
+// The levels in a checkpoint file are the truth, and gitlatch accepts a user's edit of
+// them. The other text of the file is constant, and gitlatch restores it. The output is
+// canonical, so that equal content is always equal bytes. The parser reports all problems
+// at once.
 package checkpoint

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -30,6 +31,10 @@ const (
 var scaleSuffixes = []string{"", suffixMax, suffixMin}
 var rolloutSuffixes = []string{suffixMilestone, suffixPhase, suffixFrom, suffixTo, suffixReturns, suffixDiffer}
 
+// MaxReplicas is the maximum level in pods, which is also the maximum that the admission
+// policy accepts.
+const MaxReplicas = 999_999
+
 // Phases returns the phases of a rollout.
 func Phases() []Phase {
 	return []Phase{PhaseProgressing, PhaseHalted, PhaseFailed, PhaseReturning}
@@ -40,8 +45,9 @@ var differs = map[bool]string{true: "images", false: "more"}
 
 // The formats of facts. Texts come from a cluster or a user, so they contain no spaces
 // and no character with a special meaning in a quoted line of YAML. A ConfigMap has
-// numbers in quotes, and users write them without. See Tree.Unquoted.
+// numbers in quotes, and users write them without.
 var (
+	level   = yamldoc.Text(`^[1-9][0-9]{0,5}$`, "an integer from 1 to 999999").Bare()
 	pods    = yamldoc.Text(`^[1-9][0-9]*$`, "an integer of at least 1").Bare()
 	percent = yamldoc.Text(`^(0|[1-9][0-9]?)$`, "an integer from 0 to 99").Bare()
 	phase   = yamldoc.Word(Phases()...).Bare()
@@ -56,7 +62,7 @@ func (e *Entry) fact(suffix string) (fact yamldoc.Scalar, ok bool) {
 	r := &e.Rollout
 	switch suffix {
 	case "":
-		return number(&e.Replicas, pods), true
+		return number(&e.Replicas, level), true
 	case suffixMax:
 		return number(&e.Max, pods), true
 	case suffixMin:
@@ -87,13 +93,13 @@ func (e *Entry) template(suffix string) *Template {
 }
 
 // number binds a number that fits into an int32.
-func number(into *int32, form yamldoc.Form) yamldoc.Scalar {
-	return yamldoc.Parsed(into, form, strconv.Itoa(int(*into)), func(text string) (int32, error) {
+func number[N int | int32](into *N, form yamldoc.Form) yamldoc.Scalar {
+	return yamldoc.Parsed(into, form, strconv.Itoa(int(*into)), func(text string) (N, error) {
 		read, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return 0, fmt.Errorf("must be a number of pods, got %s, which is too large", text)
+			return 0, fmt.Errorf("must be at most %d, got %s", math.MaxInt32, text)
 		}
-		return int32(read), nil
+		return N(read), nil
 	})
 }
 

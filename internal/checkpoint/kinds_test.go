@@ -24,15 +24,12 @@ func naming(t *testing.T) map[string][]byte {
 	return merged
 }
 
-func TestAKindThatASiteNamesIsPatchedWhereItsCountStands(t *testing.T) {
+func TestAKindThatASiteNamesIsInItsFiles(t *testing.T) {
 	t.Parallel()
 	files := naming(t)
 	for path, want := range map[string]string{
-		sitePath:   "kinds:\n  worker: {apiVersion: \"example.com/v1\", kind: \"Worker\", replicas: \".spec.pool.size\"}\n",
+		sitePath:   "data:\n  kind.worker: \"example.com/v1 Worker\"\n  name: \"prod-eu\"\n  version: \"1\"\n",
 		shopRecord: `  deployment.web: "5"` + "\n" + `  worker.web.v2: "200"` + "\n",
-		shopComponent: `- target: {group: example.com, kind: Worker, namespace: "shop", name: "web[.]v2"}
-  patch: '{"apiVersion": "example.com/v1", "kind": "Worker", "metadata": {"name": "web.v2"}, "spec": {"pool": {"size": 200}}}'
-`,
 	} {
 		if !strings.HasSuffix(string(files[path]), want) {
 			t.Errorf("%s is\n%s\nand does not end in\n%s", path, files[path], want)
@@ -44,18 +41,13 @@ func TestAKindThatASiteNamesIsPatchedWhereItsCountStands(t *testing.T) {
 	}
 }
 
-// A gitlatch that no longer has a kind keeps the kind's entries in the checkpoint file
-// and in a Component that it writes again.
+// A gitlatch that no longer has a kind keeps the kind's entries in the checkpoint file.
 func TestAKindThatIsNoLongerNamedStaysInGit(t *testing.T) {
 	t.Parallel()
 	files := naming(t)
-	before := string(files[shopComponent])
 	merged, skipped := Merge(mustParse(t, files), Site{Name: example.Name}, []Change{{ID: shopWeb, From: to(5), To: to(10)}})
 	if len(skipped) > 0 {
 		t.Fatalf("skipped %v", skipped)
-	}
-	if want := strings.Replace(before, `"value": 5}`, `"value": 10}`, 1); string(merged[shopComponent]) != want {
-		t.Errorf("the Component is\n%s\nwant\n%s", merged[shopComponent], want)
 	}
 	if _, rewritten := merged[sitePath]; rewritten {
 		t.Errorf("site.yaml is\n%s", merged[sitePath])
@@ -65,8 +57,8 @@ func TestAKindThatIsNoLongerNamedStaysInGit(t *testing.T) {
 	}
 }
 
-// Without a definition of its kind, an entry could not be patched. It is refused like a
-// typing error, which affects its namespace alone.
+// An entry of an unknown kind is refused like a typing error, which affects its namespace
+// alone.
 func TestAKindThatNobodyNamesIsRefused(t *testing.T) {
 	t.Parallel()
 	files := naming(t)
@@ -89,18 +81,16 @@ func TestAKindThatNobodyNamesIsRefused(t *testing.T) {
 func TestABrokenKindOfASiteSaysAllThatIsWrong(t *testing.T) {
 	t.Parallel()
 	head := string(Site{Name: example.Name}.Format())
-	_, err := parseSite(siteFile, []byte(head+`kinds:
-  worker: {apiVersion: v1, kind: "Wor, ker", replicas: spec.replicas, resource: workers}
-  deployment: {apiVersion: apps/v1, kind: Deployment, replicas: .spec.replicas}
-  Web: {}
+	_, err := parseSite(siteFile, []byte(head+`  kind.worker: v1 Wor, ker
+  kind.deployment: apps/v1 Deployment
+  kind.Web: example.com/v1 Web
+  colour: blue
 `))
 	want := []string{
-		`7: kinds.worker.apiVersion: must be a group and version, such as example.com/v1, got "v1"`,
-		`7: kinds.worker.kind: must be the kind of an object, such as Worker, got "Wor, ker"`,
-		`7: kinds.worker.replicas: must be a field of the spec, such as .spec.replicas, got "spec.replicas"`,
-		`7: kinds.worker.resource: unknown field; known here: apiVersion, kind, replicas`,
-		`8: kinds.deployment: must be a DNS label, and not a built-in kind`,
-		`9: kinds.Web: must be a DNS label, and not a built-in kind`,
+		`10: data["kind.worker"]: must be the API version and the kind of an object, such as example.com/v1 Worker, got "v1 Wor, ker"`,
+		`11: data["kind.deployment"]: must be the name of a kind that is a DNS label, and not a built-in kind`,
+		`12: data["kind.Web"]: must be the name of a kind that is a DNS label, and not a built-in kind`,
+		`13: data.colour: unknown key. Known keys are cluster, name, version, and kind. with the name of a kind`,
 	}
 	if got := strings.ReplaceAll(all(err), "site.yaml:", ""); got != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))

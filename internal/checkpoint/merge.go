@@ -16,11 +16,10 @@ import (
 // once; the order does not matter.
 //
 // files are the files whose bytes change, by their path from the root of the repository;
-// nil removes a file. Merge writes the checkpoint file and the Component of each
-// namespace with an applied change. If a namespace has no entries left, Merge removes its
-// checkpoint file and keeps its Component. It also writes site.yaml if it differs from
-// site. The kinds in the tree's site.yaml remain, except for the old name of a kind
-// without an entry. If no change was applied, there are no files.
+// nil removes a file. Merge writes the checkpoint file of each namespace with an applied
+// change, and removes it if the namespace has no entries left. It also writes site.yaml if
+// it differs from site. The kinds in the tree's site.yaml remain, except for the old name of
+// a kind without an entry. If no change was applied, there are no files.
 func Merge(tree Tree, site Site, changes []Change) (files map[string][]byte, skipped []workload.ID) {
 	renamed := tree.renamed(site.Kinds)
 	site.Kinds = tree.Site.Kinds.With(site.Kinds)
@@ -52,15 +51,12 @@ func Merge(tree Tree, site Site, changes []Change) (files map[string][]byte, ski
 
 	files = map[string][]byte{}
 	for namespace, r := range touched {
-		record, component := RecordPath(site.Name, namespace), ComponentPath(site.Name, namespace)
-		_, recorded := tree.files[record]
-		_, included := tree.files[component]
+		path := RecordPath(site.Name, namespace)
+		_, there := tree.files[path]
 		if len(r.Entries) > 0 {
-			files[record] = r.Format()
-			files[component] = r.Component(site.Kinds)
-		} else if recorded || included {
-			files[record] = nil
-			files[component] = r.Component(site.Kinds)
+			files[path] = r.Format()
+		} else if there {
+			files[path] = nil
 		}
 	}
 	if len(files) > 0 {
@@ -72,17 +68,14 @@ func Merge(tree Tree, site Site, changes []Change) (files map[string][]byte, ski
 	return files, skipped
 }
 
-// Repair adds to the files of a Merge the Components of the namespaces, made from their
-// checkpoint files, and the checkpoint files with values without quotes. It does not add a
-// file that is unchanged.
+// Repair adds to the files of a Merge the checkpoint files of the namespaces in their
+// canonical form. It does not add a file that Merge writes, or that is unchanged.
 func Repair(tree Tree, files map[string][]byte, namespaces []string) {
+	stale := tree.Stale()
 	for _, namespace := range namespaces {
-		path, data := ComponentPath(tree.name, namespace), tree.Component(namespace)
-		if _, written := files[path]; !written && !bytes.Equal(tree.files[path], data) {
-			files[path] = data
-		}
-		if slices.Contains(tree.unquoted, namespace) {
-			files[RecordPath(tree.name, namespace)] = tree.Records[namespace].Format()
+		path := RecordPath(tree.name, namespace)
+		if _, written := files[path]; !written && slices.Contains(stale, namespace) {
+			files[path] = tree.Records[namespace].Format()
 		}
 	}
 }

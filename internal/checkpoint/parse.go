@@ -1,12 +1,16 @@
 package checkpoint
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/admission"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
@@ -22,29 +26,62 @@ func newReader(file string) *yamldoc.Reader {
 }
 
 // ParseRecord parses the checkpoint file of a namespace. It accepts the bytes of Format
-// and the edits of a user: another order, comments, numbers without quotes. The error is
-// *yamldoc.Errors, each problem with its line, its field and a remedy. ParseRecord accepts
-// any kind, because it does not know the site's kinds.
+// and the edits of a user: another order, comments, numbers without quotes, and other text
+// in the binding. The error is *yamldoc.Errors, each problem with its line, its field and a
+// remedy. ParseRecord accepts any kind, because it does not know the site's kinds.
 func ParseRecord(namespace string, data []byte) (Record, error) {
-	return parseRecord(newReader(recordFile), namespace, data, anyKind)
+	return parseRecord(newReader(recordName(namespace)), namespace, data, anyKind)
 }
 
 func anyKind(workload.Kind) error { return nil }
 
 func parseRecord(r *yamldoc.Reader, namespace string, data []byte, foreign func(workload.Kind) error) (Record, error) {
 	d := newDraft(namespace, foreign)
-	r.Read(data, d.document())
+	r.Read(withoutBinding(data), d.document())
 	if err := r.Err(); err != nil {
 		return Record{}, err
 	}
 	return d.record, nil
 }
 
-// isConfigMap reports whether the file that r read is the ConfigMap of its namespace,
-// whether or not its other fields are valid.
-func isConfigMap(r *yamldoc.Reader) bool {
-	identity := []string{"apiVersion", "kind", "metadata.name", "metadata.namespace"}
-	return !r.Failed("") && !slices.ContainsFunc(identity, func(path string) bool { return r.Line(path) == 0 || r.Failed(path) })
+var (
+	separator   = regexp.MustCompile(`^---([ \t].*)?\r?\n?$`)
+	bindingKind = regexp.MustCompile(`^kind:[ \t]*["']?MutatingAdmissionPolicyBinding["']?[ \t]*\r?\n?$`)
+	comment     = regexp.MustCompile(`^[ \t]*(#.*)?\r?\n?$`)
+)
+
+// withoutBinding returns a checkpoint file without the document of the binding and without
+// documents that contain only comments. Their lines become empty, so that problems in the
+// other documents have the right line.
+func withoutBinding(data []byte) []byte {
+	var kept [][]byte
+	others := 0
+	for _, document := range documents(data) {
+		isBinding := slices.ContainsFunc(document, bindingKind.Match)
+		isEmpty := !slices.ContainsFunc(document, func(line []byte) bool { return !comment.Match(line) && !separator.Match(line) })
+		if isBinding || isEmpty {
+			kept = append(kept, lists.Map(document, func([]byte) []byte { return []byte("\n") })...)
+			continue
+		}
+		others++
+		if others == 1 && separator.Match(document[0]) {
+			document[0] = []byte("\n")
+		}
+		kept = append(kept, document...)
+	}
+	return bytes.Join(kept, nil)
+}
+
+// documents returns the lines of each YAML document in a file. The line --- is the first
+// line of a document.
+func documents(data []byte) (all [][][]byte) {
+	for line := range bytes.Lines(data) {
+		if len(all) == 0 || separator.Match(line) {
+			all = append(all, nil)
+		}
+		all[len(all)-1] = append(all[len(all)-1], line)
+	}
+	return all
 }
 
 // A draft is a checkpoint file during parsing.
@@ -58,19 +95,24 @@ func newDraft(namespace string, foreign func(workload.Kind) error) draft {
 	return draft{Record{namespace, map[workload.ID]Entry{}}, foreign, map[workload.ID]string{}}
 }
 
-// document returns the schema of a checkpoint file.
+// document returns the schema of the ConfigMap in a checkpoint file.
 func (d draft) document() yamldoc.Document {
+	return configMap(d.record.Namespace, yamldoc.Optional("data", "the facts", yamldoc.Map{
+		Must:  `a mapping such as {deployment.web: "5"}`,
+		Empty: true,
+		Entry: d.fact,
+		Rules: []yamldoc.Rule{{Check: d.check}},
+	}))
+}
+
+// configMap returns the schema of a ConfigMap with a name in admission.Namespace.
+func configMap(name string, data yamldoc.Field) yamldoc.Document {
 	return yamldoc.Document{APIVersion: "v1", Kind: "ConfigMap", Object: yamldoc.Fields(
 		yamldoc.Required("metadata", "the name and the namespace of the ConfigMap", yamldoc.Fields(
-			yamldoc.Required("name", configMap, yamldoc.Exactly(configMap)),
-			yamldoc.Required("namespace", d.record.Namespace, yamldoc.Exactly(d.record.Namespace)),
+			yamldoc.Required("name", name, yamldoc.Exactly(name)),
+			yamldoc.Required("namespace", admission.Namespace, yamldoc.Exactly(admission.Namespace)),
 		)),
-		yamldoc.Optional("data", "the facts", yamldoc.Map{
-			Must:  `a mapping such as {deployment.web: "5"}`,
-			Empty: true,
-			Entry: d.fact,
-			Rules: []yamldoc.Rule{{Check: d.check}},
-		}),
+		data,
 	)}
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -16,27 +17,26 @@ type Record struct {
 	Entries   map[workload.ID]Entry // all in Namespace
 }
 
-// configMap is the name of the ConfigMap in each checkpoint file.
-const configMap = "gitlatch-checkpoint"
-
-const recordHeader = `# Replica levels of the workloads in namespace %q, rounded, for a rebuild from git.
+const recordHeader = `# Replica levels of the workloads in namespace %[1]q, rounded, for a rebuild from git.
 # gitlatch updates this file. If you edit a level, gitlatch keeps your value for 24 hours.
+# gitlatch restores all other text.
 # To opt a workload out, delete its lines. If you delete many entries of workloads that are
 # in the cluster, gitlatch assumes a mistake: it alerts, and after 24 hours it treats the
 # workloads as new ones. To opt them out, delete their entries a second time.
+%[2]s---
 apiVersion: v1
 kind: ConfigMap
 metadata:
-  name: %s
-  namespace: %q
+  name: %[1]q
+  namespace: ` + admission.Namespace + `
 `
 
-// Format returns the canonical bytes of the checkpoint file: a ConfigMap with one line
-// per fact, and workloads in the order of workload.Compare. ParseRecord must accept every
-// entry.
+// Format returns the canonical bytes of the checkpoint file: the binding of the admission
+// policy to the namespace, and a ConfigMap with one line per fact, and workloads in the order
+// of workload.Compare. ParseRecord must accept every entry.
 func (r Record) Format() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, recordHeader, r.Namespace, configMap, r.Namespace)
+	fmt.Fprintf(&b, recordHeader, r.Namespace, admission.Binding(r.Namespace))
 	if len(r.Entries) == 0 {
 		b.WriteString("data: {}\n")
 		return b.Bytes()

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
@@ -20,37 +21,45 @@ const Version = 1
 // required to read the other files in its directory.
 type Site struct {
 	Name    string
-	Cluster string // the name of the cluster that fills the site, for users; "" omits it
+	Cluster string // the UID of the cluster that fills the site; "" omits it
 	Version int    // of the format; 0 is written as Version
-	// Kinds are the kinds in the checkpoint files that are not built in. Format writes
-	// only the fields that a Component uses, so it omits Resource and Ready.
+	// Kinds are the kinds in the checkpoint files that are not built in. Format writes the
+	// API version and the API name of each kind, and omits its other fields.
 	Kinds workload.Kinds
 }
 
+// The keys of site.yaml. kindKey is the start of the key of a kind.
 const (
-	siteAPI    = "gitlatch.dev/v1alpha1"
-	siteHeader = `# The site of the checkpoint files in this directory. gitlatch updates this file.
-apiVersion: ` + siteAPI + `
-kind: Site
-`
+	nameKey    = "name"
+	clusterKey = "cluster"
+	versionKey = "version"
+	kindKey    = "kind."
 )
+
+const siteHeader = `# The site of the checkpoint files in this directory. gitlatch updates this file.
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: ` + admission.Identity + `
+  namespace: ` + admission.Namespace + `
+data:
+`
 
 // Format returns the canonical bytes of site.yaml.
 func (s Site) Format() []byte {
-	b := fmt.Appendf(nil, "%sname: %q\n", siteHeader, s.Name)
-	if s.Cluster != "" {
-		b = fmt.Appendf(b, "cluster: %q\n", s.Cluster)
-	}
 	if s.Version == 0 {
 		s.Version = Version
 	}
-	b = fmt.Appendf(b, "version: %d\n", s.Version)
-	if len(s.Kinds) > 0 {
-		b = fmt.Append(b, "kinds:\n")
+	facts := map[string]string{nameKey: s.Name, versionKey: strconv.Itoa(s.Version)}
+	if s.Cluster != "" {
+		facts[clusterKey] = s.Cluster
 	}
-	for _, kind := range slices.Sorted(maps.Keys(s.Kinds)) {
-		o := s.Kinds[kind]
-		b = fmt.Appendf(b, "  %s: {apiVersion: %q, kind: %q, replicas: %q}\n", kind, o.APIVersion(), o.Kind, o.Replicas)
+	for kind, o := range s.Kinds {
+		facts[kindKey+string(kind)] = o.APIVersion() + " " + o.Kind
+	}
+	b := []byte(siteHeader)
+	for _, key := range slices.Sorted(maps.Keys(facts)) {
+		b = fmt.Appendf(b, "  %s: %q\n", key, facts[key])
 	}
 	return b
 }
@@ -62,8 +71,9 @@ func parseSite(file string, data []byte) (Site, error) {
 	r := newReader(file)
 	r.Read(data, s.document())
 	if s.Version > Version {
+		path := yamldoc.Child("data", versionKey)
 		text := fmt.Sprintf("is %d, and this gitlatch reads up to %d. Update gitlatch", s.Version, Version)
-		return Site{}, yamldoc.Problem{File: file, Line: r.Line("version"), Path: "version", Text: text}
+		return Site{}, yamldoc.Problem{File: file, Line: r.Line(path), Path: path, Text: text}
 	}
 	if err := r.Err(); err != nil {
 		return Site{}, err
@@ -73,31 +83,46 @@ func parseSite(file string, data []byte) (Site, error) {
 
 // document returns the schema of site.yaml.
 func (s *Site) document() yamldoc.Document {
-	return yamldoc.Document{APIVersion: siteAPI, Kind: "Site", Object: yamldoc.Fields(
-		yamldoc.Required("name", "the name of the site, as in its path", yamldoc.Into(&s.Name, yamldoc.Label)),
-		yamldoc.Optional("cluster", "the UID of the site's cluster", yamldoc.Into(&s.Cluster, anyText)),
-		yamldoc.Required("version", "the version of the format", yamldoc.Taken(pods, func(text string) { s.Version, _ = strconv.Atoi(text) })),
-		yamldoc.Optional("kinds", "the custom kinds in the checkpoint files",
-			yamldoc.Map{Must: "a mapping of names to kinds", Empty: true, Entry: s.kind}),
-	)}
+	return configMap(admission.Identity, yamldoc.Required("data", "the facts of the site", yamldoc.Map{
+		Must:  "a mapping such as {name: prod-eu}",
+		Entry: s.fact,
+		Rules: []yamldoc.Rule{{Check: func(r *yamldoc.Reader, data string) {
+			for _, key := range []string{nameKey, versionKey} {
+				if r.Line(yamldoc.Child(data, key)) == 0 {
+					r.Report(yamldoc.Child(data, key), "is required")
+				}
+			}
+		}}},
+	}))
 }
 
-var anyText = yamldoc.Text("^", "text")
+var anyText = yamldoc.Text("^", "text").Bare()
 
-// kind returns the schema of a kind's definition.
-func (s *Site) kind(name string) (yamldoc.Value, error) {
-	if _, known := (workload.Kinds{}).Object(workload.Kind(name)); known || !workload.ValidLabel(name) {
-		return nil, errors.New("must be a DNS label, and not a built-in kind")
+// kindForm is the form of a kind in site.yaml.
+var kindForm = yamldoc.Text(`^`+strings.Trim(workload.APIVersionShape, "^$")+` `+strings.Trim(workload.ObjectShape, "^$")+`$`,
+	"the API version and the kind of an object, such as example.com/v1 Worker")
+
+// fact returns the schema of the value of a key.
+func (s *Site) fact(key string) (yamldoc.Value, error) {
+	switch key {
+	case nameKey:
+		return yamldoc.Into(&s.Name, yamldoc.Label.Bare()), nil
+	case clusterKey:
+		return yamldoc.Into(&s.Cluster, anyText), nil
+	case versionKey:
+		return number(&s.Version, pods), nil
 	}
-	var o workload.Object
-	return yamldoc.Fields(
-		yamldoc.Required("apiVersion", "the group and version of its API, such as example.com/v1",
-			yamldoc.Taken(yamldoc.Text(workload.APIVersionShape, "a group and version, such as example.com/v1"), func(text string) { o.Group, o.Version, _ = strings.Cut(text, "/") })),
-		yamldoc.Required("kind", "the kind of an object, such as Worker",
-			yamldoc.Into(&o.Kind, yamldoc.Text(workload.ObjectShape, "the kind of an object, such as Worker"))),
-		yamldoc.Required("replicas", "the field with the desired replicas, such as .spec.replicas",
-			yamldoc.Into(&o.Replicas, yamldoc.Text(workload.ReplicasShape, "a field of the spec, such as .spec.replicas"))),
-	).With(yamldoc.Rule{Check: func(*yamldoc.Reader, string) {
-		s.Kinds = s.Kinds.With(workload.Kinds{workload.Kind(name): o})
-	}}), nil
+	kind, is := strings.CutPrefix(key, kindKey)
+	if !is {
+		return nil, fmt.Errorf("unknown key. Known keys are %s, %s, %s, and %s with the name of a kind", clusterKey, nameKey, versionKey, kindKey)
+	}
+	if _, known := (workload.Kinds{}).Object(workload.Kind(kind)); known || !workload.ValidLabel(kind) {
+		return nil, errors.New("must be the name of a kind that is a DNS label, and not a built-in kind")
+	}
+	return yamldoc.Taken(kindForm, func(text string) {
+		version, name, _ := strings.Cut(text, " ")
+		o := workload.Object{Kind: name}
+		o.Group, o.Version, _ = strings.Cut(version, "/")
+		s.Kinds = s.Kinds.With(workload.Kinds{workload.Kind(kind): o})
+	}), nil
 }

@@ -13,9 +13,8 @@ import (
 )
 
 const (
-	siteFile      = "site.yaml"
-	recordFile    = "checkpoint.yaml"
-	componentFile = "kustomization.yaml"
+	siteFile     = "site.yaml"
+	recordSuffix = ".levels.yaml"
 )
 
 // Directory returns the path of a site's directory, from the root of the repository.
@@ -23,22 +22,17 @@ func Directory(site string) string { return path.Join("checkpoints", site) }
 
 // Files returns the names of the files of a Tree, below the directory of a site; * is any
 // namespace.
-func Files() []string {
-	return []string{siteFile, componentFile, path.Join("*", recordFile), path.Join("*", componentFile)}
-}
+func Files() []string { return []string{siteFile, recordName("*")} }
 
 // SitePath returns the path of a site's site.yaml.
 func SitePath(site string) string { return path.Join(Directory(site), siteFile) }
 
 // RecordPath returns the path of a namespace's checkpoint file.
 func RecordPath(site, namespace string) string {
-	return path.Join(Directory(site), namespace, recordFile)
+	return path.Join(Directory(site), recordName(namespace))
 }
 
-// ComponentPath returns the path of a namespace's Component.
-func ComponentPath(site, namespace string) string {
-	return path.Join(Directory(site), namespace, componentFile)
-}
+func recordName(namespace string) string { return namespace + recordSuffix }
 
 // A Tree is the content of a site's directory in git. The zero value is a site that is
 // not in git.
@@ -46,15 +40,9 @@ type Tree struct {
 	Site    Site              // zero if there is no site.yaml
 	Records map[string]Record // by namespace, the readable ones
 	Broken  map[string]error  // by namespace, the errors of the others
-	// Malformed are the namespaces in Broken whose checkpoint file is not a ConfigMap of its
-	// namespace that an API server accepts. One such file in a kustomization can fail the
-	// build of all of them.
-	Malformed map[string]bool
 
-	name       string // of the site
-	files      map[string][]byte
-	unsafeList bool // the site's kustomization is a link or another unsafe object
-	unquoted   []string
+	name  string // of the site
+	files map[string][]byte
 }
 
 // ParseTree parses the files of a site, by their path from the root of the repository. It
@@ -62,7 +50,7 @@ type Tree struct {
 // is about site.yaml: the file has a newer format, names another site or cannot be read. The
 // other files must then be neither used nor written.
 func ParseTree(site string, files map[string][]byte) (Tree, error) {
-	t := Tree{Records: map[string]Record{}, Broken: map[string]error{}, Malformed: map[string]bool{}, name: site, files: files}
+	t := Tree{Records: map[string]Record{}, Broken: map[string]error{}, name: site, files: files}
 	if data, ok := files[SitePath(site)]; ok {
 		s, err := parseSite(SitePath(site), data)
 		if err != nil {
@@ -74,21 +62,14 @@ func ParseTree(site string, files map[string][]byte) (Tree, error) {
 		t.Site = s
 	}
 	for file, data := range files {
-		namespace, name, ok := split(site, file)
-		if !ok || name != recordFile {
+		namespace, ok := namespaceOf(site, file)
+		if !ok {
 			continue
 		}
-		reader := newReader(file)
-		r, err := parseRecord(reader, namespace, data, t.foreign)
+		r, err := parseRecord(newReader(file), namespace, data, t.foreign)
 		if err != nil {
 			t.Broken[namespace] = err
-			if !isConfigMap(reader) || reader.Bare() {
-				t.Malformed[namespace] = true
-			}
 			continue
-		}
-		if reader.Bare() {
-			t.unquoted = append(t.unquoted, namespace)
 		}
 		t.Records[namespace] = r
 	}
@@ -107,29 +88,26 @@ func (t Tree) With(files map[string][]byte) (Tree, error) {
 	return ParseTree(t.name, all)
 }
 
-// Break marks a file or folder of the site as unreadable, for the given reason. It
-// affects the namespace like a broken checkpoint file. For site.yaml it returns the reason. The
-// site's kustomization then counts as a user's. It ignores files that are not part of a Tree.
+// Break marks a file of the site as unreadable, for the given reason. It affects the
+// namespace like a broken checkpoint file. For site.yaml it returns the reason. It ignores
+// files that are not part of a Tree.
 func (t *Tree) Break(file string, why error) error {
-	switch file {
-	case SitePath(t.name):
+	if file == SitePath(t.name) {
 		return why
-	case ListPath(t.name):
-		t.unsafeList = true
-		return nil
 	}
-	if namespace, name, ok := split(t.name, file); ok && (name == "" || name == recordFile || name == componentFile) {
+	namespace, ok := namespaceOf(t.name, file)
+	if ok {
 		delete(t.Records, namespace)
 		t.Broken[namespace] = why
 	}
 	return nil
 }
 
-// split returns the namespace and the name of a file below a namespace's folder.
-func split(site, file string) (namespace, name string, ok bool) {
-	rest, below := strings.CutPrefix(file, Directory(site)+"/")
-	namespace, name, _ = strings.Cut(rest, "/")
-	return namespace, name, below && workload.ValidLabel(namespace)
+// namespaceOf returns the namespace of a checkpoint file; ok is false for another file.
+func namespaceOf(site, file string) (namespace string, ok bool) {
+	name, below := strings.CutPrefix(file, Directory(site)+"/")
+	namespace, is := strings.CutSuffix(name, recordSuffix)
+	return namespace, below && is && workload.ValidLabel(namespace)
 }
 
 // foreign returns an error if a kind in a checkpoint file is not a known kind.
@@ -141,12 +119,6 @@ func (t Tree) foreign(kind workload.Kind) error {
 		kind, strings.Join(lists.Map(t.Site.Kinds.All(), workload.Kind.String), ", "), SitePath(t.name))
 }
 
-// Component returns the canonical bytes of a namespace's Component, made from its
-// checkpoint file.
-func (t Tree) Component(namespace string) []byte {
-	return t.Records[namespace].Component(t.Site.Kinds)
-}
-
 // Entries returns the entries of all readable checkpoint files.
 func (t Tree) Entries() map[workload.ID]Entry {
 	all := map[workload.ID]Entry{}
@@ -156,34 +128,16 @@ func (t Tree) Entries() map[workload.ID]Entry {
 	return all
 }
 
-// Namespaces returns the namespaces with a checkpoint file or a Component, readable or
-// not, sorted.
-func (t Tree) Namespaces() []string {
-	found := map[string]bool{}
-	for namespace := range t.Broken {
-		found[namespace] = true
-	}
-	for file := range t.files {
-		if namespace, name, ok := split(t.name, file); ok && (name == recordFile || name == componentFile) {
-			found[namespace] = true
+// Stale returns the namespaces with a readable checkpoint file that is not in its
+// canonical form, sorted: a user edited the text around the levels, or wrote a level without
+// quotes, which an API server refuses. A Merge with a change in the namespace restores the
+// text, and so does Repair.
+func (t Tree) Stale() (namespaces []string) {
+	for namespace, r := range t.Records {
+		if !bytes.Equal(t.files[RecordPath(t.name, namespace)], r.Format()) {
+			namespaces = append(namespaces, namespace)
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
-}
-
-// Unquoted returns the namespaces with a readable checkpoint file that has a value without
-// quotes, such as deployment.web: 50, sorted. An API server refuses such a ConfigMap, and then
-// tools apply no file of the list. A Merge with a change in the namespace writes the quotes,
-// and so does Repair.
-func (t Tree) Unquoted() []string { return slices.Sorted(slices.Values(t.unquoted)) }
-
-// Stale returns the namespaces with a Component that differs from their checkpoint file,
-// sorted: a user edited or removed one of the two. A Merge with a change in the namespace
-// repairs the Component, and so does Repair. Namespaces with a broken checkpoint file are
-// not included.
-func (t Tree) Stale() []string {
-	return slices.DeleteFunc(t.Namespaces(), func(namespace string) bool {
-		component := t.files[ComponentPath(t.name, namespace)]
-		return t.Broken[namespace] != nil || bytes.Equal(component, t.Component(namespace))
-	})
+	slices.Sort(namespaces)
+	return namespaces
 }

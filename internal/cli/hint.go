@@ -17,7 +17,7 @@ var hints = []struct {
 	{is[*kubeconfig.Error], "choose a cluster with KUBECONFIG and \"kubectl config use-context\", or with --kubeconfig and --context"},
 	{in(kube.ErrUnreachable), "for another cluster, use --kubeconfig and --context"},
 	{in(kube.ErrUnauthorized), "log in again, or choose other credentials with --kubeconfig and --context"},
-	{is[*workload.UnreadError], "gitlatch lowers no level until then. Give it the rights in infra/rbac, and for kinds of the policy the roles that \"gitlatch init -o rights\" prints"},
+	{is[*workload.UnreadError], "gitlatch lowers no level until then. Give it the rights in infra/rbac, and for kinds of the policy the roles that \"gitlatch init -o rbac\" prints"},
 	{in(repo.ErrNoBranch), "create the branch, or set another repository.branch in the configuration"},
 	{refused(func(e *repo.RefusedError) bool { return !e.OnDisk && e.What == "" }), "let the identity of repository.auth push to the branch, or set another repository.branch"},
 	{refused(func(e *repo.RefusedError) bool { return !e.OnDisk && e.What != "" }), "let the identity of repository.auth open pull requests, or set repository.mode: direct"},

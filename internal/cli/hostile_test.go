@@ -30,8 +30,8 @@ func TestForeignWordsAreOnlyWords(t *testing.T) {
 	w.api.refuse["statefulsets"] = 500
 	w.api.says = hostile
 	w.origin.Commit(t, gitserver.Change{Branch: "main", Message: hostile, Entries: []gitserver.Entry{
-		{Path: "checkpoints/prod-eu/\x1b[31mteam/checkpoint.yaml", Content: hostile},
-		{Path: "checkpoints/prod-eu/pay/checkpoint.yaml", Content: hostile},
+		{Path: "checkpoints/prod-eu/\x1b[31mteam.levels.yaml", Content: hostile},
+		{Path: "checkpoints/prod-eu/pay.levels.yaml", Content: hostile},
 	}})
 
 	said := map[string]string{}

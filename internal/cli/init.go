@@ -29,12 +29,10 @@ func newInit(env Env) *cobra.Command {
 		Use:   "init",
 		Short: "Commit the first files of a site",
 		Long: `"gitlatch init" samples the cluster once and commits the first files of the
-site:
-
-  site.yaml       the name of the site and the UID of its cluster
-  the policy      each field of gitlatch.yaml with its default
-  the admission   the policy that raises a workload to its level when any tool
-  policy          creates it. It is in checkpoints/admission, for all sites
+site. The file site.yaml contains the name of the site and the UID of the
+cluster. The policy file explains each field and shows every default. The
+folder checkpoints/admission contains the admission policy for all sites, which
+raises a workload to its level when any tool creates it.
 
 By default, the mode of a new site is observe, and gitlatch writes no levels.
 With --mode latch, gitlatch writes levels from the first tick.
@@ -43,10 +41,10 @@ After an upgrade of gitlatch, or after a change of kinds or admission in the
 policy, run the command again. It updates the admission policy in a commit of
 its own, and changes no other file. Without a change, it makes no commit.
 
-With -o flux or -o argocd, the command prints the objects with which this tool
-keeps the admission policy and the levels current. With -o rights, it prints
-the RBAC roles for the custom kinds in the policy, which -o flux and -o argocd
-include.
+With -o flux or -o argocd, the command prints the objects that make this tool
+keep the admission policy and the levels current. With -o rbac, it prints the
+RBAC roles for the custom kinds in the policy. The objects for Flux and Argo CD
+include these roles.
 
 With --aws, the command prepares the deployment on AWS instead. It asks up to
 six questions, and reads the cluster, the network and the secret with your AWS
@@ -84,7 +82,7 @@ AWS. Run it in a clone of the repository of gitlatch.`,
 	i.output.register(c, begun.Table, map[string]form[begun]{
 		"flux":   begun.Flux,
 		"argocd": begun.ArgoCD,
-		"rights": begun.Rights,
+		"rbac":   begun.RBAC,
 	})
 	for _, other := range []string{"mode", "output", "kubeconfig", "context"} {
 		c.MarkFlagsMutuallyExclusive("aws", other)
@@ -147,8 +145,8 @@ func (b begun) ArgoCD(out io.Writer, _ term.Style) error {
 	return written(slices.Concat(admission.ArgoCD(b.Site, b.url, b.branch), kindRights(b.Site, b.kinds)), nil)(out)
 }
 
-// Rights prints the roles for the custom kinds of the site.
-func (b begun) Rights(out io.Writer, _ term.Style) error {
+// RBAC prints the roles for the custom kinds of the site.
+func (b begun) RBAC(out io.Writer, _ term.Style) error {
 	if len(b.kinds) == 0 {
 		return written([]byte("# The policy has no kinds, so the roles in infra/rbac are enough.\n"), nil)(out)
 	}
@@ -246,7 +244,7 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 const placeholder = "https://git.example.com/platform/fleet.git"
 
 // admission returns the file of the admission policy that git should have, and the file that
-// it has; nil without one.
+// it has; nil if it has no such file.
 func (s *declaredSide) admission(ctx context.Context) (want, present []byte, err error) {
 	objects, err := s.repository.Read(ctx, s.at, nil, admission.Path)
 	if err != nil {
@@ -296,16 +294,16 @@ func (f *flags) next(c config.Config, latches, kinds bool) string {
 	fmt.Fprintf(&b, `
 Next steps:
   %[2]s
-      applies the admission policy and the levels. Run this command in a checkout
-      of the branch, now and as the first step in each new cluster, before you
+      applies the admission policy and the levels. Run it in a clone of the
+      repository, now and as the first step in each new cluster, before you
       install Flux or Argo CD (Kubernetes 1.36 or later)
   gitlatch init -o flux%[1]s
   gitlatch init -o argocd%[1]s
-      prints the objects with which your tool keeps both folders current. Commit
+      prints the objects that make your tool keep both folders current. Commit
       the output to a folder that the tool applies
 `, flag, admission.Bootstrap(c.Site))
 	if kinds {
-		fmt.Fprintf(&b, "  gitlatch init -o rights%s\n      prints the RBAC roles for custom kinds, which the objects for Flux and\n      Argo CD include\n", flag)
+		fmt.Fprintf(&b, "  gitlatch init -o rbac%s\n      prints the RBAC roles for custom kinds, which the objects for Flux and\n      Argo CD include\n", flag)
 	}
 	fmt.Fprintf(&b, "  gitlatch doctor%s\n      lists problems of a rebuild\n", flag)
 	if kept(c.State) == nil {

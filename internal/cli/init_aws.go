@@ -328,7 +328,8 @@ func (p *preparation) next(open []string) {
 	}
 	file := p.configFile()
 	p.page.Line("  gitlatch init --mode latch --config %s", file)
-	p.page.Line("  kubectl kustomize infra/rbac\n  gitlatch render admission --config %s", file)
-	p.page.Say("      ", "Commit both outputs to a folder that your GitOps tool applies")
+	p.page.Say("      ", "commits the first files, and lists the commands for your GitOps tool")
+	p.page.Line("  kubectl kustomize infra/rbac")
+	p.page.Say("      ", "prints the roles of the function. Commit the output to a folder that your GitOps tool applies")
 	p.page.Line("  gitlatch doctor --config %s\n  sam build && sam deploy", file)
 }

@@ -218,12 +218,12 @@ func TestInitPrintsTheExamples(t *testing.T) {
 		}
 		golden(t, "../../infra/gitops/"+tool+"/prod-eu.yaml", got.out)
 	}
-	golden(t, "rights-none.txt", w.run("init", "-o", "rights").out)
+	golden(t, "rbac-none.txt", w.run("init", "-o", "rbac").out)
 
-	// With custom kinds, the objects include the rights that -o rights prints.
+	// With custom kinds, the objects include the rights that -o rbac prints.
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + workers}, "a kind")
-	rights := w.run("init", "-o", "rights").out
-	golden(t, "rights.txt", rights)
+	rights := w.run("init", "-o", "rbac").out
+	golden(t, "rbac.txt", rights)
 	for _, tool := range []string{"flux", "argocd"} {
 		if got := w.run("init", "-o", tool); got.status != 0 || !strings.HasSuffix(got.out, rights) {
 			t.Errorf("%s: %+v", tool, got)

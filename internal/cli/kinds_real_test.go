@@ -144,7 +144,7 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	w.origin = gitserver.NewOrigin(t, w.path("site.git"), map[string]string{
 		"gitlatch.yaml":                text,
 		"apps/shop/web.yaml":           webWorker,
-		"apps/shop/kustomization.yaml": "resources: [web.yaml]\ncomponents: [../../checkpoints/prod-eu/shop]\n",
+		"apps/shop/kustomization.yaml": "resources: [web.yaml]\n",
 	})
 	w.write(t, "config.yaml", fmt.Sprintf(configure, cp.KubeconfigAs(t, "ci", "gitlatch:samplers"), w.path("state/latch.db"), w.origin.Dir))
 
@@ -169,7 +169,7 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	}
 
 	says(w.run("tick", "--dry-run"), 1, "not read: workers.example.com: forbidden: ")
-	rights := w.run("render", "rights")
+	rights := w.run("init", "-o", "rbac")
 	says(rights, 0)
 	cp.Kubectl(t, rights.out, "apply", "-f", "-")
 	until("shop/worker/web", "diff", "shop/web")
@@ -179,9 +179,8 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	w.tick()
 	says(w.tick(), 0, "shop/web", "200")
 	for path, want := range map[string]string{
-		"checkpoints/prod-eu/site.yaml":               `  worker: {apiVersion: "example.com/v1", kind: "Worker", replicas: ".spec.pool.size"}` + "\n",
-		"checkpoints/prod-eu/shop/checkpoint.yaml":    "  worker.web: \"200\"\n  worker.web_max: \"900\"\n  worker.web_min: \"7\"\n",
-		"checkpoints/prod-eu/shop/kustomization.yaml": `"spec": {"pool": {"size": 200}}}'` + "\n",
+		"checkpoints/prod-eu/site.yaml":        "  kind.worker: \"example.com/v1 Worker\"\n  name: \"prod-eu\"\n  version: \"1\"\n",
+		"checkpoints/prod-eu/shop.levels.yaml": "  worker.web: \"200\"\n  worker.web_max: \"900\"\n  worker.web_min: \"7\"\n",
 	} {
 		if got := w.origin.Show(t, "main", path); !strings.HasSuffix(got, want) {
 			t.Errorf("%s is\n%s\nand does not end in\n%s", path, got, want)
@@ -190,7 +189,6 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	says(w.run("diff"), 0, "1 in sync")
 	says(w.run("explain", "shop/worker/web"), 0, "200")
 	says(w.run("log", "shop/web"), 0, "new -> 200")
-	says(w.run("render", "flux", "--url", "https://git.example.com/fleet.git"), 0, "paths: [/spec/pool/size] target: {group: example.com, kind: Worker}")
 
 	people := cp.KubeconfigAs(t, "person", "gitlatch:people")
 	var seen struct {

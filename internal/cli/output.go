@@ -31,7 +31,7 @@ func (o *output[T]) register(c *cobra.Command, table form[T], more map[string]fo
 	maps.Copy(o.forms, more)
 	o.names = slices.Concat([]string{"table", "json", "yaml"}, slices.Sorted(maps.Keys(more)))
 	o.chosen = o.names[0]
-	c.PersistentFlags().VarP(o, "output", "o", "format: "+strings.Join(o.names[:len(o.names)-1], ", ")+" or "+o.names[len(o.names)-1])
+	c.PersistentFlags().VarP(o, "output", "o", strings.Join(o.names, ", "))
 	offer(c, "output", o.names)
 }
 

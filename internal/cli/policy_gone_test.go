@@ -29,7 +29,7 @@ func TestCommandsReadTheLastVersionOfARemovedPolicy(t *testing.T) {
 	w.set("shop/deployment/web", 150)
 	const gone = "gitlatch.yaml is gone from the branch: its last version is used, of commit "
 	past := file(t, "past.csv", pastScale())
-	for _, args := range [][]string{{"diff"}, {"diff", "-o", "json"}, {"doctor"}, {"init", "--dry-run"}, {"backtest", past, "--config", w.path("config.yaml")}} {
+	for _, args := range [][]string{{"diff"}, {"diff", "-o", "json"}, {"doctor"}, {"init", "--dry-run"}, {"init", "--dry-run", "-o", "rbac"}, {"backtest", past, "--config", w.path("config.yaml")}} {
 		got := w.run(args...)
 		if !strings.Contains(got.err, gone) || !strings.Contains(got.err, "mode: observe") {
 			t.Errorf("%q does not report it: %+v", args, got)

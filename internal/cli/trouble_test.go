@@ -174,7 +174,7 @@ func TestTheRestGoesOn(t *testing.T) {
 			}
 			records := ""
 			for path := range w.origin.Tree(t, "main") {
-				if strings.HasSuffix(path, "/checkpoint.yaml") {
+				if strings.HasSuffix(path, ".levels.yaml") {
 					records += w.origin.Show(t, "main", path)
 				}
 			}

@@ -62,7 +62,7 @@ func record(ctx context.Context, t *traces.Trace, dir string, show *tty.Progress
 		return nil, err
 	}
 	scratch := filepath.Join(dir, "fleet.git")
-	c, repository, err := create(ctx, scratch, teamFiles(t, siteName), t.Start.Add(-time.Hour))
+	c, repository, err := create(ctx, scratch, teamFiles(t), t.Start.Add(-time.Hour))
 	if err != nil {
 		return nil, err
 	}

@@ -115,9 +115,9 @@ func readLog(ctx context.Context, repository string) ([]logLine, error) {
 	return all, nil
 }
 
-// teamFiles returns the files in the team's repository: the policy, and the manifests of
-// its workloads by namespace. Each kustomization includes the checkpoint.
-func teamFiles(t *traces.Trace, name string) map[string]string {
+// teamFiles returns the files in the team's repository: the policy of the site, and the
+// manifests of its workloads by namespace.
+func teamFiles(t *traces.Trace) map[string]string {
 	files := map[string]string{policyPath: policyFile, "README.md": readme}
 	resources := map[string][]string{}
 	for _, w := range t.Workloads {
@@ -128,7 +128,7 @@ func teamFiles(t *traces.Trace, name string) map[string]string {
 		resources[w.ID.Namespace] = append(resources[w.ID.Namespace], w.ID.Name+".yaml")
 	}
 	for namespace, of := range resources {
-		files[fmt.Sprintf("apps/%s/kustomization.yaml", namespace)] = fmt.Sprintf(kustomization, strings.Join(of, "\n- "), name, namespace)
+		files[fmt.Sprintf("apps/%s/kustomization.yaml", namespace)] = fmt.Sprintf(kustomization, strings.Join(of, "\n- "))
 	}
 	return files
 }
@@ -170,8 +170,6 @@ const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
 - %s
-components:
-- ../../checkpoints/%s/%s
 `
 
 // manifest returns a team's manifest of a workload. It has no replicas if an autoscaler

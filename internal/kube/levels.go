@@ -75,7 +75,7 @@ func readLevels(ctx context.Context, client rest.Interface) admission.Levels {
 		return unreadLevels(admission.Unread[int](unreadable("the version of Kubernetes", err, "")), "the version of Kubernetes is unknown")
 	}
 	if minor < admission.Minor {
-		return unreadLevels(admission.Observed(minor), fmt.Sprintf("Kubernetes 1.%d does not serve admission policies of gitlatch", minor))
+		return unreadLevels(admission.Observed(minor), fmt.Sprintf("Kubernetes 1.%d does not serve the admission policy of gitlatch", minor))
 	}
 	read := admission.Levels{Version: admission.Observed(minor)}
 	var all sync.WaitGroup

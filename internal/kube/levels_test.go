@@ -170,7 +170,7 @@ func TestReadLevelsBelow136(t *testing.T) {
 	api.answers[versionPath] = `{"major": "1", "minor": "35"}`
 	for name, l := range api.readers(t) {
 		minor, read := l.Version.Value()
-		if minor != 35 || !read || l.ConfigMaps.Why() != "Kubernetes 1.35 does not serve admission policies of gitlatch" || l.ConfigMaps.Why() != l.Bindings.Why() {
+		if minor != 35 || !read || l.ConfigMaps.Why() != "Kubernetes 1.35 does not serve the admission policy of gitlatch" || l.ConfigMaps.Why() != l.Bindings.Why() {
 			t.Errorf("%s: %+v", name, l)
 		}
 	}

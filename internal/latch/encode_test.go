@@ -47,10 +47,10 @@ func TestStoredFormIsStable(t *testing.T) {
 	check(t, latch.Head{
 		Agreed: latch.Agreed{Tip: "c0ffee", PolicySource: []byte("x")},
 		Proposal: &latch.Proposal{Branch: "b", Head: "c0ffee", Closing: "c0ffee",
-			Repairs: []latch.Repair{{Namespace: latch.RepairOfList, Component: "1"}, {Namespace: "shop", Component: "2"}}},
+			Repairs: []latch.Repair{{Namespace: "shop", Text: "2"}}},
 	}, `{"format":1,"state":{"agreed":{"tip":"c0ffee","policySource":"eA=="},`+
 		`"proposal":{"branch":"b","head":"c0ffee","closing":"c0ffee","opened":"0001-01-01T00:00:00Z",`+
-		`"repairs":[{"namespace":"","component":"1"},{"namespace":"shop","component":"2"}]}}}`)
+		`"repairs":[{"namespace":"shop","text":"2"}]}}}`)
 	check(t, latch.Lease{Site: "prod", Owner: "a", Until: noon, Fence: 3},
 		`{"format":1,"state":{"site":"prod","owner":"a","until":"2026-11-20T12:00:00.000000001Z","fence":3}}`)
 }

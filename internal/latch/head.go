@@ -38,6 +38,9 @@ type Head struct {
 	// zero if no level change waits for that reason.
 	UnpublishedSince time.Time `json:"unpublishedSince,omitzero"`
 
+	// Applied is the memory of the check that the cluster has the levels in git.
+	Applied Applied `json:"applied,omitzero"`
+
 	// Open are the conditions with an alert that is not over. Outbox are the alerts that
 	// the topic has not accepted yet.
 	Open   []alert.Open  `json:"open,omitzero"`
@@ -68,10 +71,6 @@ type Agreed struct {
 	// PolicySource is the content of the policy file, so that a quiet tick reads no file.
 	// Nil if the file did not exist.
 	PolicySource []byte `json:"policySource,omitzero"`
-	// Lists is true if the directory has a kustomization of gitlatch. Unlisted are the
-	// namespaces with a checkpoint file that it leaves out, sorted.
-	Lists    bool     `json:"lists,omitzero"`
-	Unlisted []string `json:"unlisted,omitzero"`
 	// Partly is true if part of Tip could not be read and judged. The next tick then
 	// reads Tip again, even if the branch did not move.
 	Partly bool `json:"partly,omitzero"`
@@ -98,19 +97,13 @@ type Proposal struct {
 	Repairs []Repair  `json:"repairs,omitzero"`
 }
 
-// RepairOfList is the Namespace of the Repair that updates the site's kustomization. No
-// namespace of a cluster has this name.
-const RepairOfList = ""
-
-// A Repair makes a namespace's Component agree with its checkpoint file: gitlatch writes the
-// Component again. The Repair with the namespace RepairOfList updates the site's kustomization
-// instead.
+// A Repair restores a namespace's checkpoint file to its canonical form. It changes no
+// entry.
 type Repair struct {
 	Namespace string `json:"namespace"`
-	// Component is a hash of the new bytes of the Component, or of the namespaces that the
-	// kustomization leaves out. It distinguishes a new repair of a namespace from a declined
-	// one.
-	Component string `json:"component"`
+	// Text is a hash of the canonical bytes. It distinguishes a new repair of a namespace from
+	// a declined one.
+	Text string `json:"text"`
 }
 
 // Declined is a repair that a user declined, and the instant before which gitlatch does

@@ -23,42 +23,24 @@ type Crossing struct {
 	Text     string
 }
 
-// Beside are the changes of a commit other than its level changes and rollouts.
-type Beside struct {
-	Components []string // namespaces with a repaired Component, sorted
-	Quoted     []string // namespaces whose checkpoint file gets quotes, sorted
-	// List is true if the commit updates the site's kustomization on its own account.
-	// Listed and Unlisted are the namespaces with a checkpoint file that it then lists
-	// again, or leaves out, sorted.
-	List             bool
-	Listed, Unlisted []string
-}
-
 // Message returns the message of a commit. The subject shows the largest of the
-// crossings. The body has a line for each crossing with its reason, for each repaired
-// Component, for each namespace of Quoted and for each namespace of Listed and Unlisted. The
-// trailers follow. At least one of them, or List, is required. After 64 KiB the body ends with
-// the number of omitted lines.
-func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) string {
+// crossings. The body has a line for each crossing with its reason, and for each of the
+// namespaces whose checkpoint file is restored to its canonical form. The trailers follow. At
+// least one crossing or namespace is required. After 64 KiB the body ends with the number of
+// omitted lines.
+func Message(by Trailers, skipCI bool, crossings []Crossing, restored []string) string {
 	ordered := slices.Clone(crossings)
 	slices.SortStableFunc(ordered, func(a, b Crossing) int {
 		return cmp.Or(cmp.Compare(weight(b), weight(a)), workload.Compare(a.ID, b.ID))
 	})
 	var b strings.Builder
-	n, site := len(ordered), by.Site
-	switch {
-	case n > 0:
+	n := len(ordered)
+	if n > 0 {
 		first := ReasonOf(ordered[0])
-		fmt.Fprintf(&b, "latch(%s): %s", site, first.change(first.ID.Short()))
-	case len(beside.Components) > 0:
-		n = len(beside.Components)
-		fmt.Fprintf(&b, "latch(%s): update the Component of %s", site, beside.Components[0])
-	case len(beside.Quoted) > 0:
-		n = len(beside.Quoted)
-		fmt.Fprintf(&b, "latch(%s): add quotes to the checkpoint file of %s", site, beside.Quoted[0])
-	default:
-		n = 1
-		fmt.Fprintf(&b, "latch(%s): update the list of checkpoint files", site)
+		fmt.Fprintf(&b, "latch(%s): %s", by.Site, first.change(first.ID.Short()))
+	} else {
+		n = len(restored)
+		fmt.Fprintf(&b, "latch(%s): restore the text of the checkpoint file of %s", by.Site, restored[0])
 	}
 	if n > 1 {
 		fmt.Fprintf(&b, ", +%d more", n-1)
@@ -67,7 +49,7 @@ func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) stri
 		b.WriteString(" [skip ci]")
 	}
 	b.WriteString("\n\n")
-	all := lines(ordered, beside)
+	all := lines(ordered, restored)
 	for i, l := range all {
 		if b.Len()+len(l) > maxLineBytes {
 			fmt.Fprintf(&b, "and %d more: see the diff\n", len(all)-i)
@@ -84,22 +66,17 @@ func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) stri
 const maxLineBytes = 64 << 10
 
 // lines returns the lines of a message's body.
-func lines(crossings []Crossing, beside Beside) []string {
+func lines(crossings []Crossing, restored []string) []string {
 	return slices.Concat(
 		lists.Map(crossings, func(d Crossing) string { return ReasonOf(d).String() + "\n" }),
-		lists.Map(beside.Components, func(namespace string) string {
-			return namespace + ": Component written again from its checkpoint file\n"
-		}),
-		lists.Map(beside.Quoted, func(namespace string) string {
-			return namespace + ": quotes added in its checkpoint file, because an API server refuses a ConfigMap with other values\n"
-		}),
-		lists.Map(beside.Listed, func(namespace string) string {
-			return namespace + ": added to kustomization.yaml, because the cluster has workloads of it\n"
-		}),
-		lists.Map(beside.Unlisted, func(namespace string) string {
-			return namespace + ": removed from kustomization.yaml, because the cluster has no workload of it or its checkpoint file is broken\n"
-		}),
+		lists.Map(restored, func(namespace string) string { return Restored(namespace) + "\n" }),
 	)
+}
+
+// Restored returns the line about a namespace whose checkpoint file is restored to its
+// canonical form.
+func Restored(namespace string) string {
+	return namespace + ": text of the checkpoint file restored, levels unchanged"
 }
 
 // weight returns the size of a crossing. For a scale it is the ratio of the two levels,

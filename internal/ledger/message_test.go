@@ -27,7 +27,7 @@ func TestAMessageTellsItsReasons(t *testing.T) {
 		{ID: web, Rollout: true, From: at(200, 50), To: at(200, 0), Text: "over"},
 	}
 	message := ledger.Message(ledger.Trailers{Site: "prod", Intent: "1"}, true, crossings,
-		ledger.Beside{Components: []string{"pay"}, Listed: []string{"back"}, Unlisted: []string{"gone"}})
+		[]string{"pay", "shop"})
 	want := []ledger.Reason{
 		{web, false, "100", "200", "it grew: 187 of 100"},
 		{api, false, "new", "5", "another"},
@@ -39,10 +39,7 @@ func TestAMessageTellsItsReasons(t *testing.T) {
 	if got := ledger.Reasons(message); !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v in\n%s", got, want, message)
 	}
-	for _, line := range []string{
-		"\nback: added to kustomization.yaml, because the cluster has workloads of it\n",
-		"\ngone: removed from kustomization.yaml, because the cluster has no workload of it or its checkpoint file is broken\n",
-	} {
+	for _, line := range []string{"\n" + ledger.Restored("pay") + "\n", "\n" + ledger.Restored("shop") + "\n"} {
 		if !strings.Contains(message, line) {
 			t.Errorf("no %q in\n%s", line, message)
 		}
@@ -61,7 +58,7 @@ func TestALongMessageStatesTheNumberOfOtherLines(t *testing.T) {
 	t.Parallel()
 	crossing := ledger.Crossing{ID: web, From: checkpoint.Entry{Replicas: 100}, To: checkpoint.Entry{Replicas: 200}, Text: strings.Repeat("x", 1000)}
 	const all = 100
-	message := ledger.Message(ledger.Trailers{Site: "prod", Intent: "1"}, false, slices.Repeat([]ledger.Crossing{crossing}, all), ledger.Beside{})
+	message := ledger.Message(ledger.Trailers{Site: "prod", Intent: "1"}, false, slices.Repeat([]ledger.Crossing{crossing}, all), nil)
 	shown := len(ledger.Reasons(message))
 	line := len("shop/deployment/web 100 -> 200: ") + 1001
 	if shown == all || len(message) > 64<<10+200 || len(message) < 64<<10-line {

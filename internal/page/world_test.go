@@ -253,7 +253,7 @@ func failing() drill.Document {
 	sum(&d)
 	d.Last, d.DryRun, d.Flush, d.Passed = nil, true, drill.Flush{Levels: []drill.Level{}, Proposed: []drill.Level{}, Withheld: []drill.Level{}}, false
 	d.Unread = []string{"deployments in search: forbidden: apply infra/rbac"}
-	d.Problems = []string{"checkpoints/prod-eu/shop/checkpoint.yaml: line 7: not a number: fix it, or delete the line"}
+	d.Problems = []string{"checkpoints/prod-eu/shop.levels.yaml: line 7: not a number: fix it, or delete the line"}
 	d.LeftOut = []drill.LeftOut{}
 	placed(&d)
 	d.Fit.Verdict = placement.Unknown

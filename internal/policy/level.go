@@ -12,15 +12,15 @@ import (
 type rounding struct {
 	policy    Policy
 	floor     int32 // at least 1
-	ceiling   int32 // math.MaxInt32 without a maximum
+	ceiling   int32 // at most checkpoint.MaxReplicas
 	target    float64
 	tolerance float64
 }
 
 func newRounding(p Policy, bounds checkpoint.Entry, s workload.Scale) rounding {
-	r := rounding{policy: p, floor: max(1, bounds.Min), ceiling: math.MaxInt32, target: s.Target, tolerance: s.Tolerance}
+	r := rounding{policy: p, floor: min(max(1, bounds.Min), checkpoint.MaxReplicas), ceiling: checkpoint.MaxReplicas, target: s.Target, tolerance: s.Tolerance}
 	if bounds.Max > 0 {
-		r.ceiling = max(bounds.Max, r.floor)
+		r.ceiling = min(max(bounds.Max, r.floor), checkpoint.MaxReplicas)
 	}
 	return r
 }
@@ -40,6 +40,7 @@ func (r rounding) level(need float64) int32 {
 	if need <= float64(r.floor) {
 		return r.floor
 	}
+	need = min(need, float64(r.ceiling))
 	high := min(max(r.policy.Series.Above(need), r.floor), r.ceiling)
 	if r.policy.Round != RoundNearest || need >= float64(high) {
 		return high

@@ -72,8 +72,8 @@ func TestRounding(t *testing.T) {
 		{"a level below the upper bound comes first", policy.OneTwoFive, policy.RoundUp, bounded(190, 3, 300), 200},
 		{"one bound is the only level", policy.OneTwoFive, policy.RoundUp, bounded(400, 7, 7), 7},
 		{"bounds that contradict each other bound nothing", policy.OneTwoFive, policy.RoundUp, bounded(400, 9, 7), 500},
-		{"the largest number of pods", policy.OneTwoFive, policy.RoundUp, pods(math.MaxInt32), math.MaxInt32},
-		{"the largest number of pods, nearest", policy.OneTwoFive, policy.RoundNearest, pods(math.MaxInt32), math.MaxInt32},
+		{"the largest number of pods", policy.OneTwoFive, policy.RoundUp, pods(math.MaxInt32), checkpoint.MaxReplicas},
+		{"the largest number of pods, nearest", policy.OneTwoFive, policy.RoundNearest, pods(math.MaxInt32), checkpoint.MaxReplicas},
 	}
 	for _, tt := range tests {
 		if got := asks(at(tt.s, tt.r), tt.seen); got != tt.want {
@@ -106,7 +106,7 @@ func TestLoweringKeepsTheMargin(t *testing.T) {
 		{"beyond the margin of a nearest level", policy.RoundNearest, 100, workload.Scale{Desired: 65}, 100},
 		{"the margin of headroom", policy.RoundHeadroom, 200, workload.Scale{Desired: 181, Target: 0.5}, 100},
 		{"beyond the margin of headroom", policy.RoundHeadroom, 200, workload.Scale{Desired: 182, Target: 0.5}, 200},
-		{"the largest number of pods", policy.RoundUp, math.MaxInt32, workload.Scale{Desired: math.MaxInt32}, math.MaxInt32},
+		{"the largest number of pods", policy.RoundUp, math.MaxInt32, workload.Scale{Desired: math.MaxInt32}, checkpoint.MaxReplicas},
 	}
 	for _, tt := range tests {
 		if got := lowers(at(policy.OneTwoFive, tt.r), tt.declared, tt.seen); got != tt.want {

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -11,8 +10,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Site is the input of the decisions about a site. The fields Broken, Malformed, Flush,
-// Lasting and Last are optional. The others are required.
+// A Site is the input of the decisions about a site. The fields Broken, Flush, Lasting and
+// Last are optional. The others are required.
 type Site struct {
 	latch.State
 	Set    Set
@@ -20,9 +19,7 @@ type Site struct {
 	Period time.Duration // the scheduled time from one sample to the next
 	// Broken are the namespaces whose checkpoint file is broken, with the error.
 	Broken map[string]error
-	// Malformed are the namespaces in Broken that the site's kustomization must leave out.
-	Malformed map[string]bool
-	Flush     Flush
+	Flush  Flush
 	// Lasting repeats each sample until it leads to a decision. The period between the
 	// repeated samples is at least hold.down.
 	Lasting bool
@@ -39,22 +36,6 @@ type Decided struct {
 	// Decisions are the decisions about each sampled workload and each absent workload with a
 	// latch, in the order of workload.Compare.
 	Decisions []Decision
-	// Listed decides about the namespaces in the site's kustomization: true if it lists a
-	// namespace, and false if it leaves the namespace out. It stays unchanged for the others.
-	Listed map[string]bool
-}
-
-// Unlisted returns the namespaces that the site's kustomization leaves out by the
-// decisions, sorted. unlisted are those that it leaves out now.
-func (d Decided) Unlisted(unlisted []string) []string {
-	names := slices.DeleteFunc(slices.Clone(unlisted), func(namespace string) bool { return d.Listed[namespace] })
-	for namespace, list := range d.Listed {
-		if !list {
-			names = append(names, namespace)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }
 
 // Round makes every decision about a site: first the guards of the site, then the decision
@@ -100,13 +81,9 @@ func Round(s Site) Decided {
 	if len(absent) > 0 {
 		entries = s.Latches.Entries()
 	}
-	listed := listed(s, stop, entries, absent)
-	for namespace := range s.Malformed {
-		listed[namespace] = false
-	}
 	decisions = append(decisions, LimitRetirement(guards, entries, absent)...)
 	slices.SortStableFunc(decisions, func(a, b Decision) int { return workload.Compare(a.ID, b.ID) })
-	return Decided{s.State, stop, limit(s, decisions), listed}
+	return Decided{s.State, stop, limit(s, decisions)}
 }
 
 // limit blocks the level changes that the site's mode or budget do not allow. A limit ignores
@@ -120,40 +97,6 @@ func limit(s Site, decisions []Decision) []Decision {
 		decisions = Afford(s.Set.Guards, s.Head.Budget, s.Fleet.At, decisions)
 	}
 	return decisions
-}
-
-// unlistAfter is the time that the workloads of a namespace must be absent before it leaves
-// the site's kustomization while LimitRetirement blocks all retirements. By then a user has
-// restored workloads that were deleted by mistake. A deleted namespace that stays listed
-// longer would stop the tools that apply the checkpoint files of all namespaces.
-const unlistAfter = 24 * time.Hour
-
-// listed decides about the namespaces in the site's kustomization. It lists a namespace
-// with a workload in the sample. It leaves out a namespace with entries and without
-// workloads, unless a guard stops lowering. While many workloads are absent, their
-// namespaces wait for unlistAfter. It decides nothing about a namespace if its entries
-// cannot be read or sampled.
-func listed(s Site, stop Stop, entries int, absent []Decision) map[string]bool {
-	listed := map[string]bool{}
-	for _, sample := range s.Fleet.Samples {
-		listed[sample.ID.Namespace] = true
-	}
-	if stop.Reason != ReasonNone {
-		return listed
-	}
-	_, many := manyAbsent(s.Set.Guards, entries, absent)
-	undecided := map[string]bool{}
-	for _, d := range absent {
-		namespace := d.ID.Namespace
-		if d.From.IsZero() || listed[namespace] {
-			continue
-		}
-		listed[namespace] = false
-		waits := many && s.Latches.Get(d.ID).Missing.Elapsed(s.Fleet.At) < unlistAfter
-		undecided[namespace] = undecided[namespace] || waits || d.Reason == ReasonUnread || d.Reason == ReasonBroken
-	}
-	maps.DeleteFunc(listed, func(namespace string, _ bool) bool { return undecided[namespace] })
-	return listed
 }
 
 // Settled returns the state after a commit of the decisions at an instant: the latches have

@@ -2,8 +2,6 @@ package policy_test
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -164,98 +162,3 @@ func TestARoundLeavesOut(t *testing.T) {
 	}
 }
 
-// A round lists the namespaces of the sample, and leaves out a namespace whose entries all
-// belong to absent workloads, unless a guard stops it.
-func TestARoundListsTheNamespacesInUse(t *testing.T) {
-	t.Parallel()
-	id := func(namespace, name string) workload.ID {
-		return workload.ID{Namespace: namespace, Kind: workload.Deployment, Name: name}
-	}
-	sampled := func(ids ...workload.ID) (all []workload.Sample) {
-		for _, id := range ids {
-			all = append(all, workload.Sample{ID: id, Scale: &workload.Scale{Desired: 9, Ready: 9}, Rollout: &workload.Rollout{}})
-		}
-		return all
-	}
-	gone := id("gone", "web")
-	malformed := func(s *policy.Site) {
-		s.Broken = map[string]error{"gone": errors.New("broken")}
-		s.Malformed = map[string]bool{"gone": true}
-	}
-	// absentFor makes two workloads of a namespace absent for the given times.
-	absentFor := func(times ...time.Duration) func(*policy.Site) {
-		return func(s *policy.Site) {
-			s.Head.At = noon.Add(-time.Minute)
-			for i, d := range times {
-				one := id("gone", fmt.Sprint("web", i))
-				l := latch.Latch{ID: one, Declared: checkpoint.Entry{Replicas: 5}, Missing: latch.Stopwatch{Since: noon.Add(-d)}}
-				s.Latches = s.Latches.With(map[workload.ID]latch.Latch{gone: {ID: gone}, one: l})
-			}
-		}
-	}
-	for _, c := range []struct {
-		name string
-		make func(*policy.Site)
-		want string
-	}{
-		{"gone", func(*policy.Site) {}, "gone=false shop=true"},
-		{"another workload of it is there", func(s *policy.Site) { s.Fleet.Samples = append(sampled(id("gone", "other")), s.Fleet.Samples...) }, "gone=true shop=true"},
-		{"its entry is opted out", func(s *policy.Site) {
-			s.Latches = s.Latches.With(map[workload.ID]latch.Latch{gone: {ID: gone, OptedOut: true}})
-		}, "shop=true"},
-		{"it has no entry", func(s *policy.Site) { s.Latches = s.Latches.With(map[workload.ID]latch.Latch{gone: {ID: gone}}) }, "shop=true"},
-		{"its entry is paused", func(s *policy.Site) {
-			s.Latches = s.Latches.With(map[workload.ID]latch.Latch{gone: {ID: gone, Declared: checkpoint.Entry{Replicas: 5}, PausedUntil: noon.Add(time.Hour)}})
-		}, "gone=false shop=true"},
-		{"an entry of a kind that is not sampled", func(s *policy.Site) {
-			worker := workload.ID{Namespace: "gone", Kind: "worker", Name: "x"}
-			s.Latches = s.Latches.With(map[workload.ID]latch.Latch{worker: {ID: worker, Declared: checkpoint.Entry{Replicas: 5}}})
-		}, "shop=true"},
-		{"its checkpoint file is broken", func(s *policy.Site) { s.Broken = map[string]error{"gone": errors.New("broken")} }, "shop=true"},
-		{"many are absent", func(s *policy.Site) {
-			other := id("gone", "other")
-			s.Latches = s.Latches.With(map[workload.ID]latch.Latch{other: {ID: other, Declared: checkpoint.Entry{Replicas: 5}}})
-		}, "shop=true"},
-		{"its checkpoint file is malformed", malformed, "gone=false shop=true"},
-		{"malformed, in a partial sample", func(s *policy.Site) {
-			malformed(s)
-			s.Fleet.Unread = []workload.Unread{{Part: "deployments"}}
-		}, "gone=false shop=true"},
-		{"malformed, with workloads", func(s *policy.Site) {
-			malformed(s)
-			s.Fleet.Samples = append(sampled(gone), s.Fleet.Samples...)
-		}, "gone=false shop=true"},
-		{"many are absent for a day", absentFor(24*time.Hour, 24*time.Hour), "gone=false shop=true"},
-		{"many are absent, one of them for less", absentFor(24*time.Hour, 24*time.Hour-time.Second), "shop=true"},
-		{"a partial sample", func(s *policy.Site) { s.Fleet.Unread = []workload.Unread{{Part: "deployments"}} }, "shop=true"},
-		{"another cluster", func(s *policy.Site) { s.Fleet.Cluster = "green" }, "shop=true"},
-		{"a mass drop", func(s *policy.Site) { s.Head.Drop = &latch.Drop{Since: noon, Workloads: 3} }, "shop=true"},
-		{"a pause of the site", func(s *policy.Site) { s.Head.PausedUntil = noon.Add(time.Hour) }, "shop=true"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			latches := map[workload.ID]latch.Latch{gone: {ID: gone, Declared: checkpoint.Entry{Replicas: 5}}}
-			s := policy.Site{Set: policy.DefaultSet(), Period: time.Minute, Fleet: workload.Fleet{Cluster: "blue", At: noon}}
-			for _, name := range []string{"a", "b", "c"} {
-				one := id("shop", name)
-				latches[one] = latch.Latch{ID: one, Declared: checkpoint.Entry{Replicas: 10}}
-				s.Fleet.Samples = append(s.Fleet.Samples, sampled(one)...)
-			}
-			s.Head = latch.Head{Cluster: latch.Cluster{UID: "blue"}, At: noon.Add(-time.Hour)}
-			s.Latches = latch.LatchesOf(latches)
-			c.make(&s)
-			var got []string
-			for namespace, list := range policy.Round(s).Listed {
-				got = append(got, fmt.Sprintf("%s=%v", namespace, list))
-			}
-			slices.Sort(got)
-			if strings.Join(got, " ") != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
-		})
-	}
-	d := policy.Decided{Listed: map[string]bool{"back": true, "gone": false, "shop": true}}
-	if got := d.Unlisted([]string{"back", "old"}); !slices.Equal(got, []string{"gone", "old"}) {
-		t.Errorf("unlisted %q", got)
-	}
-}

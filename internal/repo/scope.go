@@ -6,7 +6,8 @@ import (
 )
 
 // Within returns an argument for Read to read only some files below a directory. The file
-// names are relative to the directory, and * matches one folder name: "*/checkpoint.yaml".
+// names are relative to the directory, and * at the start of a name matches any text:
+// "*.levels.yaml", "*/record.yaml".
 // Read ignores all other paths below the directory.
 func Within(directory string, files ...string) string {
 	return strings.Join(append([]string{directory}, files...), outside)
@@ -44,11 +45,20 @@ func (s Scope) Below(name string) (below Scope, ok bool) {
 		return below, true
 	}
 	for _, names := range s.files {
-		if len(names) > 0 && (names[0] == "*" || names[0] == name) {
+		if len(names) > 0 && matches(names[0], name) {
 			below.files = append(below.files, names[1:])
 		}
 	}
 	return below, below.files != nil
+}
+
+// matches reports whether a name in a folder has the given form.
+func matches(form, name string) bool {
+	end, any := strings.CutPrefix(form, "*")
+	if any {
+		return strings.HasSuffix(name, end)
+	}
+	return name == form
 }
 
 // Whole reports whether the scope has all files below the path.

@@ -11,6 +11,7 @@ import (
 func TestScope(t *testing.T) {
 	t.Parallel()
 	asked := repo.Within("a/b", "site.yaml", "*/record.yaml")
+	levels := repo.Within("a/b", "*.levels.yaml")
 	for _, c := range []struct {
 		asked, at string
 		in        bool
@@ -23,6 +24,10 @@ func TestScope(t *testing.T) {
 		{asked, "shop/other.yaml", false, "", ""},
 		{asked, "shop/record.yaml/deeper", false, "", ""},
 		{"a/b", "shop/any/thing", true, "", ""},
+		{levels, "shop.levels.yaml", true, "", "is a directory"},
+		{levels, "levels.yaml", false, "", ""},
+		{levels, "shop", false, "", ""},
+		{levels, "shop/shop.levels.yaml", false, "", ""},
 	} {
 		scope, in := repo.ParseScope(c.asked), true
 		for name := range strings.SplitSeq(c.at, "/") {

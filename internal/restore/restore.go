@@ -125,7 +125,6 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 	}
 	o := r.Options
 	o.Kinds = r.Kinds
-	o.Gone = tree.Unlisted()
 	entries := tree.Entries()
 	of := func(live map[workload.ID]plan.Workload) plan.Plan { return plan.Make(entries, live, o) }
 	report.Plan = of(live)

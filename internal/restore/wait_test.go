@@ -210,37 +210,6 @@ func TestTheDeadlineEndsTheWait(t *testing.T) {
 	}
 }
 
-// gitlatch removes a namespace from the site's kustomization if a complete sample shows no
-// workload of it. The run waits for the absent workloads of the other namespaces.
-func TestANamespaceThatIsGoneIsNotWaitedFor(t *testing.T) {
-	t.Parallel()
-	for listed, want := range map[bool]plan.Reason{true: plan.Absent, false: plan.Gone} {
-		w := newWorld()
-		start := w.now
-		files := map[string][]byte{}
-		for namespace, record := range w.later(start.Add(time.Hour)).Records {
-			files[checkpoint.RecordPath("prod-eu", namespace)] = record.Format()
-		}
-		tree, err := checkpoint.ParseTree("prod-eu", files)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkpoint.List(tree, files, map[string]bool{"late": listed})
-		if tree, err = checkpoint.ParseTree("prod-eu", files); err != nil {
-			t.Fatal(err)
-		}
-		r := w.restore()
-		r.WaitFor = restore.WaitFor
-		report, err := r.Run(t.Context(), tree)
-		if err != nil || report.TimedOut != listed || (report.Err() == nil) == listed || len(report.Left) != 1 || report.Left[0].Reason != want {
-			t.Errorf("listed %t: %v, %+v", listed, err, report)
-		}
-		if took := w.now.Sub(start); (took >= restore.WaitFor) != listed {
-			t.Errorf("listed %t: it took %s", listed, took)
-		}
-	}
-}
-
 // With --wait, a brake is tried again until the end: its autoscaler may be replaced, and
 // a webhook may refuse it for a while. Other workloads do not wait for it.
 func TestABrakeThatIsRefusedIsTriedAgainWhileTheRunWaits(t *testing.T) {

@@ -14,8 +14,6 @@ func (t *Tick) apply(s latch.State, f Found, p Published) latch.State {
 	case p.Agrees:
 		s.Head.Agreed.Tip = p.Commit.ID
 		s.Head.Agreed.Directory = ""
-		s.Head.Agreed.Lists = p.Listing.Lists
-		s.Head.Agreed.Unlisted = p.Listing.Unlisted
 		s = policy.Settled(f.Set.Guards, s, p.Commit.Changes, f.Fleet.At)
 	case p.Dropped:
 		s.Head.Agreed.Partly = true

@@ -107,11 +107,11 @@ var scenes = []scene{
 		w.setTo("shop/api", 100) // as proposed
 		w.Repository.Decline(w.openProposal().ID)
 	}},
-	{"Component to propose", func(w *world) {
+	{"text to restore by a proposal", func(w *world) {
 		merges(w)
-		w.setTo("shop/web", 150)
+		w.typeTo("shop/web", 150)
 	}},
-	{"Component to join a proposal", func(w *world) {
+	{"text to join a proposal", func(w *world) {
 		w.Host, w.Propose = true, true
 		w.scale("shop/web", 87)
 		w.scale("pay/ledger", 12)
@@ -119,29 +119,29 @@ var scenes = []scene{
 		w.mergeProposal(repomem.MergeCommit)
 		w.scale("pay/ledger", 87)
 		w.ticks(2)
-		w.setTo("shop/web", 150)
+		w.typeTo("shop/web", 150)
 	}},
-	{"Component merged", func(w *world) {
+	{"text merged", func(w *world) {
 		w.Host, w.Propose = true, true
 		w.scale("shop/web", 87)
 		w.scale("pay/ledger", 12)
 		w.ticks(2)
 		w.mergeProposal(repomem.MergeCommit)
 		w.ticks(1)
-		w.setTo("shop/web", 150)
+		w.typeTo("shop/web", 150)
 		w.ticks(1)
 		w.scale("pay/ledger", 87)
 		w.ticks(1)
 		w.mergeProposal(repomem.Squash)
 	}},
-	{"Component declined beside a crossing", func(w *world) {
+	{"text declined beside a crossing", func(w *world) {
 		w.Host, w.Propose = true, true
 		w.scale("shop/web", 87)
 		w.scale("pay/ledger", 12)
 		w.ticks(2)
 		w.mergeProposal(repomem.MergeCommit)
 		w.ticks(1)
-		w.setTo("shop/web", 150)
+		w.typeTo("shop/web", 150)
 		w.scale("pay/ledger", 87)
 		w.ticks(1)
 		w.Repository.Decline(w.openProposal().ID)

@@ -39,8 +39,7 @@ func (t *Tick) follow(s latch.State, f Found) (latch.State, Notes) {
 		n = n.and(more)
 		more = t.staleNotes(s, f)
 		n = n.and(more)
-		clean = clean && len(more.Notices) == 0 && !waitsStale(s, f) && !f.Tree.Dangling()
-		n = n.and(t.listNotes(*f.Tree))
+		clean = clean && len(more.Notices) == 0
 	}
 	if f.Judged {
 		// If a part of the tip could not be read, the latches follow the other parts, and the
@@ -169,38 +168,14 @@ func declared(e checkpoint.Entry) string {
 // staleNotes reports the stale namespaces that no proposal repairs. The next tick reads the
 // directory again, until a commit or a proposal repairs them.
 func (t *Tick) staleNotes(s latch.State, f Found) (n Notes) {
-	unquoted := f.Tree.Unquoted()
-	for _, m := range stale(f.Tree, s, f.Fleet.At) {
-		ours := s.Head.Proposal
-		if t.Propose && ours != nil && slices.Contains(ours.Repairs, m) {
-			continue
+	ours := s.Head.Proposal
+	for _, m := range stale(f.Tree, s.Head.Declined) {
+		proposed := t.Propose && ours != nil && slices.Contains(ours.Repairs, m)
+		if !proposed {
+			n.notice(NoticeStale, m.Namespace, "its checkpoint file has text that gitlatch does not write, and the next commit restores it. Its levels stay")
 		}
-		text := "its Component differs from the checkpoint file, and the next commit updates it"
-		if slices.Contains(unquoted, m.Namespace) {
-			text = "its checkpoint file has values without quotes, which an API server refuses, and the next commit adds the quotes"
-		}
-		n.notice(NoticeStale, m.Namespace, "%s", text)
 	}
 	return n
-}
-
-// listNotes reports a site's kustomization that does not build, or that a user wrote.
-func (t *Tick) listNotes(tree checkpoint.Tree) (n Notes) {
-	at := checkpoint.ListPath(t.Site)
-	if tree.ForeignList() {
-		n.notice(NoticeForeign, at, "gitlatch does not update it, because gitlatch did not write it. To get a list of the checkpoint files, remove the file")
-	}
-	if tree.Dangling() {
-		n.notice(NoticeStale, at, "it lists a checkpoint file that does not exist, and the next commit updates it")
-	}
-	return n
-}
-
-// waitsStale reports whether a Component or a checkpoint file must be written again, and waits
-// for removed entries.
-func waitsStale(s latch.State, f Found) bool {
-	wait := waiting(s.Latches, f.Fleet.At)
-	return slices.ContainsFunc(slices.Concat(f.Tree.Stale(), f.Tree.Unquoted()), func(namespace string) bool { return wait[namespace] })
 }
 
 // followProposal returns the state after the outcome of the proposal. If users closed the
@@ -257,14 +232,14 @@ func decline(s latch.State, f Found) (latch.State, Notes) {
 // proposedIn counts the changes of a proposal, in words.
 func proposedIn(changes, repairs int) string {
 	workloads := fmt.Sprintf("%d workloads", changes)
-	components := fmt.Sprintf("%d stale Components", repairs)
+	files := fmt.Sprintf("%d restored checkpoint files", repairs)
 	switch {
 	case repairs == 0:
 		return workloads
 	case changes == 0:
-		return components
+		return files
 	}
-	return workloads + " and " + components
+	return workloads + " and " + files
 }
 
 // forget returns the state without the proposal and its proposed entries.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ func TestRandomHistories(t *testing.T) {
 			if !maps.Equal(git, declared) {
 				t.Errorf("git declares %v\nlatches hold %v", git, declared)
 			}
-			w.componentsFollow(t)
+			w.restoresText(t)
 			if got := w.Repository.Files()["app.yaml"]; !strings.HasPrefix(got, "kind: App") {
 				t.Errorf("app.yaml is now %q", got)
 			}
@@ -53,10 +54,9 @@ func TestRandomHistories(t *testing.T) {
 	}
 }
 
-// componentsFollow fails the test unless every Component matches its checkpoint file,
-// or a proposal that does so is open, once the budget is full and every edit grace
-// period is over.
-func (w *world) componentsFollow(t *testing.T) {
+// restoresText fails the test unless every checkpoint file has its canonical form, or a
+// proposal that restores it is open, once the budget is full.
+func (w *world) restoresText(t *testing.T) {
 	t.Helper()
 	w.Now = w.Now.Add(25 * time.Hour)
 	w.ticks(1)
@@ -71,13 +71,11 @@ func (w *world) componentsFollow(t *testing.T) {
 	head, asked := w.head(t), []string{}
 	if head.Proposal != nil {
 		for _, m := range head.Proposal.Repairs {
-			if m.Namespace != "" { // the list of checkpoint files, which the laws check
-				asked = append(asked, m.Namespace)
-			}
+			asked = append(asked, m.Namespace)
 		}
 	}
 	if stale := tree.Stale(); !slices.Equal(stale, asked) && report.Err() == nil {
-		t.Errorf("the Components of %v are stale, those of %v are proposed", stale, asked)
+		t.Errorf("the checkpoint files of %v have edited text, and %v are proposed", stale, asked)
 	}
 	if head.Agreed.Partly && report.Err() == nil {
 		t.Error("the site is not at rest")
@@ -145,6 +143,14 @@ func (w *world) setTo(who string, replicas int32) {
 	w.Person("by hand", func(e map[workload.ID]checkpoint.Entry) {
 		e[id(who)] = checkpoint.Entry{Replicas: replicas, Min: 1, Max: 20000}
 	}, id(who).Namespace)
+}
+
+// typeTo is like setTo, and leaves out the quotes of the numbers.
+func (w *world) typeTo(who string, replicas int32) {
+	w.setTo(who, replicas)
+	path := checkpoint.RecordPath(w.Site, id(who).Namespace)
+	typed := regexp.MustCompile(`: "(\d+)"`).ReplaceAllString(w.Repository.Files()[path], ": $1")
+	w.Repository.Edit("by hand", w.Now, map[string][]byte{path: []byte(typed)})
 }
 
 func (w *world) scale(who string, pods int32) {

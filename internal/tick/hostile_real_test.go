@@ -23,11 +23,11 @@ func TestAHostileNamespaceStopsNoOther(t *testing.T) {
 		why  string // "" if the level of pay also changes
 	}{
 		"nested trees beside the record": {"pay/nested", func(o *gitserver.Origin) string { return o.Nested(t, 7) }, ""},
-		"nested trees as the record":     {"pay/checkpoint.yaml", func(o *gitserver.Origin) string { return o.Nested(t, 7) }, "is a directory"},
-		"a file as the namespace":        {"pay", func(o *gitserver.Origin) string { return o.Zeros(t, 1) }, "is a file, but must be a directory"},
-		"zeros as the record":            {"pay/checkpoint.yaml", func(o *gitserver.Origin) string { return o.Zeros(t, 256<<20) }, repo.TooLarge},
-		"zeros as the Component":         {"pay/kustomization.yaml", func(o *gitserver.Origin) string { return o.Zeros(t, 256<<20) }, repo.TooLarge},
-		"a wide namespace":               {"pay", func(o *gitserver.Origin) string { return o.Wide(t, 200_000) }, repo.TooLarge},
+		"nested trees as the record":     {"pay.levels.yaml", func(o *gitserver.Origin) string { return o.Nested(t, 7) }, "is a directory"},
+		"a file beside the record":       {"pay", func(o *gitserver.Origin) string { return o.Zeros(t, 1) }, ""},
+		"zeros as the record":            {"pay.levels.yaml", func(o *gitserver.Origin) string { return o.Zeros(t, 256<<20) }, repo.TooLarge},
+		"zeros beside the record":        {"kustomization.yaml", func(o *gitserver.Origin) string { return o.Zeros(t, 256<<20) }, ""},
+		"a wide folder beside it":        {"pay", func(o *gitserver.Origin) string { return o.Wide(t, 200_000) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,11 +47,11 @@ func TestAHostileNamespaceStopsNoOther(t *testing.T) {
 				w.Now = w.Now.Add(period)
 			}
 			must(t, repository.Close())
-			if got := origin.Show(t, "main", "checkpoints/prod/shop/checkpoint.yaml"); !strings.Contains(got, `deployment.web: "100"`) {
+			if got := origin.Show(t, "main", "checkpoints/prod/shop.levels.yaml"); !strings.Contains(got, `deployment.web: "100"`) {
 				t.Errorf("the record of shop is\n%s", got)
 			}
 			if c.why == "" {
-				if got := origin.Show(t, "main", "checkpoints/prod/pay/checkpoint.yaml"); !strings.Contains(got, `deployment.api: "100"`) {
+				if got := origin.Show(t, "main", "checkpoints/prod/pay.levels.yaml"); !strings.Contains(got, `deployment.api: "100"`) {
 					t.Errorf("the record of pay is\n%s", got)
 				}
 			} else if err := report.Err(); err == nil || !strings.Contains(err.Error(), "checkpoints/prod/"+c.path+" "+c.why) {

@@ -134,7 +134,7 @@ func (p *publisher) pushProposal(ctx context.Context, s latch.State, want wants)
 	}
 	by.Base = p.tip.commit
 	crossings := proposal.Crossings(want.changes, p.Published.Decisions)
-	to.Message = ledger.Message(by, false, lists.Map(crossings, proposal.Line), w.beside(p.Site))
+	to.Message = ledger.Message(by, false, lists.Map(crossings, proposal.Line), w.restored)
 	if p.DryRun {
 		p.Asked = &Proposed{Message: to.Message, Changes: crossings}
 		return false, nil
@@ -181,15 +181,10 @@ func (p *publisher) openProposal(ctx context.Context) error {
 	s := p.apply(p.Decided.State, p.Found, p.Published)
 	ours := *s.Head.Proposal
 	crossings := proposal.Crossings(proposal.Changes(s.Latches), p.Published.Decisions)
-	stale := slices.DeleteFunc(slices.Clone(ours.Repairs), ofList)
-	beside := ledger.Beside{
-		Components: components(p.tip.tree, namespaces(stale)),
-		Quoted:     quoted(p.tip.tree, namespaces(stale)),
-		List:       slices.ContainsFunc(ours.Repairs, ofList),
-	}
-	message := ledger.Message(ledger.Trailers{Site: p.Site}, false, lists.Map(crossings, proposal.Line), beside)
+	restored := namespaces(ours.Repairs)
+	message := ledger.Message(ledger.Trailers{Site: p.Site}, false, lists.Map(crossings, proposal.Line), restored)
 	title, _, _ := strings.Cut(message, "\n")
-	on, err := p.Proposals.Ensure(ctx, repo.Draft{Branch: ours.Branch, Title: title, Body: proposal.Body(p.Site, crossings, beside)})
+	on, err := p.Proposals.Ensure(ctx, repo.Draft{Branch: ours.Branch, Title: title, Body: proposal.Body(p.Site, crossings, restored)})
 	if p.refused(err, "propose: %w", "proposal", "allow the identity of gitlatch to open pull requests from branch "+ours.Branch) {
 		return nil
 	}

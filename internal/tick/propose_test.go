@@ -43,8 +43,8 @@ func (refuser) Ensure(context.Context, repo.Draft) (repo.Proposal, error) {
 	return repo.Proposal{}, &repo.RefusedError{Why: "no pull requests today"}
 }
 
-// The notice of a declined proposal counts the workloads and the Components that now have an
-// edit grace period.
+// The notice of a declined proposal counts the workloads and the checkpoint files that now
+// have an edit grace period.
 func TestTheNoticeOfADeclinedProposal(t *testing.T) {
 	t.Parallel()
 	merged := func(w *world) {
@@ -59,14 +59,14 @@ func TestTheNoticeOfADeclinedProposal(t *testing.T) {
 			w.scale("pay/ledger", 12)
 			w.ticks(2)
 		},
-		"edit grace period for its 1 stale Components until": func(w *world) {
+		"edit grace period for its 1 restored checkpoint files until": func(w *world) {
 			merged(w)
-			w.setTo("shop/web", 150)
+			w.typeTo("shop/web", 150)
 			w.ticks(1)
 		},
-		"edit grace period for its 1 workloads and 1 stale Components until": func(w *world) {
+		"edit grace period for its 1 workloads and 1 restored checkpoint files until": func(w *world) {
 			merged(w)
-			w.setTo("shop/web", 150)
+			w.typeTo("shop/web", 150)
 			w.scale("pay/ledger", 12)
 			w.ticks(2)
 		},

@@ -41,8 +41,6 @@ type Published struct {
 	// Dropped is true if an entry changed before the push: git has a level that the latch
 	// does not have.
 	Dropped bool
-	// Listing is the site's kustomization in the commit on the base.
-	Listing checkpoint.Listing
 
 	// Pushed is true if the proposal's branch got a commit, with the Proposed changes.
 	Pushed   bool
@@ -132,62 +130,27 @@ func (p *publisher) commit(ctx context.Context) error {
 	return nil
 }
 
-// repairs returns the stale namespaces to publish without a level change: a user's level must
-// not wait for the next level change to take effect. before are the repairs of the open
-// proposal: if the tick did not read the directory, it returns them unchanged. rides is true
-// if a commit is made anyway: otherwise a new repair waits for the budget.
+// repairs returns the repairs to publish without a level change. before are the repairs of the
+// open proposal: if the tick did not read the directory, it returns them unchanged. rides is
+// true if a commit is made anyway: otherwise a new repair waits for the budget.
 func (p *publisher) repairs(s latch.State, rides bool, before []latch.Repair) []latch.Repair {
-	if p.tip.unjudged {
+	if p.tip.unjudged || p.tip.tree == nil {
 		return before
 	}
-	due := p.listRepairs(s.Head.Declined)
-	if p.tip.tree == nil {
-		due = append(due, slices.DeleteFunc(slices.Clone(before), ofList)...)
-	} else {
-		due = append(due, stale(p.tip.tree, s, p.Fleet.At)...)
-	}
+	due := stale(p.tip.tree, s.Head.Declined)
 	if rides || policy.Affords(p.Set.Guards, s.Head.Budget, p.Fleet.At) {
 		return due
 	}
 	return lists.Filter(due, func(m latch.Repair) bool { return slices.Contains(before, m) })
 }
 
-// listRepairs returns the repair of the site's kustomization, if it lists other namespaces
-// than the decisions, or a checkpoint file that does not exist.
-func (p *publisher) listRepairs(declined []latch.Declined) []latch.Repair {
-	agreed := p.Found.Agreed
-	if !agreed.Lists || p.Agrees {
-		return nil
-	}
-	unlisted := p.Decided.Unlisted(agreed.Unlisted)
-	m := listRepair(unlisted)
-	dangles := p.tip.tree != nil && p.tip.tree.Dangling()
-	refused := slices.ContainsFunc(declined, func(d latch.Declined) bool { return d.Repair == m })
-	if refused || !dangles && slices.Equal(unlisted, agreed.Unlisted) {
-		return nil
-	}
-	return []latch.Repair{m}
-}
-
-// listed returns the decisions about the site's kustomization. After a lost race, it keeps
-// the namespaces that it has in git, and the next tick decides again.
-func (p *publisher) listed() map[string]bool {
-	if p.tip.unjudged {
-		return nil
-	}
-	return p.Decided.Listed
-}
-
 // A writing is the content of a commit.
 type writing struct {
 	files    map[string][]byte   // new contents by path; nil removes the file
-	repaired []string            // the namespaces whose files must agree with their checkpoint file, without RepairOfList
+	restored []string            // the namespaces whose checkpoint file is restored to its canonical form
 	changes  []checkpoint.Change // the changes to make, in the order of workload.Compare
 	renamed  []policy.Decision   // the removals of entries under the old name of a kind, also in changes
 	skipped  []workload.ID       // the workloads whose change was not applied
-	quoted   []string            // the namespaces whose checkpoint file gets quotes
-	list     bool                // it updates the site's kustomization, whether or not it changes an entry
-	listing  checkpoint.Listing
 }
 
 // merge applies the level changes to the files of the tip, without those whose entry no longer
@@ -241,9 +204,8 @@ func replaced(decisions, by []policy.Decision) []policy.Decision {
 	})
 }
 
-// write applies changes to the files of the tip, and makes the files of the repaired
-// namespaces agree with their checkpoint files. RepairOfList in repaired updates the site's
-// kustomization.
+// write applies changes to the files of the tip, and restores the checkpoint files of the
+// repaired namespaces.
 func (p *publisher) write(ctx context.Context, changes []checkpoint.Change, repaired []string) (w writing, err error) {
 	if p.tip.tree == nil {
 		tree, _, err := ledger.TreeAt(ctx, p.Repository, p.tip.commit, p.Site)
@@ -253,23 +215,16 @@ func (p *publisher) write(ctx context.Context, changes []checkpoint.Change, repa
 		p.tip.tree = &tree
 	}
 	tree := *p.tip.tree
-	w.list = slices.Contains(repaired, latch.RepairOfList)
-	w.repaired = slices.DeleteFunc(slices.Clone(repaired), func(namespace string) bool { return namespace == latch.RepairOfList })
 	changes, removals := tree.Rename(p.Fleet.Kinds, changes)
 	w.changes = changes
 	w.renamed = lists.Map(removals, func(c checkpoint.Change) policy.Decision { return renaming(c, tree, p.Fleet.Kinds) })
 	p.Published.Decisions = replaced(p.Published.Decisions, w.renamed)
 	site := checkpoint.Site{Name: p.Site, Cluster: p.Decided.Head.Cluster.UID, Kinds: p.Fleet.Kinds}
 	w.files, w.skipped = checkpoint.Merge(tree, site, changes)
-	changes = slices.DeleteFunc(slices.Clone(changes), func(c checkpoint.Change) bool { return slices.Contains(w.skipped, c.ID) })
-	checkpoint.Repair(tree, w.files, slices.DeleteFunc(slices.Clone(w.repaired), func(namespace string) bool {
-		return slices.ContainsFunc(changes, func(c checkpoint.Change) bool { return c.ID.Namespace == namespace }) // Merge wrote it
-	}))
-	written := func(namespace string) bool { return w.files[checkpoint.RecordPath(p.Site, namespace)] != nil }
-	w.quoted = lists.Filter(tree.Unquoted(), written)
-	if w.list || len(w.files) > 0 {
-		w.listing = checkpoint.List(tree, w.files, p.listed())
-	}
+	checkpoint.Repair(tree, w.files, repaired)
+	w.restored = lists.Filter(tree.Stale(), func(namespace string) bool {
+		return w.files[checkpoint.RecordPath(p.Site, namespace)] != nil
+	})
 	return w, nil
 }
 
@@ -294,7 +249,7 @@ func (p *publisher) pushBase(ctx context.Context, w writing) error {
 	}
 	surges := lists.Filter(p.changes, func(d policy.Decision) bool { return d.Surge })
 	by.Surges = lists.Map(surges, func(d policy.Decision) ledger.Surge { return ledger.Surge{ID: d.ID, Need: d.Count} })
-	made := &Commit{Changes: p.changes, Message: ledger.Message(by, p.SkipCI, lists.Map(p.changes, proposal.Line), w.beside(p.Site))}
+	made := &Commit{Changes: p.changes, Message: ledger.Message(by, p.SkipCI, lists.Map(p.changes, proposal.Line), w.restored)}
 	if p.DryRun {
 		p.Commit = made
 		return nil
@@ -304,7 +259,6 @@ func (p *publisher) pushBase(ctx context.Context, w writing) error {
 		return err
 	}
 	p.Commit = made
-	p.Listing = w.listing
 	p.Agrees = !p.tip.unjudged && !readable
 	if p.Agrees {
 		changes := policy.Changes(p.changes)
@@ -358,35 +312,4 @@ func trailers(site, tip string, tree checkpoint.Tree, w writing) (
 	}
 	changes = ledger.Changes(ledger.HoldingOf(before), ledger.HoldingOf(after))
 	return ledger.Trailers{Site: site, Intent: ledger.Intent(site, tip, changes)}, changes, len(after.Broken) < len(before.Broken), nil
-}
-
-// beside returns the other contents of a commit, for its message.
-func (w writing) beside(site string) ledger.Beside {
-	unwritten := func(namespace string) bool {
-		_, written := w.files[checkpoint.ComponentPath(site, namespace)]
-		return !written
-	}
-	return ledger.Beside{
-		Components: slices.DeleteFunc(slices.Clone(w.repaired), unwritten), Quoted: w.quoted,
-		List: w.list, Listed: w.listing.Added, Unlisted: w.listing.Removed,
-	}
-}
-
-// components returns the namespaces whose Component is stale. If the tree was not read, it
-// returns all of them.
-func components(tree *checkpoint.Tree, of []string) []string {
-	if tree == nil {
-		return of
-	}
-	stale := tree.Stale()
-	return slices.DeleteFunc(of, func(namespace string) bool { return !slices.Contains(stale, namespace) })
-}
-
-// quoted returns the namespaces whose checkpoint file has values without quotes. If the tree
-// was not read, it returns none.
-func quoted(tree *checkpoint.Tree, of []string) []string {
-	if tree == nil {
-		return nil
-	}
-	return lists.Filter(tree.Unquoted(), func(namespace string) bool { return slices.Contains(of, namespace) })
 }

@@ -41,6 +41,7 @@ func (t *Tick) raise(s latch.State, f Found, r Report, found []alert.Condition) 
 		n.absent(t.Base, r)
 		n.stale(t.Base, s.Head.UnpublishedSince, waits, r)
 		n.unruled(s)
+		n.notApplied(t.Site, s.Head.Applied)
 		n.Conditions = append(n.Conditions, stillRemoved(s.Head.Open, s.Latches, f.Fleet.At)...)
 		unusual, latches := anomalies(t.Period, s, f.Fleet, r)
 		n.Conditions = append(n.Conditions, unusual...)
@@ -114,7 +115,7 @@ func (n *Notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 		fix := policy.ApplyRights
 		for _, o := range fleet.Kinds {
 			if o.FullResource() == unread.Part {
-				fix = fmt.Sprintf("run \"gitlatch render rights -c %s.yaml | kubectl apply -f -\", or correct kinds in the policy", r.Site)
+				fix = fmt.Sprintf("apply the rights that \"gitlatch init -c %s.yaml\" prints, or correct kinds in the policy", r.Site)
 			}
 		}
 		n.condition(alert.Unread, unread.Part, unread.Part+" could not be read: "+cmp.Or(unread.Why, "no reason was given"),

@@ -64,38 +64,42 @@ func (r *realParts) seeds(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"checkpoints/prod-eu/site.yaml": fmt.Sprintf(`# The site of the checkpoint files in this directory. gitlatch updates this file.
-apiVersion: gitlatch.dev/v1alpha1
-kind: Site
-name: "prod-eu"
-cluster: %q
-version: 1
-`, r.cp.Kubectl(t, "", "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")),
-		"checkpoints/prod-eu/dark/kustomization.yaml": `# gitlatch writes this file from checkpoint.yaml. To change a level, edit checkpoint.yaml.
-# Include this Component above any transformer of namespaces or names.
-apiVersion: kustomize.config.k8s.io/v1alpha1
-kind: Component
-patches:
-- target: {group: apps, version: v1, kind: Deployment, namespace: "dark", name: "app-0"}
-  patch: '[{"op": "add", "path": "/spec/replicas", "value": 2}]'
-- target: {group: apps, version: v1, kind: Deployment, namespace: "dark", name: "app-1"}
-  patch: '[{"op": "add", "path": "/spec/replicas", "value": 5}]'
-- target: {group: apps, version: v1, kind: Deployment, namespace: "dark", name: "app-2"}
-  patch: '[{"op": "add", "path": "/spec/replicas", "value": 10}]'
-- target: {group: apps, version: v1, kind: Deployment, namespace: "dark", name: "app-3"}
-  patch: '[{"op": "add", "path": "/spec/replicas", "value": 20}]'
-- target: {group: apps, version: v1, kind: Deployment, namespace: "dark", name: "app-4"}
-  patch: '[{"op": "add", "path": "/spec/replicas", "value": 2}]'
-`,
-		"checkpoints/prod-eu/dark/checkpoint.yaml": `# Replica levels of the workloads in namespace "dark", rounded, for a rebuild from git.
-# gitlatch updates this file. If you edit a level, gitlatch keeps your value for 24 hours.
-# To opt a workload out, delete its lines. If you delete many entries of workloads that are
-# in the cluster, gitlatch assumes a mistake: it alerts, and after 24 hours it treats the
-# workloads as new ones. To opt them out, delete their entries a second time.
 apiVersion: v1
 kind: ConfigMap
 metadata:
-  name: gitlatch-checkpoint
-  namespace: "dark"
+  name: gitlatch.site
+  namespace: gitlatch-levels
+data:
+  cluster: %q
+  name: "prod-eu"
+  version: "1"
+`, r.cp.Kubectl(t, "", "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")),
+		"checkpoints/prod-eu/dark.levels.yaml": `# Replica levels of the workloads in namespace "dark", rounded, for a rebuild from git.
+# gitlatch updates this file. If you edit a level, gitlatch keeps your value for 24 hours.
+# gitlatch restores all other text.
+# To opt a workload out, delete its lines. If you delete many entries of workloads that are
+# in the cluster, gitlatch assumes a mistake: it alerts, and after 24 hours it treats the
+# workloads as new ones. To opt them out, delete their entries a second time.
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata:
+  name: "gitlatch-levels.dark"
+spec:
+  policyName: gitlatch-levels
+  paramRef:
+    namespace: gitlatch-levels
+    name: "dark"
+    parameterNotFoundAction: Allow
+  matchResources:
+    namespaceSelector:
+      matchLabels:
+        kubernetes.io/metadata.name: "dark"
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: "dark"
+  namespace: gitlatch-levels
 data:
   deployment.app-0: "2"
   deployment.app-0_max: "200"
@@ -220,15 +224,12 @@ func (r *realParts) rivalAtIt(t *testing.T) {
 		t.Errorf("the record is now\n%s", got)
 	}
 
-	// The next tick adopts the rival's level, and only the Component follows.
-	report = r.tick(t)
+	// The next tick adopts the rival's level, which needs no commit.
+	report = r.quietTicks(t, 1)
 	if !noticed(report, tick.NoticeAdopted, "shop/deployment/app-8") {
 		t.Errorf("notices %+v", report.Notices)
 	}
 	r.declared(t)
-	if paths := r.origin.Git(t, "show", "--format=", "--name-only", "main"); paths != "checkpoints/prod-eu/shop/kustomization.yaml" {
-		t.Errorf("touched %s", paths)
-	}
 	r.quietTicks(t, 2)
 }
 

@@ -166,8 +166,6 @@ func (r *reconciler) readBase(ctx context.Context) error {
 // readDirectory judges the site's directory at the tip.
 func (r *reconciler) readDirectory(ctx context.Context, tree checkpoint.Tree) error {
 	r.Tree = &tree
-	r.Found.Agreed.Lists = tree.HasList()
-	r.Found.Agreed.Unlisted = tree.Unlisted()
 	for _, namespace := range slices.Sorted(maps.Keys(tree.Broken)) {
 		r.invalid(checkpoint.RecordPath(r.Site, namespace), tree.Broken[namespace], usesLast)
 		r.Clean = false

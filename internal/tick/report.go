@@ -61,7 +61,6 @@ const (
 	NoticeDeclined  NoticeKind = "declined"        // users closed the proposal, or took over its branch
 	NoticeWithdrawn NoticeKind = "withdrawn"       // gitlatch closed the proposal
 	NoticeStale     NoticeKind = "stale"           // a Component or the site's kustomization differs from the checkpoint files
-	NoticeForeign   NoticeKind = "foreign"         // a user wrote a file at the path of gitlatch's file
 )
 
 // A Commit is one that a tick made.

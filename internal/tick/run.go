@@ -5,6 +5,7 @@
 //	follow     the head and the latches follow git (pure)
 //	round      every decision about the site (package policy, pure)
 //	publish    one commit or one proposal
+//	check      compare the levels in git with the cluster, at most once an hour
 //	apply      enter the published changes into the head and the latches (pure)
 //	raise      the alerts that follow (pure)
 //	save       the latches, then the head; then send the alerts
@@ -31,8 +32,8 @@ import (
 // timeFormat is the format of an instant in texts for users.
 const timeFormat = time.RFC3339
 
-// A Tick is the input of one pass over a site. The fields Turn, Proposals, Propose, Alerts,
-// Wait, Flush, SkipCI and DryRun are optional. The others are required.
+// A Tick is the input of one pass over a site. The fields Turn, Levels, Proposals, Propose,
+// Alerts, Wait, Flush, SkipCI and DryRun are optional. The others are required.
 type Tick struct {
 	Site   string
 	Base   string        // the name of the site's branch, for texts
@@ -44,7 +45,9 @@ type Tick struct {
 	// zero value is a tick on demand.
 	Turn time.Time
 
-	Sampler    Sampler
+	Sampler Sampler
+	// Levels reads the levels in the cluster. Nil checks nothing.
+	Levels     Levels
 	Store      latch.Store
 	Repository repo.Repository
 	Clock      func() time.Time
@@ -177,6 +180,7 @@ func (t *Tick) fold(ctx context.Context, tenancy *tenancy, loaded Loaded, report
 	if err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
+	state.Head.Applied = t.check(ctx, state, git, decided.Stop)
 	state = t.apply(state, git, published)
 
 	state, more, alerts := t.raise(state, git, *report, found.Conditions)
@@ -201,7 +205,6 @@ func (t *Tick) site(state latch.State, git Found) policy.Site {
 	site := policy.Site{State: state, Set: git.Set, Fleet: git.Fleet, Period: t.Period, Flush: t.Flush}
 	if git.Tree != nil {
 		site.Broken = git.Tree.Broken
-		site.Malformed = git.Tree.Malformed
 	}
 	return site
 }

@@ -45,7 +45,7 @@ func cross(ctx context.Context, url, agreed string, sites []byte, path, content 
 	if err != nil {
 		return err
 	}
-	site := repo.Within("checkpoints/prod", "site.yaml", "*/checkpoint.yaml", "*/kustomization.yaml")
+	site := repo.Within("checkpoints/prod", "site.yaml", "*.levels.yaml")
 	found, err := r.Read(ctx, tip, nil, site)
 	if err != nil {
 		return err

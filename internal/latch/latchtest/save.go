@@ -243,7 +243,7 @@ func testNotShared(t *testing.T, s store) {
 	spoil := func(h latch.Head) {
 		h.Proposal.Repairs[0].Namespace = "other"
 		h.Agreed.PolicySource[0]++
-		h.Agreed.Unlisted[0] = "other"
+		h.Agreed.Sites[0] = 'o'
 	}
 	spoil(head)
 	first, _ := s.load(t, "prod")

@@ -17,7 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-const record = "checkpoints/prod/shop/checkpoint.yaml"
+const record = "checkpoints/prod/shop.levels.yaml"
 
 // pairs is the number of pairs of runs in the comparison with go-git. git is slow
 // enough that a quarter of the pairs shows the difference.
@@ -124,7 +124,7 @@ func repository(t *testing.T, s *gitserver.Server, name string, files, bytes int
 	}
 	o.GitInput(t, stream.String(), "fast-import", "--quiet")
 	o.Push(t, "main", map[string]string{
-		record: "level: 0\n", "checkpoints/prod/shop/kustomization.yaml": "patches: []\n", "checkpoints/prod/site.yaml": "cluster: 5e0c1d2f\n", "gitlatch.yaml": "mode: latch\n",
+		record: "level: 0\n", "checkpoints/prod/site.yaml": "cluster: 5e0c1d2f\n", "gitlatch.yaml": "mode: latch\n",
 	}, "checkpoints")
 	return o
 }

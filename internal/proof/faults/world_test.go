@@ -286,7 +286,7 @@ func (w *world) calm(t *testing.T) {
 // agrees.
 func (w *world) declares(t *testing.T, level int32) {
 	t.Helper()
-	record := w.origin.Show(t, "main", "checkpoints/"+w.site+"/"+w.site+"/checkpoint.yaml")
+	record := w.origin.Show(t, "main", "checkpoints/"+w.site+"/"+w.site+".levels.yaml")
 	if !strings.Contains(record, fmt.Sprintf("  deployment.web: %q\n", fmt.Sprint(level))) {
 		t.Errorf("want web at %d; the record is\n%s", level, record)
 	}

@@ -110,7 +110,7 @@ func TestTheQuickStartOfTheReadmeRuns(t *testing.T) {
 	if ran != 5 {
 		t.Errorf("the README has %d commands", ran)
 	}
-	record := exec.CommandContext(t.Context(), "git", "-C", filepath.Join(sh.dir, "fleet.git"), "show", "main:checkpoints/local/shop/checkpoint.yaml")
+	record := exec.CommandContext(t.Context(), "git", "-C", filepath.Join(sh.dir, "fleet.git"), "show", "main:checkpoints/local/shop.levels.yaml")
 	if out, err := record.CombinedOutput(); err != nil || !strings.Contains(string(out), `deployment.web: "50"`) {
 		t.Errorf("%v: the record is\n%s", err, out)
 	}

@@ -67,7 +67,7 @@ func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
 			t.Fatalf("a tick ended with %d, want %q:\n%s", status, want, log)
 		}
 	}
-	if record := origin.Show(t, "main", "checkpoints/prod-eu/shop/checkpoint.yaml"); !strings.Contains(record, "\n  deployment.web: \"2\"\n") {
+	if record := origin.Show(t, "main", "checkpoints/prod-eu/shop.levels.yaml"); !strings.Contains(record, "\n  deployment.web: \"2\"\n") {
 		t.Errorf("the record is\n%s", record)
 	}
 

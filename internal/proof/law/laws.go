@@ -39,11 +39,11 @@ var Laws = []Law{
 	{"a commit changes the site's own files alone", strays},
 	{"nothing is declared to be 0", zero},
 	{"one commit does not opt many workloads out, unless it is the second", atOnce},
-	{"the list of checkpoint files builds, and leaves out only namespaces without workloads", lists},
 	{"git has too little for a workload for 6 hours only if a user can see why", silent},
 	{"a level follows a constant need in time", stuck},
 	{"a user's rollout entry stays for the edit grace period, and a minimum and maximum unless the policy latches them", users},
-	{"a commit's message has every change, and a Component has the levels of its checkpoint file", reports},
+	{"a commit's message has every change, and an API server accepts the files that it writes", reports},
+	{"an alert tells that the levels are not applied, in time and only then", applied},
 	{"a site observes only if its last policy does, or nothing knows that policy", observes},
 }
 

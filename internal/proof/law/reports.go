@@ -2,16 +2,17 @@ package law
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
-// reports compares each commit of the tick with its message, and the Components that it
-// wrote with the checkpoint files. At the tip, a Component may wait for the budget.
+// reports compares each commit of the tick with its message, and judges the checkpoint files
+// that it wrote. At the tip, a file may wait for the budget.
 func reports(s *Seen) string {
 	for _, c := range s.Mine {
 		for _, change := range c.Changes {
@@ -20,9 +21,9 @@ func reports(s *Seen) string {
 			}
 		}
 		for _, path := range c.Paths {
-			namespace, is := strings.CutSuffix(strings.TrimPrefix(path, checkpoint.Directory(s.World.Site)+"/"), "/checkpoint.yaml")
-			if is && s.differs(c.ID, namespace) {
-				return fmt.Sprintf("%s writes the checkpoint file of %s, and not the same levels in its Component", subject(c), namespace)
+			namespace, is := strings.CutSuffix(strings.TrimPrefix(path, checkpoint.Directory(s.World.Site)+"/"), ".levels.yaml")
+			if is && s.edited(c.ID, namespace) {
+				return fmt.Sprintf("%s writes the checkpoint file of %s, and not the objects that a cluster needs", subject(c), namespace)
 			}
 		}
 	}
@@ -41,33 +42,69 @@ func mentions(message string, change checkpoint.Change) bool {
 	return retired || level && rollout
 }
 
-// patched is a number in a Component, with the name of its workload.
-var patched = regexp.MustCompile(`(?m)name: "([^"]+)"}\n  patch: .*[ :](\d+)}+\]?'$`)
-
-// differs reports whether the Component of a namespace has other levels than its
-// checkpoint file in a commit.
-func (w *Witness) differs(commit, namespace string) bool {
-	has, want := map[string]int{}, map[string]int{}
-	for _, m := range patched.FindAllStringSubmatch(w.story.Repository.Show(commit)[checkpoint.ComponentPath(w.story.Site, namespace)], -1) {
-		has[m[1]+" "+m[2]]++
+// An object is a part of a checkpoint file, as an API server reads it.
+type object struct {
+	Kind     string
+	Metadata struct{ Name, Namespace string }
+	Data     map[string]any
+	Spec     struct {
+		PolicyName     string `yaml:"policyName"`
+		MatchResources struct {
+			NamespaceSelector struct {
+				MatchLabels map[string]string `yaml:"matchLabels"`
+			} `yaml:"namespaceSelector"`
+		} `yaml:"matchResources"`
+		ParamRef struct {
+			Name, Namespace         string
+			ParameterNotFoundAction string `yaml:"parameterNotFoundAction"`
+		} `yaml:"paramRef"`
 	}
-	for id, e := range w.at(commit) {
-		if id.Namespace == namespace && e.Replicas > 0 {
-			want[fmt.Sprintf("%s %d", id.Name, e.Replicas)]++
-		}
-	}
-	return !maps.Equal(has, want)
 }
 
-// outdated counts the calm ticks in which a Component at the tip differs from its
-// checkpoint file, or the file has numbers without quotes, although the budget has a commit,
-// and returns a text if there were too many in a row. A Component waits for the edit grace
-// period of removed entries.
+// edited reports whether the checkpoint file of a namespace has, in a commit, other objects
+// than the ConfigMap of the namespace with its levels as text, and its binding.
+func (w *Witness) edited(commit, namespace string) bool {
+	text, there := w.story.Repository.Show(commit)[checkpoint.RecordPath(w.story.Site, namespace)]
+	if !there {
+		return false
+	}
+	var levels, bindings int
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	for {
+		var o object
+		if decoder.Decode(&o) != nil {
+			break
+		}
+		ref := o.Spec.ParamRef
+		switch {
+		case o.Kind == "ConfigMap" && o.Metadata.Name == namespace && o.Metadata.Namespace == "gitlatch-levels":
+			levels++
+		case o.Kind == "MutatingAdmissionPolicyBinding" && o.Metadata.Name == "gitlatch-levels."+namespace &&
+			o.Spec.PolicyName == "gitlatch-levels" && ref.Name == namespace && ref.Namespace == "gitlatch-levels" &&
+			ref.ParameterNotFoundAction == "Allow" && o.Spec.MatchResources.NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"] == namespace:
+			bindings++
+		default:
+			return true
+		}
+		for _, value := range o.Data {
+			if _, is := value.(string); !is {
+				return true
+			}
+		}
+		for id, e := range w.at(commit) {
+			declared := fmt.Sprint(o.Data[string(id.Kind)+"."+id.Name])
+			if o.Kind == "ConfigMap" && id.Namespace == namespace && e.Replicas > 0 && declared != fmt.Sprint(e.Replicas) {
+				return true
+			}
+		}
+	}
+	return levels != 1 || bindings != 1
+}
+
+// outdated counts the calm ticks in which a checkpoint file at the tip has edited text,
+// although the budget has a commit, and returns a text if there were too many in a row.
 func (s *Seen) outdated() string {
 	calm := s.Calm && !s.World.Propose && !s.Told.Observe && !s.Told.Stop.All && s.Told.Stop.Reason != policy.ReasonSecond
-	for _, l := range s.After.Latches {
-		calm = calm && !s.Told.At.Before(l.RemovedUntil)
-	}
 	wrong := ""
 	if calm {
 		wrong = s.staleAt(s.After.Tip)
@@ -81,21 +118,17 @@ func (s *Seen) outdated() string {
 	if s.stale <= 3 {
 		return ""
 	}
-	return fmt.Sprintf("the Component of %s differs from its checkpoint file, or the file lacks quotes, for %d calm ticks with a commit in the budget", wrong, s.stale)
+	return fmt.Sprintf("the checkpoint file of %s has edited text, for %d calm ticks with a commit in the budget", wrong, s.stale)
 }
 
-// bare is a number without quotes in a checkpoint file.
-var bare = regexp.MustCompile(`(?m)^  \S+: \d+$`)
-
-// staleAt returns a namespace whose Component differs from its checkpoint file in a
-// commit, or whose checkpoint file has numbers without quotes; "" without such a namespace.
+// staleAt returns a namespace whose readable checkpoint file has edited text in a commit; ""
+// without such a namespace.
 func (w *Witness) staleAt(commit string) string {
 	if w.compared != commit {
 		w.compared, w.differing = commit, ""
 		broken := w.unread(commit)
 		for id := range w.at(commit) {
-			record := w.story.Repository.Show(commit)[checkpoint.RecordPath(w.story.Site, id.Namespace)]
-			if broken[id.Namespace] == nil && (w.differs(commit, id.Namespace) || bare.MatchString(record)) {
+			if broken[id.Namespace] == nil && w.edited(commit, id.Namespace) {
 				w.differing = id.Namespace
 			}
 		}

@@ -64,14 +64,14 @@ type Witness struct {
 	undone   []string                  // rollout entries of users that the site's commits changed, until no tick is open
 	retired  map[workload.ID]retired   // the entries that were removed
 	removed  map[workload.ID]time.Time // until when a second removal of an entry opts out, after the first counted as an edit
-	unlisted int                       // calm ticks with a commit in the budget, in which the list of checkpoint files was wrong
-	stale    int                       // calm ticks in a row in which a Component was wrong
-	// compared is a commit, and differing a namespace whose Component is wrong in it.
+	stale    int                       // calm ticks in a row in which a checkpoint file had edited text
+	// compared is a commit, and differing a namespace whose checkpoint file has edited text.
 	compared, differing string
 	latch               bool       // the last policy that the branch had for a saved tick has mode latch
 	ruledBy             string     // the path of that policy
 	set                 policy.Set // of the last tick that decided
 	setFrom             string     // the text of set
+	applications        applications
 	truth
 }
 
@@ -135,7 +135,8 @@ func Watch(s *story.Story) *Witness {
 		Found: map[string]int{}, story: s,
 		entries: map[string]map[workload.ID]checkpoint.Entry{}, trees: map[string]parsed{}, intents: map[string]string{},
 		touched: map[workload.ID]bool{}, theirs: map[part]word{}, unsent: map[string]string{}, retired: map[workload.ID]retired{}, removed: map[workload.ID]time.Time{},
-		truth: truth{lives: map[workload.ID]*life{}},
+		applications: applications{off: map[string]off{}},
+		truth:        truth{lives: map[workload.ID]*life{}},
 	}
 	w.tip = w.head()
 	w.known = map[string]Commit{w.tip: {}}
@@ -309,6 +310,7 @@ func (w *Witness) forget(head, latches bool) {
 		w.look(w.next)
 		w.owed, w.proposal, w.latch, w.amended = 0, nil, false, true
 		w.unsent, w.dropped = map[string]string{}, nil
+		w.applications.last = time.Time{}
 		for _, of := range w.lives {
 			of.short = 0 // the head has the instant since which level changes wait
 		}

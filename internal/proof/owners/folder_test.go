@@ -96,7 +96,7 @@ func (r *rebuild) site(t *testing.T) string {
 	t.Helper()
 	m, err := r.dyn.Resource(configmaps).Namespace(admission.Namespace).Get(t.Context(), "gitlatch.site", metav1.GetOptions{})
 	must(t, err)
-	return fmt.Sprintf("identity of %v, levels from %s", m.Object["data"].(map[string]any)["site"], r.level(t, teams[0]))
+	return fmt.Sprintf("identity of %v, levels from %s", m.Object["data"].(map[string]any)["name"], r.level(t, teams[0]))
 }
 
 // A driver makes a GitOps tool apply folders of a repository.
@@ -131,7 +131,7 @@ func (r *rebuild) limited(t *testing.T, d driver, origin *gitserver.Origin) {
 	r.Apply(t, deployment(teams[0], app(0), "", "one"))
 	before := r.version(t)
 	file := prod + "/" + teams[0] + ".levels.yaml"
-	origin.Push(t, "main", map[string]string{file: strings.ReplaceAll(origin.Show(t, "main", file), `"20"`, `"30"`)}, "raise a level")
+	origin.Push(t, "main", map[string]string{file: strings.ReplaceAll(origin.Show(t, "main", file), `app-0: "2"`, `app-0: "30"`)}, "raise a level")
 	d.again(t, "site")
 	r.levelled(t, teams[0], "30")
 	r.result("commit of a level", "applied, "+r.unchanged(t, before))

@@ -17,13 +17,21 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/gitlatch/gitlatch/internal/admission"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// The workloads: in each namespace, app-0 to app-9 with levels 20 to 29. The manifests omit
-// the replicas.
-var teams = []string{"alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "zulu"}
+// The workloads have 400 pods in 20 namespaces: in each namespace, app-0 to app-4 with levels
+// 2 to 6. The manifests omit the replicas.
+var teams = []string{
+	"alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliett",
+	"kilo", "lima", "mike", "november", "oscar", "papa", "quebec", "romeo", "sierra", "zulu",
+}
 
-const each = 10
+const (
+	each  = 5
+	least = 2
+)
 
 // probe is a workload with a level that is never created.
 const probe = "probe"
@@ -33,16 +41,34 @@ func app(i int) string { return fmt.Sprint("app-", i) }
 // prod is the folder of a site in the repository.
 const prod = "checkpoints/prod"
 
-// siteFiles returns the folder of a site, whose levels are higher by more.
-func siteFiles(site string, more int) map[string]string {
-	data := map[string]string{"deployment." + probe: fmt.Sprint(level)}
-	for i := range each {
-		data["deployment."+app(i)] = fmt.Sprint(level + i + more)
-	}
-	files := map[string]string{"checkpoints/" + site + "/site.yaml": identity(site)}
+// siteTree returns the directory of a site, whose levels are higher by more.
+func siteTree(site string, more int) (checkpoint.Tree, map[string]string) {
+	var changes []checkpoint.Change
 	for _, team := range teams {
-		files["checkpoints/"+site+"/"+team+".levels.yaml"] = levels(team, data)
+		declare := func(name string, replicas int) {
+			id := workload.ID{Namespace: team, Kind: workload.Deployment, Name: name}
+			changes = append(changes, checkpoint.Change{ID: id, To: checkpoint.Entry{Replicas: int32(replicas)}})
+		}
+		declare(probe, level)
+		for i := range each {
+			declare(app(i), least+i+more)
+		}
 	}
+	files, _ := checkpoint.Merge(checkpoint.Tree{}, checkpoint.Site{Name: site}, changes)
+	tree, err := checkpoint.ParseTree(site, files)
+	if err != nil {
+		panic(err)
+	}
+	texts := map[string]string{}
+	for path, data := range files {
+		texts[path] = string(data)
+	}
+	return tree, texts
+}
+
+// siteFiles returns the files of a site, whose levels are higher by more.
+func siteFiles(site string, more int) map[string]string {
+	_, files := siteTree(site, more)
 	return files
 }
 
@@ -95,7 +121,7 @@ func (r *rebuild) created(t *testing.T, what string, chance bool) {
 			if s.mark != "" {
 				raised++
 			}
-			if s.count == 1 && s.mark == "" || s.count >= level && s.mark == fmt.Sprint(s.count) {
+			if s.count == 1 && s.mark == "" || s.count >= least && s.mark == fmt.Sprint(s.count) {
 				continue
 			}
 			t.Errorf("%s: %s/%s has %d replicas and the mark %q", what, o.GetNamespace(), o.GetName(), s.count, s.mark)

@@ -96,11 +96,6 @@ func policy(t testing.TB) string {
 	return strings.Split(policyFile(t), "---\n")[1]
 }
 
-// identity returns the file site.yaml of a site.
-func identity(site string) string {
-	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch.site, namespace: %s}\ndata: {site: %q}\n", admission.Namespace, site)
-}
-
 // levels returns the checkpoint file of a namespace: its binding and its levels.
 func levels(namespace string, data map[string]string) string {
 	text, _ := json.Marshal(data)
@@ -310,4 +305,13 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// replaceOnce replaces a text that occurs once.
+func replaceOnce(t testing.TB, text, old, new string) string {
+	t.Helper()
+	if strings.Count(text, old) != 1 {
+		t.Fatalf("%q is not once in the text", old)
+	}
+	return strings.Replace(text, old, new, 1)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -73,21 +72,18 @@ func (f form) room() int { return 1 + f.pods*3/1000 }
 
 var namespaces = []string{"pay", "shop"}
 
-// The folders on the branch that can be built: the manifests alone, and the site's
-// overlay, which includes the checkpoint files. Each has a part for each namespace, in a
+// plain is the folder of the manifests on the branch. It has a part for each namespace, in a
 // folder with its name. The part everything is the folder itself.
 const (
 	plain      = "apps"
-	overlay    = "clusters/" + site
 	everything = ""
 )
 
 // files returns the team's files in git. No manifest states replicas.
 func (f form) files() map[string]string {
 	files := map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"}
-	kustomization := func(folder string, resources, components []string) {
-		files[folder+"/kustomization.yaml"] = fmt.Sprintf("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [%s]\ncomponents: [%s]\n",
-			strings.Join(resources, ", "), strings.Join(components, ", "))
+	kustomization := func(folder string, resources []string) {
+		files[folder+"/kustomization.yaml"] = fmt.Sprintf("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [%s]\n", strings.Join(resources, ", "))
 	}
 	for _, namespace := range namespaces {
 		folder, resources := plain+"/"+namespace, []string{"namespace.yaml"}
@@ -98,11 +94,9 @@ func (f form) files() map[string]string {
 				files[folder+"/"+m.name+".yaml"] = f.manifest(m, "")
 			}
 		}
-		kustomization(folder, resources, nil)
-		kustomization(overlay+"/"+namespace, []string{"../../../" + folder}, []string{"../../../" + checkpoint.Directory(site) + "/" + namespace})
+		kustomization(folder, resources)
 	}
-	kustomization(plain, namespaces, nil)
-	kustomization(overlay, namespaces, nil)
+	kustomization(plain, namespaces)
 	return files
 }
 

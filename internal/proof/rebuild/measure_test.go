@@ -97,24 +97,21 @@ func TestFiguresSayWhereTheyHangOnTheDeadline(t *testing.T) {
 	f := quickForm()
 	const want = `absent did not serve its load in the 3m0s that it was given, which count as its time:
 figure rebuild_speedup_flux_40 180.0
-figure rebuild_speedup_overlay_40 90.0
-figure rebuild_speedup_admission_40 60.0
-figure rebuild_speedup_argocd_40 45.0
+figure rebuild_speedup_kubectl_40 90.0
+figure rebuild_speedup_argocd_40 60.0
 figure rebuild_speedup_if_no_pod_fails_flux_40 4.0
-figure rebuild_speedup_if_no_pod_fails_overlay_40 2.0
-figure rebuild_speedup_if_no_pod_fails_admission_40 1.3
-figure rebuild_speedup_if_no_pod_fails_argocd_40 1.0
+figure rebuild_speedup_if_no_pod_fails_kubectl_40 2.0
+figure rebuild_speedup_if_no_pod_fails_argocd_40 1.3
 figure rebuild_over_limit_flux_40 0.50
-figure rebuild_over_limit_overlay_40 1.00
-figure rebuild_over_limit_admission_40 1.50
-figure rebuild_over_limit_argocd_40 2.00
+figure rebuild_over_limit_kubectl_40 1.00
+figure rebuild_over_limit_argocd_40 1.50
 `
 	if got := f.figures("speedup", absent, runs) + f.figures("speedup_if_no_pod_fails", patient, runs) + f.figures("over_limit", limit, runs); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	const chosen = `figure rebuild_over_limit_admission_40 1.50
+	const chosen = `figure rebuild_over_limit_argocd_40 1.50
 `
-	some := map[string]run{limit.name: runs[limit.name], "admission": runs["admission"]}
+	some := map[string]run{limit.name: runs[limit.name], "argocd": runs["argocd"]}
 	if got := f.figures("speedup", absent, some) + f.figures("over_limit", limit, some); got != chosen {
 		t.Errorf("of two methods: got\n%swant\n%s", got, chosen)
 	}
@@ -134,19 +131,16 @@ func TestLateFiguresCountTheNeedAMinuteAfterTheTraffic(t *testing.T) {
 		braked.form, unbraked.form = f, f
 		runs[arm(w, true)], runs[arm(w, false)] = braked, unbraked
 	}
-	never := runs[arm(ways[3], false)]
+	never := runs[arm(ways[2], false)]
 	never.looks = never.looks[:61]
-	runs[arm(ways[3], false)] = never
+	runs[arm(ways[2], false)] = never
 	// web has 18 of the 40 pods. Each method without brakes serves a minute later.
 	const want = `figure late_coverage_braked_flux_40 1.00
 figure late_coverage_unbraked_flux_40 0.57
 figure late_speedup_flux_40 4.1
-figure late_coverage_braked_overlay_40 1.00
-figure late_coverage_unbraked_overlay_40 0.57
-figure late_speedup_overlay_40 8.1
-figure late_coverage_braked_admission_40 1.00
-figure late_coverage_unbraked_admission_40 0.57
-figure late_speedup_admission_40 12.1
+figure late_coverage_braked_kubectl_40 1.00
+figure late_coverage_unbraked_kubectl_40 0.57
+figure late_speedup_kubectl_40 8.1
 argocd unbraked did not serve its load in the 10m0s that it was given, which count as its time:
 figure late_coverage_braked_argocd_40 1.00
 figure late_coverage_unbraked_argocd_40 0.57

@@ -37,8 +37,6 @@ func TestRebuild(t *testing.T) {
 			if !t.Run("the first cluster", func(t *testing.T) { f.firstCluster(t, k) }) {
 				return
 			}
-			renders(t, k.branch(t), f.levels())
-
 			runs := &runs{of: map[string]run{}}
 			t.Run("rebuilt", func(t *testing.T) {
 				beside := func(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
@@ -131,20 +129,6 @@ func (k *keeper) declares(t *testing.T) map[workload.ID]int32 {
 	return levels
 }
 
-// renders checks that the overlay of the branch builds to the levels.
-func renders(t *testing.T, files map[string][]byte, levels map[workload.ID]int32) {
-	t.Helper()
-	built := map[workload.ID]int32{}
-	o, err := gitops.Build(files, overlay, gitops.Edits{}, nil)
-	must(t, err)
-	for _, w := range o.Workloads {
-		if w.Replicas != nil {
-			built[w.ID] = *w.Replicas
-		}
-	}
-	same(t, "the overlay", built, levels)
-}
-
 func same(t *testing.T, what string, got, want map[workload.ID]int32) {
 	t.Helper()
 	for id, level := range want {
@@ -155,13 +139,6 @@ func same(t *testing.T, what string, got, want map[workload.ID]int32) {
 	if len(got) != len(want) {
 		t.Errorf("%s: %d workloads, want %d", what, len(got), len(want))
 	}
-}
-
-func read(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	must(t, err)
-	return string(text)
 }
 
 func must(t *testing.T, err error) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -15,8 +16,8 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	gitways "github.com/gitlatch/gitlatch/internal/gitops/ways"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/testenv/argocd"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
@@ -50,61 +51,81 @@ var limit = way{name: "limit", create: (*cluster).applyNeed}
 // compared are the methods that the methods with checkpoints are compared with.
 var compared = []way{absent, patient, limit}
 
-// ways are the methods with checkpoints that run here.
+// ways are the methods with checkpoints that run here. In each of them, the folders of
+// gitlatch come first, and then the manifests alone.
 var ways = []way{
 	{name: "flux", prepare: (*cluster).startFlux, create: (*cluster).applyFlux, reconcile: (*cluster).reconcileFlux, tool: true},
-	{name: "overlay", create: (*cluster).applyOverlay, reconcile: (*cluster).reapplyOverlay},
-	{name: "admission", create: (*cluster).applyAdmission, reconcile: (*cluster).applyApps},
+	{name: "kubectl", create: (*cluster).applyByKubectl, reconcile: (*cluster).applyApps},
 	{name: "argocd", prepare: (*cluster).startArgoCD, create: (*cluster).applyArgoCD, reconcile: (*cluster).reconcileArgoCD, tool: true},
 }
 
-// placeOf is the environment that the manifests of the methods are made for.
-func placeOf(part string) gitways.Place {
-	p := gitways.Place{Site: site, Repository: "https://git.example.com/platform/fleet.git", Branch: "main", Name: site, Path: overlay}
-	if part != everything {
-		p.Name += "-" + part
-		p.Path += "/" + part
-	}
-	return p
+// folders applies the policy and the levels, as a bootstrap does.
+func (c *cluster) folders(t *testing.T) {
+	t.Helper()
+	policy, err := admission.Policy{}.Format()
+	must(t, err)
+	file := filepath.Join(t.TempDir(), "gitlatch.yaml")
+	must(t, os.WriteFile(file, policy, 0o600))
+	c.cp.Kubectl(t, "", "apply", "--server-side", "-f", file, "-f", filepath.Join(c.git, checkpoint.Directory(site)))
 }
 
-// The ignore rules for the brakes of a restore. Without them, Flux and Argo CD apply the
-// selectPolicy that git states, and so remove the brake.
+// The objects that apply a folder of the branch. They have an ignore rule for the brakes of a
+// restore. Without it, Flux and Argo CD apply the selectPolicy that git states, and so remove
+// the brake.
 const (
-	fluxBrakes = `  ignore:
+	repository = "https://git.example.com/platform/fleet.git"
+	fluxObject = `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: fleet, namespace: flux-system}
+spec: {interval: 1m, url: ` + repository + `, ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: %[1]s, namespace: flux-system}
+spec:
+  interval: 10m
+  prune: true
+  sourceRef: {kind: GitRepository, name: fleet}
+  path: %[2]s
+  ignore:
   - paths: [/spec/behavior/scaleDown/selectPolicy]
     target: {group: autoscaling, kind: HorizontalPodAutoscaler}
 `
-	argoBrakes = `  ignoreDifferences:
+	argoObject = `apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: %[1]s, namespace: argocd}
+spec:
+  project: default
+  destination: {server: https://kubernetes.default.svc}
+  source: {repoURL: %[3]s, targetRevision: main, path: %[2]s}
+  ignoreDifferences:
   - {group: autoscaling, kind: HorizontalPodAutoscaler, jsonPointers: [/spec/behavior/scaleDown/selectPolicy]}
+  syncPolicy:
+    automated: {selfHeal: true}
+    syncOptions: [RespectIgnoreDifferences=true]
 `
 )
 
-// withRule adds a rule to the first list of rules in a manifest.
-func withRule(t *testing.T, manifest []byte, rule string) string {
-	t.Helper()
-	list, _, _ := strings.Cut(rule, "\n")
-	if strings.Count(string(manifest), list+"\n") != 1 {
-		t.Fatalf("want one list %q in\n%s", list, manifest)
-	}
-	return strings.Replace(string(manifest), list+"\n", rule, 1)
+// nameOf is the name of the object that applies a part.
+func nameOf(part string) string {
+	return strings.TrimSuffix("apps-"+part, "-")
 }
 
 func (c *cluster) startFlux(t *testing.T) {
 	t.Helper()
-	c.flux = flux.Start(t, c.cp, map[string]*gitserver.Origin{placeOf(everything).Repository: c.origin})
+	c.flux = flux.Start(t, c.cp, map[string]*gitserver.Origin{repository: c.origin})
 }
 
 func (c *cluster) applyFlux(t *testing.T, part string) {
 	t.Helper()
-	p := placeOf(part)
-	c.cp.Apply(t, withRule(t, gitways.Flux(p), fluxBrakes))
-	c.flux.Applied(t, p.Name, c.origin.Tip("main"))
+	c.folders(t)
+	c.cp.Apply(t, fmt.Sprintf(fluxObject, nameOf(part), path.Join(plain, part)))
+	c.flux.Applied(t, nameOf(part), c.origin.Tip("main"))
 }
 
 func (c *cluster) reconcileFlux(t *testing.T, part string) {
 	t.Helper()
-	c.flux.Reconcile(t, placeOf(part).Name)
+	c.flux.Reconcile(t, nameOf(part))
 }
 
 func (c *cluster) startArgoCD(t *testing.T) {
@@ -114,31 +135,19 @@ func (c *cluster) startArgoCD(t *testing.T) {
 
 func (c *cluster) applyArgoCD(t *testing.T, part string) {
 	t.Helper()
-	p := placeOf(part)
-	c.cp.Apply(t, strings.ReplaceAll(withRule(t, gitways.ArgoCD(p), argoBrakes), p.Repository, argocd.URL(c.origin)))
-	c.argo.Applied(t, p.Name, c.origin.Tip("main"))
+	c.folders(t)
+	c.cp.Apply(t, fmt.Sprintf(argoObject, nameOf(part), path.Join(plain, part), argocd.URL(c.origin)))
+	c.argo.Applied(t, nameOf(part), c.origin.Tip("main"))
 }
 
 func (c *cluster) reconcileArgoCD(t *testing.T, part string) {
 	t.Helper()
-	c.argo.Reconcile(t, placeOf(part).Name)
+	c.argo.Reconcile(t, nameOf(part))
 }
 
 func (c *cluster) applyApps(t *testing.T, part string) {
 	t.Helper()
 	c.cp.Apply(t, c.build(t, path.Join(plain, part)))
-}
-
-// applyOverlay creates the objects of the site's overlay, including Components.
-func (c *cluster) applyOverlay(t *testing.T, part string) {
-	t.Helper()
-	c.cp.Apply(t, c.build(t, path.Join(overlay, part)))
-}
-
-// reapplyOverlay applies the overlay with the live replicas instead of the built ones.
-func (c *cluster) reapplyOverlay(t *testing.T, part string) {
-	t.Helper()
-	c.applyAt(t, path.Join(overlay, part), c.replicas)
 }
 
 // applyNeed applies git without checkpoints, with the desired replicas of each
@@ -170,25 +179,16 @@ func (c *cluster) applyAt(t *testing.T, folder string, count func(t *testing.T, 
 	c.cp.Apply(t, all...)
 }
 
-func (c *cluster) replicas(t *testing.T, namespace, name string) (n int) {
+// applyByKubectl applies the folders. Once the policy works, it applies the manifests, which
+// set no replicas.
+func (c *cluster) applyByKubectl(t *testing.T, part string) {
 	t.Helper()
-	text := c.cp.Kubectl(t, "", "get", "deployment", "-n", namespace, name, "-o", "jsonpath={.spec.replicas}")
-	if _, err := fmt.Sscan(text, &n); err != nil {
-		t.Fatalf("count of %s/%s: %q: %v", namespace, name, text, err)
-	}
-	return n
-}
-
-// applyAdmission applies the checkpoint files, and the policy that takes them as its
-// parameter. Once the policy works, it applies the manifests, which set no replicas.
-func (c *cluster) applyAdmission(t *testing.T, part string) {
-	t.Helper()
+	c.folders(t)
 	for _, namespace := range namespaces {
 		if part == everything || part == namespace {
-			c.cp.Apply(t, namespaceManifest(namespace), read(t, filepath.Join(c.git, checkpoint.RecordPath(site, namespace))))
+			c.cp.Apply(t, namespaceManifest(namespace)) // a dry-run CREATE needs the namespace
 		}
 	}
-	c.cp.Apply(t, string(gitways.Admission(placeOf(everything))))
 	c.admits(t, part)
 	c.applyApps(t, part)
 }

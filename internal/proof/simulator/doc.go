@@ -30,7 +30,7 @@
 //     wrote over an autoscaler. Package anomaly tests these conditions.
 //   - Canaries of Flagger, DaemonSets, and StatefulSets with a partition. Package rollouts
 //     draws the life of rollouts.
-//   - A user who edits a Component, site.yaml or the trailers of a commit, and names that do
+//   - A user who edits site.yaml or the trailers of a commit, and names that do
 //     not fit into a checkpoint file.
 //   - A user's reply to an alert.
 //

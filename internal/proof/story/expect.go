@@ -9,6 +9,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick/proposal"
@@ -115,12 +116,15 @@ func (s *Story) expect(w []string) error {
 			kinds = append(kinds, string(n.Kind))
 		}
 		return equal(strings.Join(kinds, " "), strings.Join(w[1:], " "))
-	case "no": // notices | problem | site
+	case "no": // notices | problem | site | file path
 		switch w[1] {
 		case "notices":
 			return equal(len(s.Last.Notices), "0")
 		case "problem":
 			return equal(s.Last.Err(), "<nil>")
+		case "file": // path
+			_, ok := s.Repository.Files()[w[2]]
+			return equal(ok, "false")
 		case "site":
 			_, ok := s.Repository.Files()[checkpoint.SitePath(s.Site)]
 			return equal(ok, "false")
@@ -142,17 +146,10 @@ func (s *Story) expect(w []string) error {
 			return equal(p.State, strings.Join(w[1:], " "))
 		}
 		return equal(fmt.Sprintf("open %d", len(proposal.Changes(latch.LatchesOf(now.latches)))), strings.Join(w[1:], " "))
-	case "list": // shop pay | none: the namespaces in the site's kustomization
-		listed := Listed(s.Repository.Files()[checkpoint.ListPath(s.Site)])
-		return equal(cmp.Or(strings.Join(listed, " "), "none"), strings.Join(w[1:], " "))
-	case "mends": // shop list | none: the namespaces whose Component the proposal rewrites, and list for the site's kustomization
+	case "mends": // shop pay | none: the namespaces whose checkpoint file the proposal restores
 		names := "none"
 		if ours := now.head.Proposal; ours != nil && len(ours.Repairs) > 0 {
-			var all []string
-			for _, m := range ours.Repairs {
-				all = append(all, cmp.Or(m.Namespace, "list")) // latch.RepairOfList
-			}
-			names = strings.Join(all, " ")
+			names = strings.Join(lists.Map(ours.Repairs, func(m latch.Repair) string { return m.Namespace }), " ")
 		}
 		return equal(names, strings.Join(w[1:], " "))
 	case "asks": // in the proposal's title, its body or its commit: "words"
@@ -206,22 +203,23 @@ func (s *Story) expect(w []string) error {
 			got = append(got, a.Message())
 		}
 		return contains(strings.Join(got, "\n"), w[1])
+	case "checks": // how often ticks have read the levels in the cluster
+		return equal(s.World.Levels.Reads, w[1])
+	case "applied": // unknown | unsupported | never | 3: the number of differences that the last check found
+		a := now.head.Applied
+		switch {
+		case a.At.IsZero():
+			return equal("never", w[1])
+		case a.Unsupported:
+			return equal("unsupported", w[1])
+		case len(a.Unknown) > 0:
+			return equal("unknown", w[1])
+		}
+		return equal(len(a.Oldest)+a.More, w[1])
 	case "held":
 		return contains(s.Last.NotRun, "lease is held")
 	}
 	return fmt.Errorf("nobody knows how to expect %q", w[0])
-}
-
-// Listed returns the namespaces in a site's kustomization as gitlatch writes it.
-func Listed(text string) (namespaces []string) {
-	for line := range strings.Lines(text) {
-		file, is := strings.CutPrefix(strings.TrimSpace(line), "- ")
-		namespace, one := strings.CutSuffix(file, "/checkpoint.yaml")
-		if is && one {
-			namespaces = append(namespaces, namespace)
-		}
-	}
-	return namespaces
 }
 
 // levelOf returns the level of an entry, or "none" if the entry has only a rollout.

@@ -41,6 +41,10 @@ type Sampler struct{ *World }
 
 // Sample returns the cluster of the world.
 func (s Sampler) Sample(_ context.Context, kinds workload.Kinds) (workload.Fleet, error) {
+	err := s.World.apply()
+	if err != nil {
+		return workload.Fleet{}, err
+	}
 	f := workload.Fleet{Site: s.World.Site, Cluster: s.World.Cluster, At: s.Now, Unread: s.Unread, Unmeasured: s.Unmeasured, Kinds: kinds}
 	for _, id := range slices.SortedFunc(maps.Keys(s.Fleet), workload.Compare) {
 		if _, looked := kinds.Object(id.Kind); looked {

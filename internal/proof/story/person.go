@@ -37,6 +37,14 @@ func (s *Story) person(w []string) error {
 			entries[who] = e
 		})
 		return err
+	case "types": // shop/web 150: the level of an entry, without quotes
+		path := checkpoint.RecordPath(s.Site, ID(w[1]).Namespace)
+		text := s.Repository.Files()[path]
+		line := regexp.MustCompile(`(?m)^(  ` + regexp.QuoteMeta(string(ID(w[1]).Kind)+"."+ID(w[1]).Name) + `: )"?\d+"?$`)
+		if !line.MatchString(text) {
+			return errors.New("there is no level to type over")
+		}
+		s.Repository.Edit("scale by hand", s.Now, map[string][]byte{path: []byte(line.ReplaceAllString(text, "${1}"+w[2]))})
 	case "milestone": // shop/web 90 to: of the rollout in git
 		n, err := strconv.Atoi(w[2])
 		if tree, err := s.Tree(); err != nil || tree.Entries()[ID(w[1])].Rollout == (checkpoint.Rollout{}) {
@@ -102,11 +110,9 @@ func (s *Story) person(w []string) error {
 		if s.Repository.Files()[checkpoint.RecordPath(s.Site, w[1])] == "" {
 			return errors.New("the namespace has no files")
 		}
-		for _, path := range []func(site, namespace string) string{checkpoint.RecordPath, checkpoint.ComponentPath} {
-			text := s.Repository.Files()[path(s.Site, w[1])]
-			files[path(s.Site, w[1])] = nil
-			files[path(s.Site, w[2])] = []byte(strings.ReplaceAll(text, w[1], w[2]))
-		}
+		text := s.Repository.Files()[checkpoint.RecordPath(s.Site, w[1])]
+		files[checkpoint.RecordPath(s.Site, w[1])] = nil
+		files[checkpoint.RecordPath(s.Site, w[2])] = []byte(strings.ReplaceAll(text, w[1], w[2]))
 		s.Repository.Edit("rename", s.Now, files)
 	case "replaces": // path "old" "new", ...: replaces a text that occurs once, in one or several files, in one commit
 		files := map[string][]byte{}
@@ -123,6 +129,14 @@ func (s *Story) person(w []string) error {
 		s.Repository.Edit("by hand", s.Now, files)
 	case "writes": // path "text"
 		s.Repository.Edit("write", s.Now, map[string][]byte{w[1]: []byte(w[2] + "\n")})
+	case "unbinds": // shop: edits the text around its levels
+		path := checkpoint.RecordPath(s.Site, w[1])
+		text := s.Repository.Files()[path]
+		loose := strings.Replace(text, "parameterNotFoundAction: Allow", "parameterNotFoundAction: Deny", 1)
+		if loose == text {
+			return errors.New("the file has no binding with its text")
+		}
+		s.Repository.Edit("unbind", s.Now, map[string][]byte{path: []byte(loose)})
 	case "unquotes": // shop: the numbers in its checkpoint file, which an API server then refuses
 		path := checkpoint.RecordPath(s.Site, w[1])
 		text := s.Repository.Files()[path]
@@ -226,13 +240,9 @@ func (s *Story) copies(namespace string) error {
 	if err != nil {
 		return err
 	}
-	paths := []string{checkpoint.RecordPath(s.Site, namespace), checkpoint.ComponentPath(s.Site, namespace)}
-	objects, err := s.Repository.Read(context.Background(), s.pushed, nil, paths...)
-	files := map[string][]byte{}
-	for _, path := range paths {
-		files[path] = objects[path].Files[path]
-	}
-	s.Repository.Edit(log[0].Message, s.Now, files)
+	path := checkpoint.RecordPath(s.Site, namespace)
+	objects, err := s.Repository.Read(context.Background(), s.pushed, nil, path)
+	s.Repository.Edit(log[0].Message, s.Now, map[string][]byte{path: objects[path].Files[path]})
 	return err
 }
 

@@ -69,6 +69,9 @@ var events = map[string]func(*Story, []string) error{
 		s.Unmeasured = parts(w)
 		return nil
 	},
+	// levels stop | apply | set shop/web 50 | lose shop/web | lose policy | forbid [configmaps]
+	// | version 35 | site stage: the objects of gitlatch in the cluster from now on.
+	"levels": (*Story).levels,
 	// tick [times]: one tick, or several, one period apart. The clock is then one period
 	// after the last tick.
 	"tick": func(s *Story, w []string) error {

@@ -16,6 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/testenv/applied"
 	"github.com/gitlatch/gitlatch/internal/testenv/codecommitmem"
 	"github.com/gitlatch/gitlatch/internal/testenv/dynamomem"
 	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
@@ -42,6 +43,7 @@ type World struct {
 	// Unmeasured are the sources that cannot measure demand.
 	Unmeasured []workload.Unread
 	Fleet      map[workload.ID]workload.Sample
+	Levels     Levels
 
 	Repository *repomem.Repository
 	Store      latch.Store
@@ -104,6 +106,7 @@ func NewWorld(files map[string]string) *World {
 		Now:        Morning,
 		Cluster:    "uid-blue",
 		Fleet:      map[workload.ID]workload.Sample{},
+		Levels:     Levels{Cluster: applied.Cluster{Minor: 37, Lost: map[string]bool{}}},
 		Repository: repomem.New(files),
 		Store:      latchmem.New(),
 		Merged:     map[string]bool{},
@@ -132,6 +135,7 @@ func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 		Period:      Period,
 		Lease:       Period - time.Minute,
 		Sampler:     Sampler{w},
+		Levels:      Sampler{w},
 		Store:       mortalStore{w.Store, w},
 		Repository:  mortalRepository{repository, w},
 		Alerts:      topic{w},

@@ -65,24 +65,24 @@ func TestOnlyWhatChangedIsRead(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"checkpoints/prod/site.yaml": "site"}
 	for n := range 20 {
-		files[fmt.Sprintf("checkpoints/prod/ns%02d/checkpoint.yaml", n)] = fmt.Sprint(n)
+		files[fmt.Sprintf("checkpoints/prod/ns%02d.levels.yaml", n)] = fmt.Sprint(n)
 	}
 	s, o := shop(t, files)
 	r := open(t, s)
 	if _, err := r.Read(t.Context(), o.Tip("main"), nil, "checkpoints/prod"); err != nil {
 		t.Fatal(err)
 	}
-	if folders, blobs := count(s, "GetFolder"), count(s, "GetBlob"); folders != 23 || blobs != 21 {
-		t.Errorf("the first read is %d folders and %d blobs, want 23 and 21", folders, blobs)
+	if folders, blobs := count(s, "GetFolder"), count(s, "GetBlob"); folders != 3 || blobs != 21 {
+		t.Errorf("the first read is %d folders and %d blobs, want 3 and 21", folders, blobs)
 	}
-	moved := o.Push(t, "main", map[string]string{"checkpoints/prod/ns07/checkpoint.yaml": "changed"}, "person")
+	moved := o.Push(t, "main", map[string]string{"checkpoints/prod/ns07.levels.yaml": "changed"}, "person")
 	s.Reset()
 	found, err := r.Read(t.Context(), moved, nil, "checkpoints/prod")
-	if err != nil || string(found["checkpoints/prod"].Files["checkpoints/prod/ns07/checkpoint.yaml"]) != "changed" {
+	if err != nil || string(found["checkpoints/prod"].Files["checkpoints/prod/ns07.levels.yaml"]) != "changed" {
 		t.Fatal(found, err)
 	}
-	if folders, blobs := count(s, "GetFolder"), count(s, "GetBlob"); folders != 4 || blobs != 1 {
-		t.Errorf("the second read is %d folders and %d blobs, want 4 and 1", folders, blobs)
+	if folders, blobs := count(s, "GetFolder"), count(s, "GetBlob"); folders != 3 || blobs != 1 {
+		t.Errorf("the second read is %d folders and %d blobs, want 3 and 1", folders, blobs)
 	}
 	known := map[string]string{"checkpoints/prod": found["checkpoints/prod"].ID}
 	s.Reset()

@@ -76,7 +76,7 @@ func BenchmarkDisk(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := r.Commit(b.Context(), edit(tip, "checkpoints/prod/ns003/checkpoint.yaml", fmt.Sprint(n))); err != nil {
+		if _, err := r.Commit(b.Context(), edit(tip, "checkpoints/prod/ns003.levels.yaml", fmt.Sprint(n))); err != nil {
 			b.Fatal(err)
 		}
 	}

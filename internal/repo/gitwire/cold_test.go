@@ -57,12 +57,12 @@ func TestALevelChangeInANewProcessIsFourRequests(t *testing.T) {
 				t.Fatalf("%s: the window has %d commits, %v", c.name, len(window.Commits), err)
 			}
 		}
-		path := repo.Within("checkpoints/prod", "site.yaml", "*/checkpoint.yaml", "*/kustomization.yaml")
+		path := repo.Within("checkpoints/prod", "site.yaml", "*.levels.yaml")
 		found, err := r.Read(t.Context(), tip, nil, path, "gitlatch.yaml")
-		if err != nil || len(found[path].Files) != 3 || found["gitlatch.yaml"].ID == "" {
+		if err != nil || len(found[path].Files) != 2 || found["gitlatch.yaml"].ID == "" {
 			t.Fatalf("%s: read %v, %v", c.name, found, err)
 		}
-		const record = "checkpoints/prod/ns000/checkpoint.yaml"
+		const record = "checkpoints/prod/ns000.levels.yaml"
 		if agreed, err = r.Commit(t.Context(), edit(tip, record, c.name)); err != nil {
 			t.Fatal(err)
 		}

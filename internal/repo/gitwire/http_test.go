@@ -25,8 +25,7 @@ func shop(t testing.TB, files map[string]string) (*gitserver.Server, *gitserver.
 func site(namespaces int) map[string]string {
 	files := map[string]string{"checkpoints/prod/site.yaml": "site\n", "gitlatch.yaml": "policy\n"}
 	for n := range namespaces {
-		files[fmt.Sprintf("checkpoints/prod/ns%03d/checkpoint.yaml", n)] = fmt.Sprintf("record %d\n", n)
-		files[fmt.Sprintf("checkpoints/prod/ns%03d/kustomization.yaml", n)] = fmt.Sprintf("component %d\n", n)
+		files[fmt.Sprintf("checkpoints/prod/ns%03d.levels.yaml", n)] = fmt.Sprintf("record %d\n", n)
 	}
 	return files
 }
@@ -101,15 +100,15 @@ func TestAReadIsARequestALevel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := len(found["checkpoints/prod"].Files); got != 201 {
-		t.Fatalf("read %d files, want 201", got)
+	if got := len(found["checkpoints/prod"].Files); got != 101 {
+		t.Fatalf("read %d files, want 101", got)
 	}
 	if got := asked(s); len(got) != 3 {
 		t.Errorf("a cold read took %v, want 3: commit, checkpoints and the policy, prod", got)
 	}
 
 	s.Reset()
-	next, err := r.Commit(t.Context(), edit(tip, "checkpoints/prod/ns042/checkpoint.yaml", "changed\n"))
+	next, err := r.Commit(t.Context(), edit(tip, "checkpoints/prod/ns042.levels.yaml", "changed\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +121,7 @@ func TestAReadIsARequestALevel(t *testing.T) {
 
 	// A read fetches only the new objects of another writer's change.
 	s.Reset()
-	rival := o.Push(t, "main", map[string]string{"checkpoints/prod/ns007/checkpoint.yaml": "rival\n"}, "rival")
+	rival := o.Push(t, "main", map[string]string{"checkpoints/prod/ns007.levels.yaml": "rival\n"}, "rival")
 	if _, err := r.Read(t.Context(), rival, nil, "checkpoints/prod"); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +130,7 @@ func TestAReadIsARequestALevel(t *testing.T) {
 		bytes += request.In + request.Out
 	}
 	if bytes > 12_000 {
-		t.Errorf("the change of one of 201 files took %d bytes", bytes)
+		t.Errorf("the change of one of 101 files took %d bytes", bytes)
 	}
 }
 
@@ -153,7 +152,7 @@ func TestAServerThatRefusesSingleObjectsSendsTheWholeCommit(t *testing.T) {
 	})
 	r := open(t, gitwire.Options{URL: s.URL("shop")})
 	found, err := r.Read(t.Context(), o.Tip("main"), nil, "checkpoints/prod")
-	if err != nil || len(found["checkpoints/prod"].Files) != 7 {
+	if err != nil || len(found["checkpoints/prod"].Files) != 4 {
 		t.Fatalf("read: %d files, %v", len(found["checkpoints/prod"].Files), err)
 	}
 	if _, err := r.Commit(t.Context(), edit(o.Tip("main"), "checkpoints/prod/site.yaml", "changed\n")); err != nil {

@@ -49,7 +49,7 @@ func TestADiskSeesWhatGitDoesMeanwhile(t *testing.T) {
 	r := open(t, gitwire.Options{URL: "file://" + o.Dir})
 	parent := o.Tip("main")
 	for n := range 5 {
-		path := fmt.Sprintf("checkpoints/prod/ns%03d/checkpoint.yaml", n)
+		path := fmt.Sprintf("checkpoints/prod/ns%03d.levels.yaml", n)
 		if _, err := r.Read(t.Context(), parent, nil, "checkpoints"); err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func TestADirectoryWithMoreThanFitsIsWalked(t *testing.T) {
 	files["checkpoints/prod/film"] = noise(33 << 20)
 	s, o := shop(t, files)
 	r := open(t, gitwire.Options{URL: s.URL("shop")})
-	path := repo.Within("checkpoints/prod", "site.yaml", "*/checkpoint.yaml")
+	path := repo.Within("checkpoints/prod", "site.yaml", "*.levels.yaml")
 	found, err := r.Read(t.Context(), o.Tip("main"), nil, path)
 	if err != nil || len(found[path].Files) != 4 {
 		t.Fatalf("read %d files, want 4: %v", len(found[path].Files), err)

@@ -50,9 +50,9 @@ func TestARivalBetweenReadAndPushLosesNothing(t *testing.T) {
 	r := open(t, gitwire.Options{URL: s.URL("shop")})
 	var rival string
 	s.BeforePush(func() {
-		rival = o.Push(t, "main", map[string]string{"checkpoints/prod/ns000/checkpoint.yaml": "rival\n"}, "rival")
+		rival = o.Push(t, "main", map[string]string{"checkpoints/prod/ns000.levels.yaml": "rival\n"}, "rival")
 	})
-	_, err := r.Commit(t.Context(), edit(o.Tip("main"), "checkpoints/prod/ns001/checkpoint.yaml", "ours\n"))
+	_, err := r.Commit(t.Context(), edit(o.Tip("main"), "checkpoints/prod/ns001.levels.yaml", "ours\n"))
 	if !errors.Is(err, repo.ErrMoved) {
 		t.Fatalf("commit: %v, want ErrMoved", err)
 	}

@@ -52,11 +52,11 @@ func TestWhatATickAsksOverSSHIsFewConnections(t *testing.T) {
 	}
 	asked("a look", fetch)
 	found, err := r.Read(t.Context(), tip, nil, "checkpoints/prod", "gitlatch.yaml")
-	if err != nil || len(found["checkpoints/prod"].Files) != 201 {
+	if err != nil || len(found["checkpoints/prod"].Files) != 101 {
 		t.Fatalf("read %d files, %v", len(found["checkpoints/prod"].Files), err)
 	}
 	asked("a cold read", fetch, fetch)
-	id, err := r.Commit(t.Context(), edit(tip, "checkpoints/prod/ns042/checkpoint.yaml", "changed\n"))
+	id, err := r.Commit(t.Context(), edit(tip, "checkpoints/prod/ns042.levels.yaml", "changed\n"))
 	if err != nil || id != o.Tip("main") {
 		t.Fatalf("commit %s, %v", id, err)
 	}

@@ -27,7 +27,7 @@ func commitChanges(t *testing.T, setup Setup) {
 	}{
 		{"a file at the root", map[string]string{"README.md": "bye\n"}},
 		{"a nested file", map[string]string{"a/b/c/one": "11"}},
-		{"a new nested path", map[string]string{"checkpoints/site/shop/checkpoint.yaml": "new", "checkpoints/site/site.yaml": "new"}},
+		{"a new nested path", map[string]string{"checkpoints/site/shop.levels.yaml": "new", "checkpoints/site/site.yaml": "new"}},
 		{"a new directory that sorts between", map[string]string{"a-/x": "1", "a/x": "1", "a1": "1", "a.d/x": "1"}},
 		{"a new directory beside a file that begins like it", map[string]string{"README/x": "1"}},
 		{"an empty file", map[string]string{"a/empty": ""}},

@@ -79,9 +79,6 @@ type Options struct {
 	// FromZero also raises workloads with 0 replicas, which a user may have suspended.
 	FromZero bool
 	Kinds    workload.Kinds // custom kinds that were listed
-	// Gone are the namespaces that had no workload when gitlatch last sampled all of
-	// them, as checkpoint.Tree.Unlisted returns them.
-	Gone []string
 }
 
 // ValidFactor reports whether a factor is above 0 and at most 1, for a smaller site. A
@@ -157,7 +154,6 @@ type Reason string
 // The reasons.
 const (
 	Absent      Reason = "absent"      // it does not exist
-	Gone        Reason = "gone"        // it does not exist, and its namespace is in Options.Gone
 	Unknown     Reason = "unknown"     // its replicas are unknown
 	NotRead     Reason = "not-read"    // gitlatch does not read its kind
 	Suspended   Reason = "suspended"   // it has 0 replicas
@@ -240,8 +236,6 @@ func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
 	switch {
 	case !looked:
 		return Left{id, NotRead, fmt.Sprintf("has a kind that gitlatch does not read. Add %s to kinds of the policy", id.Kind)}, true
-	case !lives && slices.Contains(o.Gone, id.Namespace):
-		return Left{id, Gone, "is gone: its namespace has no workloads"}, true
 	case !lives:
 		return Left{id, Absent, "does not exist in the cluster"}, true
 	case w.Terminating:

@@ -129,7 +129,7 @@ func (c Case) steps(brakes []workload.Brake) Recovery {
 			scales[s.ID] = *s.Scale
 		}
 	}
-	p := plan.Make(c.Tree.Entries(), live, plan.Options{Kinds: c.Fleet.Kinds, Gone: c.Tree.Unlisted()})
+	p := plan.Make(c.Tree.Entries(), live, plan.Options{Kinds: c.Fleet.Kinds})
 	all := p.All()
 	slices.SortFunc(all, func(a, b plan.Raise) int { return workload.Compare(a.ID, b.ID) })
 

@@ -180,26 +180,3 @@ func TestARecoveryRuns(t *testing.T) {
 	check(t, recovery.Of(w.Case), "uuupp", "the checkpoint file of namespace pay", "")
 }
 
-// A workload of a namespace that gitlatch removed from the site's kustomization is not
-// missing.
-func TestANamespaceThatIsGoneIsNotMissing(t *testing.T) {
-	t.Parallel()
-	files := map[string][]byte{}
-	for _, namespace := range []string{"old", "shop"} {
-		id := workload.ID{Namespace: namespace, Kind: workload.Deployment, Name: "web"}
-		record := checkpoint.Record{Namespace: namespace, Entries: map[workload.ID]checkpoint.Entry{id: {Replicas: 50}}}
-		files[checkpoint.RecordPath("prod-eu", namespace)] = record.Format()
-	}
-	tree, err := checkpoint.ParseTree("prod-eu", files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for listed, want := range map[bool]string{true: "pudpp", false: "dddpp"} {
-		w := rebuilt().with("web", both(braked, loaded(1)))
-		checkpoint.List(tree, files, map[string]bool{"old": listed})
-		if w.Tree, err = checkpoint.ParseTree("prod-eu", files); err != nil {
-			t.Fatal(err)
-		}
-		check(t, recovery.Of(w.Case), want, "old/web", "")
-	}
-}

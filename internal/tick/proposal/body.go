@@ -9,10 +9,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
-// Body returns the body of a proposal: a table of the crossings, the namespaces with a
-// repaired Component or with new quotes, and the user's options. At least one of them is
+// Body returns the body of a proposal: a table of the crossings, the namespaces whose
+// checkpoint file is restored, and the user's options. At least one crossing or namespace is
 // required. Text from outside is escaped.
-func Body(site string, crossings []policy.Decision, beside ledger.Beside) string {
+func Body(site string, crossings []policy.Decision, restored []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Site `%s`: merging this proposal changes the start of a rebuild. It does not change the live cluster.\n", site)
 	if len(crossings) > 0 {
@@ -29,22 +29,11 @@ func Body(site string, crossings []policy.Decision, beside ledger.Beside) string
 		from, to := r.Levels()
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(r.About(d.ID.String())), from, to, why)
 	}
-	for _, l := range []struct {
-		of  []string
-		are string
-	}{
-		{beside.Components, "The Components of these namespaces differ from their checkpoint files. This proposal updates them:"},
-		{beside.Quoted, "The checkpoint files of these namespaces have values without quotes, which an API server refuses. This proposal adds the quotes:"},
-	} {
-		if len(l.of) > 0 {
-			fmt.Fprintf(&b, "\n%s\n\n", l.are)
-		}
-		for _, name := range l.of {
-			fmt.Fprintf(&b, "- %s\n", escape(name))
-		}
+	if len(restored) > 0 {
+		b.WriteString("\nThe checkpoint files of these namespaces have text that gitlatch does not write. This proposal restores it, and changes no level:\n\n")
 	}
-	if beside.List {
-		b.WriteString("\nThis proposal also updates kustomization.yaml, the list of the site's checkpoint files.\n")
+	for _, namespace := range restored {
+		fmt.Fprintf(&b, "- %s\n", escape(namespace))
 	}
 	b.WriteString("\nMerge this proposal, change it in a commit of yours, or close it to decline it. gitlatch then does not change these entries for 24 hours. While the proposal is open, gitlatch keeps it up to date.\n")
 	return b.String()

@@ -5,13 +5,12 @@ import (
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick/proposal"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// The body of a proposal has a row for each crossing and a list for each kind of repair. Text
+// The body of a proposal has a row for each crossing and a list of the restored files. Text
 // from a cluster stays in its cell, and has no effect in Markdown.
 func TestTheBodyOfAProposal(t *testing.T) {
 	t.Parallel()
@@ -25,25 +24,23 @@ func TestTheBodyOfAProposal(t *testing.T) {
 	}
 	const (
 		table = "These workloads have left their levels."
-		parts = "The Components of these namespaces differ"
-		list  = "This proposal also updates kustomization.yaml"
+		parts = "This proposal restores it, and changes no level:"
 		inert = "It does not change the live cluster."
 	)
-	all := []string{table, parts, list, inert}
+	all := []string{table, parts, inert}
 	for _, c := range []struct {
 		name      string
 		crossings []policy.Decision
-		beside    ledger.Beside
+		restored  []string
 		want      []string
 	}{
-		{"crossings", crossings, ledger.Beside{}, []string{table, inert,
+		{"crossings", crossings, nil, []string{table, inert,
 			"\n| shop/deployment/web | 100 | 500 | **surge:** a\\|b &lt;img> \\*c\\* |\n",
 			"\n| shop/deployment/api | new | 20 | unchanged since the last proposal |\n",
 		}},
-		{"Components", nil, ledger.Beside{Components: []string{"pay", "shop"}}, []string{parts, inert, "\n- pay\n- shop\n"}},
-		{"the list", nil, ledger.Beside{List: true}, []string{list, inert}},
+		{"restored text", nil, []string{"pay", "shop"}, []string{parts, inert, "\n- pay\n- shop\n"}},
 	} {
-		body := proposal.Body("prod", c.crossings, c.beside)
+		body := proposal.Body("prod", c.crossings, c.restored)
 		for _, want := range c.want {
 			if !strings.Contains(body, want) {
 				t.Errorf("%s: no %q in\n%s", c.name, want, body)
