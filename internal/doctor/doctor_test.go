@@ -114,6 +114,9 @@ func TestEachQuestionHasItsAnswer(t *testing.T) {
 			argo(", "+noted(`{"replicas": 42}`), argoUpdate)(w)
 			w.objects["shop"] = strings.Replace(application, "syncPolicy: {", "syncPolicy: {syncOptions: [RespectIgnoreDifferences=true], ", 1)
 		}, "unknown 0 to 50, without 0 to 50: manifest-unknown"},
+		"a tool changed from client-side to server-side": {func(w *world) {
+			w.objects["web"] = deployment("annotations: {"+noted(`{"selector": {}}`)+"}, "+fluxOwned, "", nobody, scaled)
+		}, "unknown 0 to 50, without 0 to 50: manifest-unknown"},
 		"without managed fields": {func(w *world) { w.objects["web"] = deployment(fluxOwned, "") }, "unknown 0 to 50, without 0 to 50: manifest-unknown"},
 		"a maximum in git below the desired": {func(w *world) {
 			w.change = func(c *doctor.Case) { c.Tree.Records["shop"].Entries[web] = checkpoint.Entry{Replicas: 50, Max: 40} }
@@ -176,6 +179,19 @@ func policyOf(p admission.Policy) func(*doctor.Case) {
 			panic(err)
 		}
 		c.Admission = file
+	}
+}
+
+// If nothing shows the manifest, neither the reset nor the zero is answered.
+func TestAnUnknownManifestAnswersNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.objects["web"] = deployment(fluxOwned, "", nobody, scaled)
+	a := doctor.Examine(w.read(t)).Workloads[0].Answers
+	for name, one := range map[string]doctor.Answer{"kept": a.Kept, "positive": a.Positive} {
+		if one.Yes() || one.No() || one.Basis() != doctor.Unknown {
+			t.Errorf("%s: %+v", name, one)
+		}
 	}
 }
 
