@@ -62,6 +62,17 @@ type Manager struct {
 	Time      time.Time // of the last write; zero if the API server has none
 }
 
+// UnreadLevels returns a reading of the version alone. why is the reason why the other parts
+// are unknown.
+func UnreadLevels(version Part[int], why string) Levels {
+	return Levels{
+		Version:    version,
+		Policy:     Failed(why),
+		Bindings:   Unread[[]map[string]any](why),
+		ConfigMaps: Unread[[]ConfigMap](why),
+	}
+}
+
 // Binding returns the read of the binding of a namespace of workloads.
 func (l Levels) Binding(namespace string) Read { return l.binding(BindingName(namespace)) }
 
