@@ -59,7 +59,7 @@ type ConfigMap struct {
 type Manager struct {
 	Name      string
 	Operation string    // Apply or Update
-	Time      time.Time // of the last write; zero if the API server has none
+	Time      time.Time // of the last write; zero if it is unknown
 }
 
 // UnreadLevels returns a reading of the version alone. why is the reason why the other parts
