@@ -7,12 +7,10 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/build"
-	"github.com/gitlatch/gitlatch/internal/chart/engine"
 	"github.com/gitlatch/gitlatch/internal/cli"
 )
 
 func main() {
-	engine.Serve() // a child that renders a chart ends here
 	os.Exit(cli.Run(cli.Env{
 		In:     os.Stdin,
 		Out:    os.Stdout,

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -107,7 +109,11 @@ type amended struct {
 	Cluster     string        `json:"cluster,omitempty"`    // the cluster that was adopted
 	PausedUntil time.Time     `json:"pausedUntil,omitzero"` // a past time ends a pause
 	Workloads   []workload.ID `json:"workloads,omitempty"`  // empty means the entire site
-	line        string        // the text for each workload
+	// Marks counts the workloads that were created with their level. It is nil unless an
+	// adoption replaces the site's cluster in git.
+	Marks  *checkpoint.Marks `json:"marks,omitempty"`
+	line   string            // the text for each workload
+	config config.Config
 }
 
 // Table prints one line for each workload, or one for the site.
@@ -118,6 +124,9 @@ func (a amended) Table(out io.Writer, _ term.Style) error {
 	}
 	for _, one := range of {
 		fmt.Fprintf(out, "%s: %s\n", one, a.line)
+	}
+	if a.Marks != nil {
+		fmt.Fprintf(out, "%s\n", a.Marks)
 	}
 	if a.DryRun {
 		fmt.Fprintln(out, "nothing was written: this is a dry run")
@@ -136,7 +145,7 @@ func (a *amending) run(ctx context.Context, env Env, args []string,
 	if err := kept(c.State); err != nil {
 		return err
 	}
-	done := amended{Document: term.DocumentOf("Amendment"), Site: c.Site, DryRun: a.dryRun}
+	done := amended{Document: term.DocumentOf("Amendment"), Site: c.Site, DryRun: a.dryRun, config: c}
 	if done.Workloads, err = a.find(ctx, c.Site, parts.Store, args); err != nil {
 		return err
 	}
@@ -160,11 +169,19 @@ func (a *amending) adopt(ctx context.Context, parts local.Parts, done *amended) 
 		done.line = "latched from the next tick on"
 		return tick.Amendment{Latch: true}, nil
 	}
-	fleet, err := parts.Sampler.Sample(ctx, nil)
+	git := declaredSide{config: done.config, repository: parts.Repository}
+	if err := git.readTip(ctx); err != nil {
+		return tick.Amendment{}, err
+	}
+	fleet, err := parts.Sampler.Sample(ctx, git.set.Kinds)
 	if err == nil && fleet.Cluster == "" {
 		err = errors.New("adopt: the UID of namespace kube-system could not be read, so gitlatch cannot identify this cluster. Give gitlatch the rights in infra/rbac")
 	}
 	done.Cluster, done.line = fleet.Cluster, fmt.Sprintf("cluster %s is now the site's cluster", fleet.Cluster)
+	if git.tree.Site.Cluster != "" && git.tree.Site.Cluster != fleet.Cluster {
+		marks := git.tree.Marks(fleet.Samples)
+		done.Marks = &marks
+	}
 	return tick.Amendment{Cluster: fleet.Cluster, Acknowledge: true}, err
 }
 

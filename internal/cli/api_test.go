@@ -25,14 +25,17 @@ type api struct {
 	// objects are the objects of other kinds, as YAML by their resource. A kind that
 	// has no entry is not installed.
 	objects map[string]string
+	// flux is true if Flux applies the autoscaled workloads, from manifests without replicas.
+	flux bool
 }
 
 // pods are the desired and the present pods of a workload.
 type pods struct {
 	desired, ready int32
-	least, most    int32 // of its autoscaler; 0 without one
-	blind          bool  // its autoscaler has no metrics
-	unstated       bool  // no field manager owns its replicas
+	least, most    int32  // of its autoscaler; 0 without one
+	blind          bool   // its autoscaler has no metrics
+	unstated       bool   // no field manager owns its replicas
+	noted          string // its last applied configuration
 	rolls          *rolls
 	foreign        string // the text of its conditions and annotations
 }
@@ -139,7 +142,16 @@ func (a *api) items(kind string) []any {
 		if p.foreign != "" {
 			metadata["annotations"] = map[string]any{"gitlatch.dev/policy": p.foreign}
 		}
-		if p.unstated {
+		if a.flux && p.most > 0 {
+			p.unstated = true
+			metadata["labels"] = map[string]any{"kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}
+		}
+		if p.noted != "" {
+			metadata["annotations"] = map[string]any{"kubectl.kubernetes.io/last-applied-configuration": p.noted}
+			metadata["managedFields"] = []any{map[string]any{"manager": "kubectl-client-side-apply", "operation": "Update", "apiVersion": "apps/v1", "time": "2026-03-02T07:00:00Z",
+				"fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:replicas": map[string]any{}}}}}
+		}
+		if p.unstated && p.noted == "" {
 			metadata["managedFields"] = []any{map[string]any{"manager": "flux", "operation": "Apply", "apiVersion": "apps/v1", "time": "2026-03-02T07:00:00Z",
 				"fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:template": map[string]any{}}}}}
 		}

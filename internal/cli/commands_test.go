@@ -14,19 +14,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/report"
 )
 
-// For a site without any entry in git, render prints nothing, and reports that on
-// standard error, because the output goes to kubectl.
-func TestRenderOfASiteThatDeclaresNothing(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for _, form := range []string{"flux --patch", "argocd --patch", "admission"} {
-		args := append([]string{"render"}, strings.Fields(form+" shop")...)
-		if got := w.run(args...); got != (outcome{2, "", "gitlatch: namespace shop: git has no level in it, or in any other namespace yet\n"}) {
-			t.Errorf("%s shop: %+v", form, got)
-		}
-	}
-}
-
 func TestAdoptTakesARebuiltClusterForTheSitesOwn(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -35,7 +22,7 @@ func TestAdoptTakesARebuiltClusterForTheSitesOwn(t *testing.T) {
 	if got := w.tick(); !strings.Contains(got.out, "no level is lowered (other-cluster): cluster 9a41-green is not the site's own cluster 1f0c-blue") {
 		t.Errorf("before: %+v", got)
 	}
-	if got := w.run("adopt"); got != (outcome{0, "site prod-eu: cluster 9a41-green is now the site's cluster\n", ""}) {
+	if got := w.run("adopt"); got != (outcome{0, "site prod-eu: cluster 9a41-green is now the site's cluster\n0 of 4 workloads were created with their level; run \"gitlatch restore\"\n", ""}) {
 		t.Errorf("adopt: %+v", got)
 	}
 	if got := w.tick(); got.status != 0 || strings.Contains(got.out, "other-cluster") {
@@ -230,21 +217,12 @@ func TestMisspelt(t *testing.T) {
 		{"explain web", []string{`namespace "web": the site has no workload in it; did you mean shop/web`}},
 		{"explain shop", []string{"give one workload of namespace shop: shop/api, shop/batch"}},
 		{"explain show/web", []string{"namespace show"}},
-		{"render", []string{"gitlatch render requires one of argocd, flux, admission"}},
-		{"render shop", []string{"requires one of argocd, flux, admission", `"shop"`}},
-		{"render admission shop/web", []string{"shop/web is a workload. Give a namespace, such as shop"}},
-		{"render admission sho", []string{"namespace sho", "pay, shop"}},
-		{"render flux", []string{"--url is required, because the configuration has no URL"}},
-		{"render argocd Shop --url https://git.example.com/fleet.git", []string{`namespace "Shop": must be a DNS label`}},
-		{"render admission --url https://git.example.com/fleet.git", []string{"unknown flag: --url", "gitlatch render admission --help"}},
 		{"adopt shop/wep", []string{`"shop/wep"`, "shop/api, shop/cart, shop/web"}},
 		{"pause", []string{"--until is required", "3h"}},
 		{"pause --until tomorrow", []string{"must be a time", `"tomorrow"`}},
 		{"pause --until 2026-03-02T08:00:00", []string{"must be a time", "2026-03-02T18:00:00Z"}},
 		{"pause shop/wep --until 3h", []string{`"shop/wep"`, "shop/web"}},
 		{"schema config", []string{"requires one of Config, Policy", `"config"`}},
-		{"render admission --context blue", []string{"unknown flag: --context", "gitlatch render admission --help"}},
-		{"render admission --kubeconfig kubeconfig", []string{"unknown flag: --kubeconfig"}},
 		{"schema Foo", []string{"requires one of Config, Policy", `"Foo"`}},
 		{"schema", []string{"requires one of Config, Policy"}},
 		{"version x", []string{"requires no arguments"}},

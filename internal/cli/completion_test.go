@@ -15,14 +15,13 @@ func TestAShellCompletesNames(t *testing.T) {
 	w := settled(t)
 	config := w.path("config.yaml")
 	for line, want := range map[string][]string{
-		"diff -c " + config + " ":            {"pay", "shop", "pay/ledger", "shop/api", "shop/cart", "shop/web"},
-		"restore -c " + config + " -n shop ": {"api", "cart", "web"},
-		"pause -c " + config + " -n ":        {"pay", "shop"},
-		"tick -o ":                           {"table", "json", "yaml"},
-		"diff -o ":                           {"table", "json", "yaml"},
-		"backtest --preset ":                 {"closest", "cope", "tight", "weekly"},
-		"schema ":                            {"Config", "Policy", "Fleet"},
-		"render ":                            {"admission", "argocd", "flux"},
+		"diff -c " + config + " ":                 {"pay", "shop", "pay/ledger", "shop/api", "shop/cart", "shop/web"},
+		"restore -c " + config + " -n shop ":      {"api", "cart", "web"},
+		"pause -c " + config + " -n ":             {"pay", "shop"},
+		"tick -o ":                                {"table", "json", "yaml"},
+		"diff -o ":                                {"table", "json", "yaml"},
+		"backtest --preset ":                      {"closest", "cope", "tight", "weekly"},
+		"schema ":                                 {"Config", "Policy", "Fleet"},
 		"explain -c " + w.path("none.yaml") + " ": nil,
 	} {
 		got := run(w.now, append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(line, " ")...)...)
@@ -73,8 +72,7 @@ func TestHelpIsGroupedAndHasExamples(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	for _, c := range []string{"tick", "status", "explain", "diff", "log", "pause", "adopt", "drill", "restore", "restore release", "demo", "init", "validate", "doctor",
-		"render argocd", "render flux", "render admission", "backtest", "schema", "version"} {
+	for _, c := range []string{"tick", "status", "explain", "diff", "log", "pause", "adopt", "drill", "restore", "restore release", "demo", "init", "validate", "doctor", "backtest", "schema", "version"} {
 		help := run(time.Time{}, append(strings.Fields(c), "--help")...).out
 		_, example, _ := strings.Cut(help, "Examples:\n")
 		if strings.HasPrefix(example, "  # ") {
@@ -93,7 +91,7 @@ func TestHelpListsCommonFlagsInOneLineEach(t *testing.T) {
 	cluster := append(slices.Clone(site), "--context", "--kubeconfig", "-o, --output")
 	for command, want := range map[string][]string{
 		"tick": cluster, "drill": cluster, "restore": cluster, "restore release": cluster, "pause": cluster,
-		"log": append(slices.Clone(site), "-o, --output"), "render flux": site, "backtest": append(slices.Clone(site), "-o, --output"),
+		"log": append(slices.Clone(site), "-o, --output"), "backtest": append(slices.Clone(site), "-o, --output"),
 	} {
 		help := run(time.Time{}, append(strings.Fields(command), "--help")...).out
 		_, common, found := strings.Cut(help, "\nCommon Flags:\n")

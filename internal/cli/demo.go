@@ -62,7 +62,6 @@ replicas in your manifests, and predicts only the rebuild with checkpoints.`,
 		},
 	}
 	d.register(c, env)
-	d.registerBuild(c)
 	c.Flags().StringVar(&d.cluster, "cluster", simulated, "cluster to show: simulated, or real for your current cluster")
 	offer(c, "cluster", []string{simulated, live})
 	c.Flags().StringVar(&d.dir, "dir", "", "empty folder for the git repository and the state file of the simulated day (default a temporary folder)")
@@ -73,7 +72,7 @@ replicas in your manifests, and predicts only the rebuild with checkpoints.`,
 func (d *showing) check() error {
 	var wrong wrongs
 	wrong.unless(slices.Contains([]string{simulated, live}, d.cluster), "--cluster: must be simulated or real, got %q", d.cluster)
-	ofLive := cmp.Or(d.file, d.repository, d.site, d.kubeconfig, d.context, d.url, d.charts) != "" || len(d.paths) > 0
+	ofLive := cmp.Or(d.file, d.repository, d.site, d.kubeconfig, d.context) != ""
 	wrong.unless(d.cluster != simulated || !ofLive, "the flags of a repository or a cluster require --cluster real")
 	wrong.unless(d.cluster != live || d.dir == "", "--dir requires --cluster simulated")
 	return errors.Join(append(wrong, d.drilling.check())...)
@@ -82,9 +81,7 @@ func (d *showing) check() error {
 // real predicts the rebuild of the live cluster. Without a repository, it uses an empty
 // repository in a temporary folder.
 func (d *showing) real(ctx context.Context, env Env) (err error) {
-	remedy := `To list the reasons, run "gitlatch drill" with the same flags except --cluster.`
 	if cmp.Or(d.file, d.repository, env.Getenv(config.Variable)) == "" {
-		remedy = `To compute the number, run "gitlatch demo --cluster real --repository URL" with the repository of your manifests.`
 		dir, err := os.MkdirTemp("", "gitlatch-demo-")
 		if err != nil {
 			return err
@@ -104,5 +101,5 @@ func (d *showing) real(ctx context.Context, env Env) (err error) {
 	if err != nil {
 		return fmt.Errorf("predict a rebuild: %w", err)
 	}
-	return loss.Print(env.Out, tty.StyleFor(env.Out, env.Getenv), remedy)
+	return loss.Print(env.Out, tty.StyleFor(env.Out, env.Getenv))
 }

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -18,35 +16,30 @@ import (
 // A checkup contains the flags of doctor.
 type checkup struct {
 	flags
-	paths    []string
-	url, hub string
-	charts   string // the folder of packed charts
-	output   output[doctor.Report]
-	aws      bool
+	output output[doctor.Report]
+	aws    bool
 }
 
 func newDoctor(env Env) *cobra.Command {
 	var d checkup
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check the rules, and predict problems of a rebuild",
-		Long: `"gitlatch doctor" compares the live workloads, the levels in git, and the GitOps
-objects in the cluster. For each workload, the command prints the rule that
-protects the live replica count, and the replicas that a rebuild starts with.
-For each problem, the command prints a fix. The command also prints whether the
-pods of a rebuild fit the nodes, the NodePools and, with --aws, the AWS account.
+		Short: "Check how a rebuild would start each workload",
+		Long: `"gitlatch doctor" reads the live cluster and the levels in git, and prints with
+how many pods a rebuild would start each workload, with and without gitlatch. It
+builds no manifests and writes nothing.
 
-"gitlatch doctor" builds manifests from the repository in memory. The command
-builds the folders that Flux Kustomizations and Argo CD Applications apply, and
-the folders in --path. The command renders Helm charts, but does not download
-charts or remote bases. The command writes nothing.
+Each answer has a basis: "observed" in the cluster, "stated" by a user in the
+policy, or "unknown". For each problem and each unknown answer, the command
+prints a fix. It also prints whether the pods of a rebuild fit the nodes, the
+NodePools and, with --aws, the AWS account.
 
 "gitlatch doctor" needs the permissions in infra/rbac/doctor.
 
 Exit status:
-  0  The command found no problem.
-  1  The command found a problem, could not list some objects in the cluster, or
-     the pods of a rebuild do not fit.
+  0  Each workload starts at its level, and each answer is observed or stated.
+  1  The command found a problem or an unknown answer, could not list some
+     objects in the cluster, or the pods of a rebuild do not fit.
   2  The command could not check the site.`,
 		Example: `  # List the problems of the site
   gitlatch doctor -c prod-eu.yaml`,
@@ -54,21 +47,12 @@ Exit status:
 		RunE: timed(longest, func(ctx context.Context, _ []string) error { return d.run(ctx, env) }),
 	}
 	d.register(c, env)
-	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder in the repository to build (repeatable)")
-	registerCharts(c, &d.charts)
-	c.Flags().StringVar(&d.url, "url", "", "URL from which the cluster reads the repository (default: the URL in the configuration)")
-	c.Flags().StringVar(&d.hub, "gitops-context", "", "kubeconfig context of the hub cluster in which Argo CD runs")
 	registerAWS(c, &d.aws)
 	d.output.register(c, doctor.Report.Table, nil)
 	return c
 }
 
 func (d *checkup) run(ctx context.Context, env Env) (err error) {
-	if d.url != "" {
-		if err := wrongURL(d.url); err != nil {
-			return err
-		}
-	}
 	c, err := d.config()
 	if err != nil {
 		return err
@@ -79,9 +63,6 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 	}
 	if c.Cluster.EKS != (config.EKS{}) {
 		c.Cluster = config.Cluster{} // users have their own rights
-	}
-	if d.hub != "" {
-		c.GitOps.Context, c.GitOps.EKS = d.hub, config.EKS{}
 	}
 	from := opener(env, c, true)
 	r, _, err := from.Repository(ctx)
@@ -112,7 +93,7 @@ func (d *checkup) look(ctx context.Context, env Env, of *wiring.Opener, r repo.R
 	if err != nil {
 		return seen, err
 	}
-	from, here, err := open.Objects(ctx, of)
+	from, err := open.Objects(ctx, of)
 	if err != nil {
 		return seen, err
 	}
@@ -121,13 +102,11 @@ func (d *checkup) look(ctx context.Context, env Env, of *wiring.Opener, r repo.R
 		return seen, err
 	}
 	git.tell(env)
-	here.Repository = cmp.Or(d.url, here.Repository)
-	here.Tip = git.at
-	seen = doctor.Case{Site: c.Site, Set: git.set, Tree: git.tree, Policy: c.Repository.PolicyFile, Here: here}
+	seen = doctor.Case{Site: c.Site, Set: git.set, Tree: git.tree, Policy: c.Repository.PolicyFile}
 	if seen.Fleet, err = sampler.Sample(ctx, seen.Set.Kinds); err != nil {
 		return seen, err
 	}
 	seen.Cluster = doctor.ReadCluster(ctx, from, seen.Kinds())
-	seen.Overlays, err = doctor.ReadOverlays(ctx, r, git.at, seen.Cluster.Builds(slices.Concat(c.Build.Paths, d.paths)...), chartsIn(d.charts))
+	seen.Admission, err = doctor.ReadAdmission(ctx, r, git.at)
 	return seen, err
 }

@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,9 +29,6 @@ type drilling struct {
 	flush, dryRun bool
 	exact         bool // only with flush
 	all           bool
-	paths         []string
-	url           string
-	charts        string // the folder of packed charts
 	aws           bool
 	wait          time.Duration
 	output        output[drill.Document]
@@ -45,10 +40,11 @@ func newDrill(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "drill",
 		Short: "Predict how many pods a rebuild would start",
-		Long: `"gitlatch drill" samples the cluster once, and builds the manifests in the
-repository in the same way as the GitOps tools of the cluster. The command
-prints the coverage. The coverage is the percentage of the needed pods that
-exist when a rebuild starts the workloads. The command also prints the causes of
+		Long: `"gitlatch drill" samples the cluster once, and determines the number of pods
+that a rebuild would start for each workload, in the same way as "gitlatch
+doctor". The command prints the coverage: the percentage of the needed pods that
+provably exist when a rebuild starts the workloads. If the start of a workload
+is unknown, the coverage is a range. The command also prints the causes of
 missing pods, and an estimate of the time until all pods run.
 
 Without --flush, the command writes nothing to git. With --flush, the command
@@ -63,9 +59,10 @@ policy sets "mode: observe", a flush writes no levels.
 "gitlatch drill" needs the permissions in infra/rbac/doctor.
 
 Exit status:
-  0  The coverage is at least --min-coverage, and the drill could read all data.
-  1  The coverage is too low or partly unknown, or many workloads lost half of
-     their pods at the same time (a mass drop).
+  0  The proven coverage is at least --min-coverage, and the drill could read
+     all data.
+  1  The coverage is too low or not proven, or many workloads lost half of their
+     pods at the same time (a mass drop).
   2  The drill has no score, for example because no workload needs pods.`,
 		Example: `  # Print the coverage of the levels in git
   gitlatch drill -c prod-eu.yaml
@@ -83,7 +80,6 @@ Exit status:
 	c.Flags().BoolVar(&d.exact, "exact", false, "with --flush, also lower levels to the number of pods that a workload needs now")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --flush, print the new levels and write nothing")
 	c.Flags().BoolVar(&d.all, "all", false, "also list the workloads that start with all needed pods")
-	d.registerBuild(c)
 	registerAWS(c, &d.aws)
 	c.Flags().Var((*units.Span)(&d.wait), "lock-timeout", "maximum time to wait for a running tick")
 	c.Flags().Var(&d.gateway, "pushgateway", "URL of the Prometheus Pushgateway for the metrics, such as http://pushgateway:9091")
@@ -99,9 +95,6 @@ func (d *drilling) reads() bool { return d.dryRun || !d.flush }
 func (d *drilling) check() error {
 	var wrong wrongs
 	wrong.unless(d.flush || !d.exact, "--exact requires --flush")
-	if d.url != "" {
-		wrong = append(wrong, wrongURL(d.url))
-	}
 	return errors.Join(wrong...)
 }
 
@@ -150,21 +143,11 @@ func (d *drilling) prepare(ctx context.Context, env Env) (r *run.Run, parts loca
 	if err != nil {
 		return nil, parts, errors.Join(err, parts.Close())
 	}
-	r.Here.Repository = cmp.Or(d.url, r.Here.Repository)
 	r.Tick.DryRun = d.reads()
-	r.Paths = slices.Concat(r.Paths, d.paths)
-	r.Charts = chartsIn(d.charts)
 	r.Exact = d.exact
 	r.MinCoverage = d.minCoverage
 	r.LeaseWithin = d.wait
 	return r, parts, nil
-}
-
-// registerBuild adds the flags that select the folders and charts to build.
-func (d *drilling) registerBuild(c *cobra.Command) {
-	c.Flags().StringArrayVar(&d.paths, "path", nil, "additional folder in the repository to build (repeatable)")
-	c.Flags().StringVar(&d.url, "url", "", "URL from which the cluster reads the repository (default: the URL in the configuration)")
-	registerCharts(c, &d.charts)
 }
 
 // openWaiting opens the parts of the site. It waits up to d.wait if another process has

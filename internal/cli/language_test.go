@@ -47,7 +47,6 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 		{[]string{"restore", "-n", "shop", "shop/web", "api"}, 0, "would raise 2 workloads", ""},
 		{[]string{"restore", "shop", "pay/ledger"}, 0, "would raise 4 workloads", ""},
 		{[]string{"restore", "relase"}, 2, "", `did you mean "gitlatch restore release"?`},
-		{[]string{"render", "admision"}, 2, "", `did you mean "gitlatch render admission"?`},
 		{[]string{"diff", "a/b/c/d"}, 2, "", "must be NAMESPACE, NAMESPACE/NAME or NAMESPACE/KIND/NAME"},
 		{[]string{"pause", "shop", "--until", "3h"}, 0, "shop/deployment/web: paused until", ""},
 		{[]string{"pause", "shop", "--until", "4h", "--dry-run"}, 0, "nothing was written: this is a dry run", ""},
@@ -83,7 +82,7 @@ func TestHelpLeadsToTheGlossary(t *testing.T) {
 func TestARepositoryOfAnotherSiteIsNotEmpty(t *testing.T) {
 	t.Parallel()
 	w := lived(t)
-	for _, args := range [][]string{{"log", "shop/web"}, {"render", "admission"}, {"render", "flux", "--patch", "shop"}} {
+	for _, args := range [][]string{{"log", "shop/web"}} {
 		args = append(args, "--repository", w.origin.Dir)
 		if got := w.run(args...); got.status != 2 || got.out != "" || !strings.Contains(got.err, "has files of prod-eu: select the site with --site") {
 			t.Errorf("%q: %+v", args, got)
@@ -109,17 +108,17 @@ func TestTheConfigurationIsFound(t *testing.T) {
 		}, args)
 		return outcome{status, out.String(), beside.String()}
 	}
-	want := call("", "render", "admission", "--config", w.path("config.yaml"))
+	want := call("", "log", "shop/web", "--config", w.path("config.yaml"))
 	if want.status != 0 || want.out == "" {
 		t.Fatalf("%+v", want)
 	}
 	for name, got := range map[string]outcome{
-		"-c":           call("", "render", "admission", "-c", w.path("config.yaml")),
-		"variable":     call(w.path("config.yaml"), "render", "admission"),
-		"both":         call(w.path("none.yaml"), "render", "admission", "-c", w.path("config.yaml")),
-		"the text":     call(string(config), "render", "admission"),
-		"stdin":        call("", "render", "admission", "-c", "-"),
-		"a repository": call(w.path("none.yaml"), "render", "admission", "--repository", w.origin.Dir, "--site", "prod-eu"),
+		"-c":           call("", "log", "shop/web", "-c", w.path("config.yaml")),
+		"variable":     call(w.path("config.yaml"), "log", "shop/web"),
+		"both":         call(w.path("none.yaml"), "log", "shop/web", "-c", w.path("config.yaml")),
+		"the text":     call(string(config), "log", "shop/web"),
+		"stdin":        call("", "log", "shop/web", "-c", "-"),
+		"a repository": call(w.path("none.yaml"), "log", "shop/web", "--repository", w.origin.Dir, "--site", "prod-eu"),
 	} {
 		if got != want {
 			t.Errorf("%s: %+v", name, got)

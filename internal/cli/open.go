@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
@@ -171,21 +170,6 @@ func openFile(path string, reading bool) (latch.Store, error) {
 		return nil, err
 	}
 	return store, nil
-}
-
-// registerCharts adds the flag of the commands that render Helm charts.
-func registerCharts(c *cobra.Command, folder *string) {
-	c.Flags().StringVar(folder, "charts", "", "local folder of packed Helm charts (NAME-VERSION.tgz) that are not in the repository")
-}
-
-// chartsIn renders charts of the repository, and packed charts in a local folder, unless
-// the folder is "".
-func chartsIn(folder string) doctor.Charts {
-	all := doctor.Charts{Render: chart.Child}
-	if folder != "" {
-		all.Packed = os.DirFS(folder)
-	}
-	return all
 }
 
 // registerAWS adds the flag of the commands that compare a rebuild with an AWS account.

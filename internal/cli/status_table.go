@@ -131,6 +131,9 @@ func (s siteStatus) recovery() (all term.Topics) {
 		all.Add("", "%s (%s): %s", step.Name, step.State, step.Text)
 	}
 	all[0][0] = "recovery"
+	if r.Marks != nil {
+		all.Add("", "%s", r.Marks)
+	}
 	all.Add("", "Next: %s (gitlatch help runbook)", r.Next)
 	return all
 }

@@ -96,7 +96,6 @@ var sessions = []session{
 	{"adopt", settled, ""},
 	{"adopt shop/web", settled, ""},
 	{"init", bare, ""},
-	{"render admission", settled, always},
 	{"backtest PAST", newWorld, ""},
 	{"demo", nil, ""},
 	{"demo --cluster real", tended, ""},
@@ -120,10 +119,6 @@ var sessions = []session{
 	{"adopt --help", nil, ""},
 	{"pause --help", nil, ""},
 	{"schema --help", nil, ""},
-	{"render --help", nil, ""},
-	{"render flux --help", nil, ""},
-	{"render argocd --help", nil, ""},
-	{"render admission --help", nil, ""},
 }
 
 // unscaled returns the small world without an autoscaler on web.
@@ -191,7 +186,7 @@ func TestAllIsReadAtEightyColumnsWithoutColour(t *testing.T) {
 			}
 		})
 	}
-	for _, name := range []string{"tick", "explain", "diff", "doctor", "drill", "restore", "backtest", "log", "demo", "render", "init"} {
+	for _, name := range []string{"tick", "explain", "diff", "doctor", "drill", "restore", "backtest", "log", "demo", "init"} {
 		if !seen[name] {
 			t.Errorf("%s is not run", name)
 		}
@@ -216,7 +211,7 @@ func TestThereIsColourOnATerminal(t *testing.T) {
 		if shown := written(); strings.Contains(shown, "\x1b") != c.colour || !strings.Contains(shown, "shop/api") {
 			t.Errorf("%v: %q, and beside it %q", c.environment, shown, said)
 		}
-		for args, verdict := range map[string]string{"doctor": "\x1b[31mprod-eu: 2 problems to fix", "status": "\x1b[32mhealthy\x1b[0m", "tick": "\x1b[32mno commit"} {
+		for args, verdict := range map[string]string{"doctor": "\x1b[31mprod-eu: ", "status": "\x1b[32mhealthy\x1b[0m", "tick": "\x1b[32mno commit"} {
 			out, written = terminal(t)
 			said = session{args: args, world: strayed}.on(t, w, out, c.environment)
 			if shown := written(); strings.Contains(shown, verdict) != c.colour || strings.Contains(shown, "\x1b") != c.colour {

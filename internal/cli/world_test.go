@@ -51,7 +51,6 @@ type world struct {
 	now    time.Time
 	api    *api
 	origin *gitserver.Origin
-	url    string // the repository's URL in the cluster
 }
 
 const (
@@ -67,7 +66,7 @@ repository: {url: %q}
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{dir: t.TempDir(), now: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), api: newAPI(t), url: "https://git.example.com/platform/fleet.git"}
+	w := &world{dir: t.TempDir(), now: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), api: newAPI(t)}
 	w.origin = gitserver.NewOrigin(t, w.path("site.git"), map[string]string{"gitlatch.yaml": latching, "apps/web.yaml": "kind: Deployment\n"})
 	w.kubeconfig(t, w.api.URL, "token: cluster-secret")
 	w.configure(t, w.origin.Dir)
@@ -121,11 +120,8 @@ type outcome struct {
 
 // run runs a command. It adds --config if the command works on a site.
 func (w *world) run(args ...string) outcome {
-	if slices.Contains([]string{"tick", "explain", "render", "adopt", "pause", "init", "doctor", "restore", "diff", "log", "drill", "status"}, args[0]) && !slices.Contains(args, "--repository") {
+	if slices.Contains([]string{"tick", "explain", "adopt", "pause", "init", "doctor", "restore", "diff", "log", "drill", "status"}, args[0]) && !slices.Contains(args, "--repository") {
 		args = append(args, "--config", w.path("config.yaml"))
-	}
-	if slices.Contains([]string{"doctor", "drill"}, args[0]) && w.url != "" {
-		args = append(args, "--url", w.url)
 	}
 	return run(w.now, args...)
 }

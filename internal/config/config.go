@@ -24,7 +24,6 @@ type Config struct {
 	Commit     Commit
 	Alerts     Alerts
 	Demand     []*Demand // each for another workload
-	Build      Build
 	Drills     Drills
 	GitOps     GitOps
 	Standby    Standby
@@ -46,9 +45,6 @@ type Cluster struct {
 type GitOps struct {
 	Context string // of the hub, in the kubeconfig of the site's cluster
 	EKS     EKS    // if set, it is the hub, and Context is empty
-	// Destination is Argo CD's destination for the site's cluster: its name, its server,
-	// or the ARN of an EKS cluster. "" is the server that gitlatch connects to.
-	Destination string
 }
 
 // Standby is the cluster in which a rebuild runs, if it is another cluster than the site's.
@@ -77,13 +73,6 @@ type Alerts struct {
 type Drills struct {
 	Dir string // a folder, which need not exist
 	S3  S3
-}
-
-// Build has the folders that doctor and drill build.
-type Build struct {
-	// Paths are folders, from the root of the repository, that no tool in the cluster
-	// applies.
-	Paths []string
 }
 
 // Commit has the settings of commits.
@@ -181,10 +170,6 @@ func configDocument(c *Config) yamldoc.Document {
 			yamldoc.Optional("sns", "Amazon SNS topic that receives the alerts", snsFields(&c.Alerts.SNS)),
 			yamldoc.Optional("webhook", "webhook that receives the alerts; the webhook must accept a JSON object with the field `text`, like the webhooks of Slack and Mattermost", webhookFields(&c.Alerts.Webhook)),
 		).With(yamldoc.OneOf("sns", "webhook"))),
-		yamldoc.Optional("build", "additional folders in the repository that `gitlatch doctor` and `gitlatch drill` build with kustomize; these commands always build the folders that the GitOps tools in the cluster apply", yamldoc.Fields(
-			yamldoc.Optional("paths", "paths of the additional folders, relative to the root of the repository, such as `checkpoints/prod-eu`",
-				texts(&c.Build.Paths, "leave the field out to build no further folder", anyText, wrongFolder)),
-		)),
 		yamldoc.Optional("demand", "metrics that measure the demand on workloads, such as requests per second; by default, gitlatch does not measure demand", items(&c.Demand, demandFields)),
 		yamldoc.Optional("drills", "storage for drill reports; gitlatch compares the result of each drill with the previous report; by default, gitlatch does not store drill reports", yamldoc.Fields(
 			yamldoc.Optional("dir", "path of the folder for drill reports; gitlatch creates the folder if it does not exist", file(&c.Drills.Dir)),
@@ -202,19 +187,17 @@ func configDocument(c *Config) yamldoc.Document {
 		yamldoc.Rule{Check: c.measurable},
 		yamldoc.AtMostOne("fleet", "cluster"),
 		yamldoc.AtMostOne("fleet", "demand"),
-		yamldoc.AtMostOne("fleet", "build"),
 		yamldoc.AtMostOne("fleet", "drills"),
 		yamldoc.AtMostOne("fleet", "gitops"),
 		yamldoc.AtMostOne("fleet", "standby"),
 	))
 }
 
-const gitopsMeaning = "settings that gitlatch uses to find the site's Applications in Argo CD, such as the hub cluster that runs Argo CD"
+const gitopsMeaning = "hub cluster that runs Argo CD; by default, gitlatch looks for Applications in the site's cluster"
 
 func gitopsFields(g *GitOps) yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Optional("context", "name of the kubeconfig context for the hub cluster that runs Argo CD", yamldoc.Into(&g.Context, anyText)),
 		yamldoc.Optional("eks", "Amazon EKS cluster that runs Argo CD", eksFields(&g.EKS)),
-		yamldoc.Optional("destination", "Argo CD destination of the site's cluster; the value is the name, the server URL or the EKS ARN of the destination", yamldoc.Into(&g.Destination, anyText)),
-	).With(yamldoc.AtMostOne("context", "eks"), yamldoc.AnyOf("context", "eks", "destination"))
+	).With(yamldoc.AtMostOne("context", "eks"), yamldoc.AnyOf("context", "eks"))
 }

@@ -144,9 +144,6 @@ func TestGoodDocumentsAreRead(t *testing.T) {
 				if c.Fleet != "" {
 					demand = fmt.Sprintf("fleet      %s\n", c.Fleet)
 				}
-				for _, folder := range c.Build.Paths {
-					demand += fmt.Sprintf("build      %s\n", folder)
-				}
 				for _, d := range c.Demand {
 					demand += fmt.Sprintf("demand     %+v\n", *d)
 				}

@@ -73,6 +73,7 @@ func (d *policyDocument) fields() yamldoc.Object {
 		yamldoc.Optional("kinds", "custom kinds with a scale subresource; gitlatch samples objects of these kinds in addition to the built-in kinds", kindList(&d.set.Kinds)),
 		yamldoc.Optional("admission", "settings for the admission policy that `gitlatch init` writes; all sites of a repository share this admission policy", yamldoc.Fields(
 			yamldoc.Optional("images", "whether a workload that is created during a rollout starts with the old images, if its rollout entry selects the old template", yes(&d.set.Images)),
+			yamldoc.Optional("first", "your statement that the bootstrap of a new cluster applies the levels before the workloads; gitlatch cannot observe this", yes(&d.set.First)),
 		)),
 		yamldoc.Optional("policies", "list of policies; for each workload, gitlatch uses the first policy whose match selects the workload", items(&d.rules, d.ruleFields)),
 		yamldoc.Optional("default", "policy for workloads that match no item in the list of policies", yamldoc.Fields(presetRules(&d.set.Default)...)),

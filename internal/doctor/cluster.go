@@ -5,19 +5,18 @@ import (
 	"errors"
 	"fmt"
 
-	admission "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/fit/objects"
-	"github.com/gitlatch/gitlatch/internal/gitops"
-	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // A Source is a kind of object that ReadCluster reads.
 type Source struct {
 	Name     string // the resource with its group, as in RBAC roles
+	Group    string // the API group; "" is the core group
 	Path     string // the path of its API group and version
 	Resource string
 	Kind     string // the kind of one object
@@ -25,54 +24,33 @@ type Source struct {
 	into func(c *Cluster, object []byte) error
 }
 
-// Sources returns the kinds that findings need. doctor also reads the workloads and
+// Sources returns the kinds that answers need. doctor also reads the levels, the workloads and
 // objects.Kinds. A cluster need not have all of them.
 func Sources() []Source {
 	return []Source{
-		{"kustomizations.kustomize.toolkit.fluxcd.io", "/apis/kustomize.toolkit.fluxcd.io/v1", "kustomizations", "Kustomization",
-			into(func(c *Cluster) *[]kustomization { return &c.kustomizations })},
-		{"gitrepositories.source.toolkit.fluxcd.io", "/apis/source.toolkit.fluxcd.io/v1", "gitrepositories", "GitRepository",
-			into(func(c *Cluster) *[]gitRepository { return &c.repositories })},
-		{"ocirepositories.source.toolkit.fluxcd.io", "/apis/source.toolkit.fluxcd.io/v1", "ocirepositories", "OCIRepository",
-			into(func(c *Cluster) *[]ociRepository { return &c.artifacts })},
-		{"helmreleases.helm.toolkit.fluxcd.io", "/apis/helm.toolkit.fluxcd.io/v2", "helmreleases", "HelmRelease",
-			into(func(c *Cluster) *[]helmRelease { return &c.releases })},
-		{"applications.argoproj.io", "/apis/argoproj.io/v1alpha1", "applications", "Application",
-			into(func(c *Cluster) *[]application { return &c.applications })},
-		{"mutatingadmissionpolicies.admissionregistration.k8s.io", "/apis/admissionregistration.k8s.io/v1", "mutatingadmissionpolicies", "MutatingAdmissionPolicy",
-			into(func(c *Cluster) *[]admission.MutatingAdmissionPolicy { return &c.policies })},
-		{"mutatingadmissionpolicybindings.admissionregistration.k8s.io", "/apis/admissionregistration.k8s.io/v1", "mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding",
-			into(func(c *Cluster) *[]admission.MutatingAdmissionPolicyBinding { return &c.bindings })},
-		{"horizontalpodautoscalers.autoscaling", "/apis/autoscaling/v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", intoAutoscalers(gitops.HPA)},
-		{"scaledobjects.keda.sh", "/apis/keda.sh/v1alpha1", "scaledobjects", "ScaledObject", intoAutoscalers(gitops.ScaledObject)},
-		{"resourcequotas", "/api/v1", "resourcequotas", "ResourceQuota",
+		{"kustomizations.kustomize.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io", "/apis/kustomize.toolkit.fluxcd.io/v1", "kustomizations", kustomizationKind, intoTools(kustomizationKind)},
+		{"helmreleases.helm.toolkit.fluxcd.io", "helm.toolkit.fluxcd.io", "/apis/helm.toolkit.fluxcd.io/v2", "helmreleases", releaseKind, intoTools(releaseKind)},
+		{"applications.argoproj.io", "argoproj.io", "/apis/argoproj.io/v1alpha1", "applications", applicationKind, intoTools(applicationKind)},
+		{"resourcequotas", "", "/api/v1", "resourcequotas", "ResourceQuota",
 			into(func(c *Cluster) *[]corev1.ResourceQuota { return &c.Objects.Quotas })},
-		{"namespaces", "/api/v1", "namespaces", "Namespace",
+		{"namespaces", "", "/api/v1", "namespaces", "Namespace",
 			into(func(c *Cluster) *[]metav1.PartialObjectMetadata { return &c.Objects.Namespaces })},
 	}
 }
 
-// A Cluster contains the objects that apply manifests from git, and the objects that
-// limit a rebuild.
+// A Cluster contains the objects that show how a rebuild starts, and the objects that limit
+// it. The zero value was not read.
 type Cluster struct {
-	Kinds  workload.Kinds // the kinds of workloads
-	Minor  int            // the minor version of Kubernetes 1; 0 if unknown
 	Unread []workload.Unread
+	// Levels are the objects of gitlatch in the cluster.
+	Levels admission.Levels
 	// Objects are the objects that decide whether a rebuild can be placed.
 	Objects objects.Set
 
-	kustomizations []kustomization
-	repositories   []gitRepository
-	artifacts      []ociRepository
-	releases       []helmRelease
-	applications   []application
-	policies       []admission.MutatingAdmissionPolicy
-	bindings       []admission.MutatingAdmissionPolicyBinding
-	autoscalers    []gitops.Autoscaler
-	definitions    map[workload.Kind]definition // only the definitions that could be read
-	// clients are the workloads that the command helm applied. The value is true if its
-	// next upgrade fails with a conflict on the replicas.
-	clients map[workload.ID]bool
+	tools       tools
+	live        map[workload.ID]*live
+	definitions map[workload.Kind]definition // only the definitions that could be read
+	denied      []right
 }
 
 // Add adds an object in JSON. kind must be one of the Sources.
@@ -89,6 +67,19 @@ func (c *Cluster) Add(kind string, data []byte) error {
 	return nil
 }
 
+// AddWorkload adds a live workload in JSON.
+func (c *Cluster) AddWorkload(kind workload.Kind, o workload.Object, data []byte) error {
+	l, err := readLive(o.Replicas, data)
+	if err != nil {
+		return fmt.Errorf("read a %s: %w", o.Kind, err)
+	}
+	if c.live == nil {
+		c.live = map[workload.ID]*live{}
+	}
+	c.live[workload.ID{Namespace: l.meta.Namespace, Kind: kind, Name: l.meta.Name}] = &l
+	return c.Objects.AddWorkload(kind, o.Replicas, data)
+}
+
 // into returns a function that adds an object to the list of its kind.
 func into[T any](list func(*Cluster) *[]T) func(*Cluster, []byte) error {
 	return func(c *Cluster, object []byte) error {
@@ -99,20 +90,7 @@ func into[T any](list func(*Cluster) *[]T) func(*Cluster, []byte) error {
 	}
 }
 
-// intoAutoscalers returns a function that adds an autoscaler of a kind.
-func intoAutoscalers(kind workload.Kind) func(*Cluster, []byte) error {
-	return func(c *Cluster, object []byte) error {
-		a, err := gitops.AutoscalerOf(kind, object, c.Kinds)
-		c.autoscalers = append(c.autoscalers, a)
-		return err
-	}
-}
-
-// labels returns the labels of a namespace. If the namespace could not be read, they are
-// only the name label that Kubernetes sets.
-func (c Cluster) labels(namespace string) map[string]string {
-	if n, ok := lists.First(c.Objects.Namespaces, func(n metav1.PartialObjectMetadata) bool { return n.Name == namespace }); ok {
-		return n.Labels
-	}
-	return map[string]string{corev1.LabelMetadataName: namespace}
+// intoTools returns a function that adds an object of a tool.
+func intoTools(kind string) func(*Cluster, []byte) error {
+	return func(c *Cluster, object []byte) error { return c.tools.add(kind, object) }
 }

@@ -52,7 +52,7 @@ func (p property) has(field workload.Field) bool {
 // CustomResourceDefinitions.
 func (e *examination) named() {
 	for _, kind := range slices.Sorted(maps.Keys(e.Cluster.definitions)) {
-		o, _ := e.Cluster.Kinds.Object(kind)
+		o, _ := e.Kinds().Object(kind)
 		for _, d := range e.Cluster.definitions[kind].differs(o) {
 			e.find(KindDiffers, string(kind), d.text, d.fix)
 		}

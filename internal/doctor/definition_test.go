@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -22,7 +23,7 @@ func (defined) List(context.Context, string, string, string) ([]json.RawMessage,
 	return nil, nil
 }
 
-func (defined) Minor(context.Context) (int, error) { return 37, nil }
+func (defined) ReadLevels(context.Context) admission.Levels { return admission.Levels{} }
 
 func (d defined) Get(_ context.Context, path string) (json.RawMessage, error) {
 	if d == "" || path != "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/workers.example.com" {
@@ -69,13 +70,13 @@ func TestAKindIsComparedWithWhatDefinesIt(t *testing.T) {
 			o := worker
 			c.of(&o)
 			cluster := doctor.ReadCluster(t.Context(), c.defined, workload.Kinds{"worker": o})
-			found := doctor.Examine(doctor.Case{Site: "prod", Cluster: cluster}).Findings
+			found := doctor.Examine(doctor.Case{Site: "prod", Cluster: cluster, Fleet: workload.Fleet{Kinds: workload.Kinds{"worker": o}}}).Findings
 			if len(found) != len(c.want) || len(cluster.Unread) > 0 {
 				t.Fatalf("found %+v, unread %q, want %q", found, cluster.Unread, c.want)
 			}
 			for _, want := range c.want {
 				if !slices.ContainsFunc(found, func(f doctor.Finding) bool {
-					return f.Trap == doctor.KindDiffers && f.Fix != "" && f.Subject == "worker" && strings.HasPrefix(f.Text, "workers.example.com ") && strings.Contains(f.Text, want)
+					return f.Trap == doctor.KindDiffers && f.Fix != "" && slices.Equal(f.Subjects, []string{"worker"}) && strings.HasPrefix(f.Text, "workers.example.com ") && strings.Contains(f.Text, want)
 				}) {
 					t.Errorf("found %+v, want %q", found, want)
 				}

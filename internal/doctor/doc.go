@@ -1,6 +1,4 @@
-// Package doctor reports, for each workload of a site, which rule protects its live
-// replicas, with how many replicas a rebuild starts it, and which problems affect either.
-//
-// ReadCluster reads the cluster through a Lister, and ReadOverlays builds folders of the
-// repository. Examine takes their results and the other parts of a Case, and does no I/O.
+// Package doctor answers, for each workload, how a rebuild from git would start it. It reads
+// the live cluster and builds nothing. Each question is one function from the readings to an
+// [Answer], which is observed, stated by a user, or unknown.
 package doctor

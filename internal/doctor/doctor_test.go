@@ -1,170 +1,258 @@
 package doctor_test
 
 import (
-	"slices"
+	"encoding/json"
 	"strings"
 	"testing"
 
+	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/doctor"
-	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-var web = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+const application = "kind: Application\nmetadata: {name: shop, namespace: argocd}\nspec: {syncPolicy: {automated: {selfHeal: true}}}\nstatus: {sync: {status: Synced}, operationState: {phase: Succeeded}}\n"
 
-// imaging returns a cluster with a policy that restores images on creation from
-// checkpoint files. Each pair of edits is a text in the policy and its replacement.
-func imaging(t *testing.T, edits ...string) doctor.Cluster {
-	t.Helper()
-	c := doctor.Cluster{Minor: 37}
-	for kind, text := range map[string]string{
-		"MutatingAdmissionPolicy": `{"metadata": {"name": "images"}, "spec": {"failurePolicy": "Ignore", "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
-"matchConstraints": {"resourceRules": [{"apiGroups": ["apps"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["deployments"]}]},
-"mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": "Object{spec: Object.spec{template: {image: ''}}}"}}]}}`,
-		"MutatingAdmissionPolicyBinding": `{"metadata": {"name": "images"}, "spec": {"policyName": "images", "paramRef": {"name": "gitlatch-checkpoint", "parameterNotFoundAction": "Allow"}}}`,
-	} {
-		if err := c.Add(kind, []byte(strings.NewReplacer(edits...).Replace(text))); err != nil {
-			t.Fatal(err)
-		}
+// argo makes one Application apply the workload and the levels, the levels in an earlier wave.
+// managers own the fields of the workload, and annotations are added to it.
+func argo(annotations string, managers ...string) func(*world) {
+	return func(w *world) {
+		w.labels, w.wave = map[string]string{"application": "shop"}, "-1"
+		w.objects = map[string]string{"shop": application, "node": w.objects["node"],
+			"web": deployment(`annotations: {argocd.argoproj.io/tracking-id: "shop:apps/Deployment:shop/web"`+annotations+"}", "", managers...)}
 	}
-	return c
 }
 
-func TestARolloutSaysWhichTemplateReturns(t *testing.T) {
+// Each case changes one fact of a world in which everything is observed. The want has the
+// basis of the start, the start with and without gitlatch, and the findings.
+func TestEachQuestionHasItsAnswer(t *testing.T) {
 	t.Parallel()
-	from, to := checkpoint.Template{Hash: "1", Images: "main=app:1"}, checkpoint.Template{Hash: "2", Images: "main=app:2"}
-	early := checkpoint.Rollout{Milestone: 25, From: from, To: to, Returns: checkpoint.SideFrom, ImagesOnly: true}
-	const unaided = "; no policy restores it, so a rebuild creates git's template"
+	argoUpdate := strings.Replace(updated, "kubectl-client-side-apply", "argocd-controller", 1)
 	for name, c := range map[string]struct {
-		rollout checkpoint.Rollout
-		cluster doctor.Cluster
-		want    string
+		make func(*world)
+		want string
 	}{
-		"none": {checkpoint.Rollout{}, imaging(t), ""},
-		"before the cut": {early, imaging(t),
-			"the template before, at milestone 25 %: main=app:1"},
-		"after it": {checkpoint.Rollout{Milestone: 75, From: from, To: to, Returns: checkpoint.SideTo}, doctor.Cluster{},
-			"the new template, at milestone 75 %: main=app:2"},
-		"without a policy":      {early, doctor.Cluster{}, "the template before, at milestone 25 %: main=app:1" + unaided},
-		"of other workloads":    {early, imaging(t, `["deployments"]`, `["statefulsets"]`), "the template before, at milestone 25 %: main=app:1" + unaided},
-		"on more than creation": {early, imaging(t, `["CREATE"]`, `["CREATE", "UPDATE"]`), "the template before, at milestone 25 %: main=app:1" + unaided},
-		"of something else":     {early, imaging(t, `image: ''`, `spec: {}`), "the template before, at milestone 25 %: main=app:1" + unaided},
-		"more than the images":  {checkpoint.Rollout{From: from, To: to, Returns: checkpoint.SideFrom}, imaging(t), "the template before, at milestone 0 %: main=app:1" + unaided},
-		"images unknown":        {checkpoint.Rollout{Milestone: 50, From: checkpoint.Template{Hash: "1"}, To: checkpoint.Template{Hash: "2"}, Returns: checkpoint.SideTo}, doctor.Cluster{}, "the new template, at milestone 50 %"},
+		"everything is observed": {func(*world) {}, "observed 50, without 1: "},
+
+		// Does anything apply the folders?
+		"the cluster lacks the levels":         {func(w *world) { w.change = lacking("shop") }, "observed 1, without 1: not-applied"},
+		"the cluster has an older level":       {func(w *world) { w.data["deployment.web"] = "20" }, "observed 50, without 1: "},
+		"kubectl applied an older level":       {func(w *world) { w.data["deployment.web"], w.labels = "20", nil }, "observed 1, without 1: not-applied order-unknown"},
+		"kubectl applied the level":            {func(w *world) { w.labels = nil; w.first() }, "stated 50, without 1: "},
+		"the levels' Kustomization is stopped": {func(w *world) { w.objects["levels"] = kustomization("levels", "suspend: true", "True") }, "unknown 1 to 50, without 1: owner-suspended"},
+		"another site's levels":                {func(w *world) { w.site = "staging" }, "observed 1, without 1: other-site"},
+		"levels that may not be read":          {func(w *world) { w.change = blind }, "unknown 1 to 50, without 1: missing-rights not-read order-unknown"},
+
+		// Is the policy the one in git?
+		"another policy": {func(w *world) { w.change = policyOf(admission.Policy{Images: true}) }, "observed 1, without 1: policy-differs"},
+		"no file in git": {func(w *world) { w.change = func(c *doctor.Case) { c.Admission = nil } }, "unknown 1 to 50, without 1: policy-differs"},
+		"no binding": {func(w *world) {
+			w.change = func(c *doctor.Case) { c.Cluster.Levels.Bindings = admission.Observed([]map[string]any{}) }
+		}, "observed 1, without 1: policy-differs"},
+		"Kubernetes 1.35": {func(w *world) { w.minor = 35 }, "observed 1, without 1: kubernetes-too-old"},
+
+		// Does the folder come before the workloads?
+		"no order":            {func(w *world) { w.objects["apps"] = kustomization("apps", "", "True") }, "unknown 1 to 50, without 1: order-unknown"},
+		"a user states it":    {func(w *world) { w.objects["apps"] = kustomization("apps", "", "True"); w.first() }, "stated 50, without 1: "},
+		"another dependency":  {func(w *world) { w.objects["apps"] = kustomization("apps", "dependsOn: [{name: other}]", "True") }, "unknown 1 to 50, without 1: order-unknown"},
+		"an indirect one":     {func(w *world) { w.indirect() }, "observed 50, without 1: "},
+		"Argo CD, with waves": {argo("", nobody), "observed 50, without 1: "},
+		"Argo CD, one wave":   {func(w *world) { argo("", nobody)(w); w.wave = "" }, "unknown 1 to 50, without 1: order-unknown"},
+
+		// Would the workload be created at all?
+		"its Kustomization is gone": {func(w *world) { delete(w.objects, "apps"); w.first() }, "unknown 0 to 50, without 0 to 1: owner-missing"},
+		"its Kustomization is stopped": {func(w *world) {
+			w.objects["apps"] = kustomization("apps", "suspend: true, dependsOn: [{name: levels}]", "True")
+		}, "unknown 0 to 50, without 0 to 1: owner-suspended"},
+		"its Kustomization is broken": {func(w *world) { w.objects["apps"] = kustomization("apps", "dependsOn: [{name: levels}]", "False") }, "unknown 0 to 50, without 0 to 1: owner-not-ready"},
+		"a user syncs it": {func(w *world) {
+			argo("", nobody)(w)
+			w.objects["shop"] = strings.Replace(application, "automated: {selfHeal: true}", "", 1)
+		}, "unknown 0 to 50, without 0 to 1: owner-syncs-manually"},
+		"automated is off": {func(w *world) {
+			argo("", nobody)(w)
+			w.objects["shop"] = strings.Replace(application, "selfHeal: true", "enabled: false", 1)
+		}, "unknown 0 to 50, without 0 to 1: owner-syncs-manually"},
+		"its sync fails": {func(w *world) {
+			argo("", nobody)(w)
+			w.objects["shop"] = strings.Replace(application, "Succeeded", "Failed", 1)
+		}, "unknown 0 to 50, without 0 to 1: owner-not-ready"},
+		"nobody applies it": {func(w *world) { w.objects["web"] = deployment("labels: {}", "", nobody); w.first() }, "unknown 0 to 50, without 0 to 1: no-owner"},
+		"a pipeline runs helm": {func(w *world) {
+			w.objects["web"] = deployment("annotations: {meta.helm.sh/release-name: web}", "", nobody)
+			w.first()
+		}, "unknown 0 to 50, without 0 to 1: no-owner"},
+		"a copied tracking annotation": {func(w *world) {
+			argo("", nobody)(w)
+			w.objects["web"] = strings.Replace(w.objects["web"], "shop/web", "shop/old", 1)
+			w.first()
+		}, "unknown 0 to 50, without 0 to 1: no-owner"},
+		"a controller creates it": {func(w *world) {
+			w.objects["web"] = deployment("ownerReferences: [{controller: true, kind: Site, name: web, apiVersion: example.com/v1, uid: u}], "+fluxOwned, "", nobody)
+		}, "unknown 0 to 50, without 0 to 1: no-owner"},
+		"Kustomizations may not be read": {func(w *world) { w.forbidden = []string{"kustomizations"} }, "unknown 0 to 50, without 0 to 1: missing-rights not-read order-unknown"},
+		"it is paused":                   {func(w *world) { w.objects["web"] = deployment(fluxOwned, ", paused: true", nobody) }, "unknown 0 to 50, without 0 to 1: paused"},
+		"it is not live":                 {func(w *world) { delete(w.objects, "web") }, "unknown 0 to 50, without 0 to 50: order-unknown manifest-unknown"},
+
+		// Does a tool reset the replicas later? Does the manifest state 0?
+		"Flux states a count": {func(w *world) { w.objects["web"] = deployment(fluxOwned, "", fluxStates) }, "observed 42, without 42: replicas-reset"},
+		"Flux states the level, or less": {func(w *world) {
+			w.objects["web"] = deployment("annotations: {gitlatch.dev/floor: \"42\"}, "+fluxOwned, "", fluxStates)
+		}, "unknown 1 to 50, without 1 to 50: replicas-reset"},
+		"Flux may ignore it": {func(w *world) {
+			w.objects["web"], w.objects["apps"] = deployment(fluxOwned, "", fluxStates), kustomization("apps", "ignore: [{paths: [/spec/replicas]}], dependsOn: [{name: levels}]", "True")
+		}, "unknown 42 to 50, without 42: manifest-unknown"},
+		"a count that was scaled since":    {func(w *world) { w.objects["web"] = deployment(fluxOwned, "", nobody, scaled) }, "unknown 0 to 50, without 0 to 50: manifest-unknown"},
+		"Argo CD client-side omits it":     {argo(", "+noted(`{"selector": {}}`), argoUpdate), "observed 50, without 1: "},
+		"Argo CD client-side, scaled":      {argo(", "+noted(`{"selector": {}}`), scaled), "observed 50, without 1: "},
+		"Argo CD client-side states 3":     {argo(", "+noted(`{"replicas": 3}`), argoUpdate), "observed 3, without 3: replicas-reset"},
+		"Argo CD client-side states 60":    {argo(", "+noted(`{"replicas": 60}`), argoUpdate), "observed 60, without 60: replicas-reset"},
+		"Argo CD client-side states 0":     {argo(", "+noted(`{"replicas": 0}`), scaled), "observed 0, without 0: manifest-states-zero replicas-reset"},
+		"no annotation shows the manifest": {argo("", argoUpdate), "unknown 0 to 50, without 0 to 50: manifest-unknown"},
+		"Argo CD respects its ignore rules": {func(w *world) {
+			argo(", "+noted(`{"replicas": 42}`), argoUpdate)(w)
+			w.objects["shop"] = strings.Replace(application, "syncPolicy: {", "syncPolicy: {syncOptions: [RespectIgnoreDifferences=true], ", 1)
+		}, "unknown 0 to 50, without 0 to 50: manifest-unknown"},
+		"without managed fields": {func(w *world) { w.objects["web"] = deployment(fluxOwned, "") }, "unknown 0 to 50, without 0 to 50: manifest-unknown"},
+		"a maximum in git below the desired": {func(w *world) {
+			w.change = func(c *doctor.Case) { c.Tree.Records["shop"].Entries[web] = checkpoint.Entry{Replicas: 50, Max: 40} }
+		}, "observed 50, without 1: max-under-need"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tree := checkpoint.Tree{Records: map[string]checkpoint.Record{"shop": {Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{web: {Rollout: c.rollout}}}}}
-			applied := []doctor.Overlay{{Overlay: gitops.Overlay{Dir: "records", Records: []string{"shop"},
-				Admission: []string{"MutatingAdmissionPolicy images", "MutatingAdmissionPolicyBinding images"}}}}
-			r := doctor.Examine(doctor.Case{Site: "prod", Tree: tree, Cluster: c.cluster, Overlays: applied})
-			if len(r.Workloads) != 1 || r.Workloads[0].Returns != c.want || r.Workloads[0].Inert.Line() != "" || len(r.Findings) > 0 {
-				t.Errorf("got %+v, want %q, and no findings: %+v", r.Workloads, c.want, r.Findings)
+			w := newWorld()
+			c.make(w)
+			r := doctor.Examine(w.read(t))
+			if got := told(r); got != c.want {
+				t.Errorf("got  %s\nwant %s\n%+v", got, c.want, r.Findings)
+			}
+			if r.Clean() != (len(r.Findings) == 0) {
+				t.Errorf("clean: %v, unread %q, fit %+v", r.Clean(), r.Unread, r.Fit)
 			}
 		})
 	}
 }
 
-// A Rollout of Argo Rollouts that is created paused still gets its first pods.
-func TestADeploymentAloneHasNoPodsWherePaused(t *testing.T) {
+// first states in the policy that the levels come first.
+func (w *world) first() {
+	change := w.change
+	w.change = func(c *doctor.Case) {
+		change(c)
+		c.Set.First = true
+	}
+}
+
+// indirect makes apps depend on levels through another Kustomization.
+func (w *world) indirect() {
+	w.objects["apps"] = kustomization("apps", "dependsOn: [{name: infra}]", "True")
+	w.objects["infra"] = kustomization("infra", "dependsOn: [{name: levels, namespace: flux-system}]", "True")
+}
+
+// lacking removes a ConfigMap from the cluster.
+func lacking(name string) func(*doctor.Case) {
+	return func(c *doctor.Case) {
+		all, _ := c.Cluster.Levels.ConfigMaps.Value()
+		var kept []admission.ConfigMap
+		for _, one := range all {
+			if one.Name != name {
+				kept = append(kept, one)
+			}
+		}
+		c.Cluster.Levels.ConfigMaps = admission.Observed(kept)
+		c.Set.First = true
+	}
+}
+
+func blind(c *doctor.Case) {
+	c.Cluster.Levels.ConfigMaps = admission.Unread[[]admission.ConfigMap]("configmaps could not be read: forbidden: no")
+}
+
+// policyOf replaces the file in git.
+func policyOf(p admission.Policy) func(*doctor.Case) {
+	return func(c *doctor.Case) {
+		file, err := p.Format()
+		if err != nil {
+			panic(err)
+		}
+		c.Admission = file
+	}
+}
+
+// The zero value of an answer is neither yes nor no.
+func TestTheZeroAnswerIsUnknown(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[workload.Kind]bool{workload.Deployment: true, workload.ArgoRollout: false} {
-		id := workload.ID{Namespace: "shop", Kind: kind, Name: "web"}
-		three := int32(3)
-		r := doctor.Examine(doctor.Case{Site: "prod",
-			Tree:     checkpoint.Tree{Records: map[string]checkpoint.Record{"shop": {Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{id: {Replicas: 3}}}}},
-			Overlays: []doctor.Overlay{{Overlay: gitops.Overlay{Dir: "apps", Workloads: []gitops.Object{{ID: id, Replicas: &three, Paused: true}}}}},
-		})
-		found := slices.ContainsFunc(r.Findings, func(f doctor.Finding) bool { return f.Trap == doctor.Paused })
-		if w := r.Workloads[0]; found != want || w.Paused != want || (w.Start == 0) != want {
-			t.Errorf("%s: %s", kind, tell(r))
+	var a doctor.Answer
+	text, err := json.Marshal(a)
+	if a.Yes() || a.No() || err != nil || !strings.Contains(string(text), `"basis":"unknown","value":null`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	if s := (doctor.Start{}); s.Basis != doctor.Unknown {
+		t.Errorf("%+v", s)
+	}
+}
+
+// In another cluster than the site's, the marks show which workloads were created with their
+// level.
+func TestTheMarksOfARebuild(t *testing.T) {
+	t.Parallel()
+	for mark, want := range map[string]string{
+		"50": "observed 50, without 1: other-cluster; 1 of 1 workloads were created with their level",
+		"":   `observed 1, without 1: other-cluster created-too-early; 0 of 1 workloads were created with their level; run "gitlatch restore"`,
+	} {
+		w := newWorld()
+		w.change = func(c *doctor.Case) {
+			c.Fleet.Cluster = "green"
+			c.Fleet.Samples[0].Mark = mark
+			c.Set.First = true // the marks are better than the statement
+		}
+		r := doctor.Examine(w.read(t))
+		if r.Marks == nil {
+			t.Fatalf("%s: no marks", told(r))
+		}
+		if got := told(r) + "; " + r.Marks.String(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
 }
 
-// An entry of a DaemonSet has a rollout but no level that could act.
-func TestADaemonSetNeedsNothingThatKeepsItInert(t *testing.T) {
+// A missing right is one finding with all of them, and with the manifest that grants them.
+func TestMissingRightsAreOneFinding(t *testing.T) {
 	t.Parallel()
-	for _, rule := range []string{"    target: {group: apps, kind: Deployment}", "    target: {group: apps}"} {
-		f := read(t, "flux")
-		f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-    target: {group: apps, kind: Deployment}\n+"+rule+"\n")
-		f["repo/apps/shop/web.yaml"] += "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent, namespace: shop}\nspec: {selector: {}}\n"
-		c := f.read(t)
-		agent := workload.ID{Namespace: "shop", Kind: workload.DaemonSet, Name: "agent"}
-		c.Tree.Records["shop"].Entries[agent] = checkpoint.Entry{Rollout: checkpoint.Rollout{From: checkpoint.Template{Hash: "1"}, To: checkpoint.Template{Hash: "2"}, Returns: checkpoint.SideTo}}
-		c.Fleet.Samples = append(c.Fleet.Samples, workload.Sample{ID: agent})
-		r := doctor.Examine(c)
-		if len(r.Findings) > 0 || len(r.Workloads) != 2 || r.Workloads[0].Inert.Line() != "" {
-			t.Errorf("%s: %s", rule, tell(r))
+	w := newWorld()
+	w.forbidden = []string{"kustomizations", "applications", "resourcequotas"}
+	w.change = func(c *doctor.Case) {
+		blind(c)
+		c.Fleet.Unread = []workload.Unread{{Part: "horizontalpodautoscalers", Why: "forbidden: no"}, {Part: "daemonsets", Why: "unreachable"}}
+	}
+	r := doctor.Examine(w.read(t))
+	f := r.Findings[0]
+	if f.Trap != doctor.MissingRights || strings.Join(f.Subjects, " ") != "kustomizations.kustomize.toolkit.fluxcd.io applications.argoproj.io resourcequotas horizontalpodautoscalers.autoscaling configmaps" {
+		t.Errorf("%+v", f)
+	}
+	for _, part := range []string{"kind: ClusterRole\n", `{apiGroups: ["autoscaling"], resources: [horizontalpodautoscalers], verbs: [get, list]}`, "kind: Role\nmetadata: {name: gitlatch-doctor-more, namespace: gitlatch-levels}", `name: "gitlatch:people"`} {
+		if !strings.Contains(f.Manifest, part) {
+			t.Errorf("the manifest lacks %s:\n%s", part, f.Manifest)
 		}
 	}
-}
-
-func TestWhatIsUnreadIsNotJudged(t *testing.T) {
-	t.Parallel()
-	f := read(t, "flux")
-	f["unread Kustomization"] = "forbidden: no\n"
-	r := f.examine(t)
-	for _, one := range r.Findings {
-		if one.Trap == doctor.NoApplier {
-			t.Errorf("found %+v, while what applies it could not be read", one)
-		}
-	}
-	if len(r.Unread) != 1 || r.Unread[0].String() != "kustomizations.kustomize.toolkit.fluxcd.io: forbidden: no" {
-		t.Errorf("unread %q", r.Unread)
+	var table strings.Builder
+	if err := r.Table(&table, term.Style{}); err != nil || strings.Count(table.String(), "\ncould not be read: ") != 1 || !strings.Contains(table.String(), "could not be read: daemonsets: unreachable") || !strings.Contains(table.String(), "\n- {apiGroups: [\"autoscaling\"]") || r.Clean() || len(r.Unread) != 5 {
+		t.Errorf("%v, unread %+v\n%s", err, r.Unread, table.String())
 	}
 }
 
-// The list leaves out a file that is not YAML, so no build reports it.
-func TestABrokenCheckpointFileIsUnread(t *testing.T) {
+// Equal findings about several workloads are one.
+func TestEqualFindingsAreOne(t *testing.T) {
 	t.Parallel()
-	f := read(t, "admission")
-	f["repo/checkpoints/prod/pay/checkpoint.yaml"] = "data: [\n"
-	if r := f.examine(t); len(r.Unread) != 1 || !strings.HasPrefix(r.Unread[0].String(), "checkpoints/prod/pay/checkpoint.yaml:1: is not YAML") {
-		t.Errorf("unread %q", r.Unread)
+	w := newWorld()
+	w.objects["apps"] = kustomization("apps", "", "True")
+	w.objects["api"] = strings.Replace(w.objects["web"], "name: web", "name: api", 1)
+	w.data["deployment.api"] = "20"
+	w.change = func(c *doctor.Case) {
+		c.Tree.Records["shop"].Entries[workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "api"}] = checkpoint.Entry{Replicas: 20}
 	}
-}
-
-func TestAFolderOfAnotherRepositoryIsPassedOver(t *testing.T) {
-	t.Parallel()
-	f := read(t, "flux")
-	f["cluster.yaml"] += "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: infra, namespace: flux-system}\nspec: {path: ./infra}\n"
-	if r := f.examine(t); tell(r) != f["want"] {
-		t.Errorf("got\n%s\nwant\n%s", tell(r), f["want"])
-	}
-}
-
-func TestWhatAToolSaysItAppliedIsItsOwn(t *testing.T) {
-	t.Parallel()
-	f := read(t, "flux") // another repository builds it, but it is in the inventory
-	f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-  path: ./clusters/prod/shop\n+  path: ./elsewhere\n-  sourceRef: {kind: GitRepository, name: fleet}\n+  sourceRef: {kind: GitRepository, name: other}\n") +
-		"---\napiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: shop, namespace: argocd}\nspec: {source: {chart: web, helm: {}}}\nstatus: {resources: [{group: apps, kind: Deployment, namespace: shop, name: web}]}\n"
-	r := f.examine(t)
-	if len(r.Workloads) != 1 || r.Workloads[0].Inert.Line() != "" || r.Findings[0].Trap != doctor.NoRule {
-		t.Errorf("%s", tell(r))
-	}
-	const sources = "sources: [{repoURL: 'https://charts.example.com', chart: web, helm: {}}, {repoURL: 'git@git.example.com:platform/fleet', targetRevision: main, ref: values}]"
-	f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-spec: {source: {chart: web, helm: {}}}\n+spec: {destination: {name: in-cluster}, "+sources+", ignoreDifferences: [{group: '*', kind: Deployment, jqPathExpressions: [.spec.replicas]}], syncPolicy: {syncOptions: [RespectIgnoreDifferences=true, ApplyOutOfSyncOnly=true]}}\n"+
-		"-status: {resources: [{group: apps, kind: Deployment, namespace: shop, name: web}]}\n+status: {sync: {status: Synced}, resources: [{group: apps, kind: Deployment, namespace: shop, name: web}]}\n")
-	if r = f.examine(t); r.Workloads[0].Inert.Line() != "argocd: Application argocd/shop ignores /spec/replicas" {
-		t.Errorf("%s", tell(r))
-	}
-}
-
-func TestTheRootIsBuiltByItsKustomization(t *testing.T) {
-	t.Parallel()
-	f := read(t, "flux")
-	for _, spec := range []string{"path: ./", "path: ''", "path: ./../outside"} {
-		f["cluster.yaml"] = strings.Replace(read(t, "flux")["cluster.yaml"], "path: ./clusters/prod/shop", spec, 1)
-		r := f.examine(t)
-		if len(r.Findings) != 2 || r.Findings[1].Trap != doctor.ComponentMissing {
-			t.Errorf("%s: %s", spec, tell(r))
-		}
-	}
-	f["repo/kustomization.yaml"] = "resources: [clusters/prod/shop]\n"
-	f["cluster.yaml"] = strings.Replace(read(t, "flux")["cluster.yaml"], "path: ./clusters/prod/shop", "path: ./", 1)
-	if got, want := tell(f.examine(t)), strings.ReplaceAll(f["want"], `"clusters/prod/shop"`, `"."`); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+	r := doctor.Examine(w.read(t))
+	if len(r.Findings) != 1 || strings.Join(r.Findings[0].Subjects, " ") != "shop/deployment/api shop/deployment/web" {
+		t.Errorf("%+v", r.Findings)
 	}
 }

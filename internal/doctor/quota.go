@@ -37,7 +37,7 @@ func (e *examination) quotas() {
 			asked = sum + " pods"
 		}
 		if n := without[q.Namespace]; n > 0 && !pods {
-			asked += fmt.Sprintf(" (without %d of %d pods, which have no requests in a built folder)", n, x.Pods)
+			asked += fmt.Sprintf(" (without %d of %d pods, which are not live)", n, x.Pods)
 		}
 		e.find(Quota, q.Namespace, fmt.Sprintf("The levels of the namespace add up to %s, but ResourceQuota %s allows only %s %s. A rebuild cannot start the remaining pods.", asked, q.Name, fit.Amount(x.Resource, hard), x.Resource),
 			fmt.Sprintf("set %s: %q or more in spec.hard of ResourceQuota %s", x.Resource, sum, q.Name))
@@ -47,8 +47,7 @@ func (e *examination) quotas() {
 // levels returns the workloads with a level in git.
 func (e *examination) levels() (all []objects.Want) {
 	for id, entry := range e.Tree.Entries() {
-		_, w := e.given(id)
-		all = append(all, objects.Want{ID: id, Pods: entry.Replicas, Template: w.Template})
+		all = append(all, objects.Want{ID: id, Pods: entry.Replicas})
 	}
 	return all
 }

@@ -12,8 +12,11 @@ import (
 type Report struct {
 	Site      string            `json:"site"`
 	Workloads []Workload        `json:"workloads"` // latched or in git, in the order of workload.Compare
-	Findings  []Finding         `json:"findings"`  // worst trap first, then by subject
+	Findings  []Finding         `json:"findings"`  // worst trap first
 	Unread    []workload.Unread `json:"-"`         // parts of the cluster and checkpoint files that could not be read
+	// Marks counts the workloads that were created with their level. It is nil unless the
+	// cluster is another one than the site's, as after a rebuild.
+	Marks *checkpoint.Marks `json:"marks,omitempty"`
 	// Room is the number of pods that the ResourceQuotas of a namespace allow, by
 	// namespace. It has only the namespaces whose levels exceed a quota. If pods have
 	// different requests, it assumes the same mix of pods as the levels.
@@ -22,51 +25,45 @@ type Report struct {
 	Fit placement.Answer `json:"fit"`
 }
 
-// Clean reports whether the report has no problem. An unknown Fit is not a problem.
+// Clean reports whether the report has no finding, and everything could be read. An unknown
+// Fit is not a problem.
 func (r Report) Clean() bool { return len(r.Findings)+len(r.Unread) == 0 && !r.Fit.Refuses() }
 
 // A Workload is the result for one workload.
 type Workload struct {
 	ID    workload.ID `json:"-"`
-	Live  int32       `json:"live,omitzero"`     // desired replicas now; 0 if unknown or not live
+	Live  *int32      `json:"live"`              // desired replicas now; nil if unknown or not live
 	Level int32       `json:"declared,omitzero"` // the level in git; 0 without a level
-	// Start is the number of pods that a rebuild starts for the workload, and By is the
-	// folder or policy that sets it. A Start of 0 is unknown, unless Paused is true: the
-	// workload is created paused, without pods.
-	Start  int32  `json:"-"`
-	By     string `json:"rebuiltBy,omitzero"`
-	Paused bool   `json:"-"`
-	// Inert are the rules that protect the live replicas.
-	Inert Keepers `json:"-"`
-	// Lowers are the findings that keep a rebuild from starting the workload at its
-	// level, in the order of discovery. A quota is not included: see Report.Room.
-	Lowers []Finding `json:"-"`
+	// Start is the number of pods that a rebuild starts for the workload, and Without the
+	// number without gitlatch. A quota is not included: see Report.Room.
+	Start   Start `json:"start"`
+	Without Start `json:"without"`
+	// Answers are the answers for a workload with a level. Without a level, only Created is
+	// read.
+	Answers Answers `json:"answers"`
+	// Lowers are the findings about the workload, in the order of the questions.
+	Lowers []Lower `json:"-"`
 	// Rollout is the rollout in flight in git; zero without a rollout. Returns describes
-	// the template that a rebuild should create; "" without a rollout. Returned is true
-	// if a rebuild creates it without further action.
+	// the template that a rebuild should create; "" without a rollout. Returned is yes if a
+	// rebuild creates it without a user.
 	Rollout  checkpoint.Rollout `json:"-"`
 	Returns  string             `json:"returns,omitzero"`
-	Returned bool               `json:"-"`
+	Returned Answer             `json:"-"`
 }
 
-// RebuiltAt returns the number of replicas that a rebuild starts for a workload, or nil
-// if the number is unknown.
-func (w Workload) RebuiltAt() *int32 {
-	if w.Start == 0 && !w.Paused {
-		return nil
-	}
-	return &w.Start
+// A Lower is a finding, as one workload sees it.
+type Lower struct {
+	Trap      Trap
+	Text, Fix string
 }
 
-// MarshalJSON adds the workload's name, and omits unknown values.
+// MarshalJSON adds the workload's name.
 func (w Workload) MarshalJSON() ([]byte, error) {
 	type found Workload
 	return term.Marshal(struct {
 		term.Named
 		found
-		InertBy   string `json:"inertBy,omitzero"`
-		RebuiltAt *int32 `json:"rebuiltAt,omitzero"`
-	}{term.NamedBy(w.ID), found(w), w.Inert.Line(), w.RebuiltAt()})
+	}{term.NamedBy(w.ID), found(w)})
 }
 
 // MarshalJSON adds the document's kind and version. Lists are never null.

@@ -4,12 +4,8 @@ import (
 	"context"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/gitlatch/gitlatch/internal/fit"
 	"github.com/gitlatch/gitlatch/internal/fit/objects"
-	"github.com/gitlatch/gitlatch/internal/gitops"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // An Account adds the quotas, subnets and node groups of an AWS account to the room in a
@@ -27,15 +23,7 @@ func (c *Case) ReadRoom(ctx context.Context, standby Lister, account Account) {
 		in.Join(&there)
 		in = &there
 	}
-	daemons := map[workload.ID]*corev1.PodTemplateSpec{}
-	for _, o := range c.Overlays {
-		for _, w := range o.Workloads {
-			if id := o.placed(w); id.Kind == workload.DaemonSet && w.Template != nil {
-				daemons[id] = w.Template
-			}
-		}
-	}
-	c.Room = in.Room(daemons)
+	c.Room = in.Room(nil)
 	if account != nil {
 		c.Room = account(ctx, c.Room, in)
 	}
@@ -45,17 +33,8 @@ func (c *Case) ReadRoom(ctx context.Context, standby Lister, account Account) {
 // place sets the answer to the question whether a rebuild fits: each workload with a level
 // at its level, and the other live workloads at their live replicas.
 func (e *examination) place() {
-	built := map[workload.ID]gitops.Object{}
-	for _, o := range slices.Backward(e.Overlays) { // the first has precedence, as in given
-		for _, w := range o.Workloads {
-			built[o.placed(w)] = w
-		}
-	}
 	wants := slices.DeleteFunc(e.levels(), func(w objects.Want) bool { return w.Pods == 0 }) // the entry has only a rollout
 	others := e.Cluster.Objects.Others(wants)
-	for i, w := range others {
-		others[i].Template = built[w.ID].Template
-	}
 	asks, unknown := e.Cluster.Objects.Only(append(wants, others...))
 	room := e.Room
 	room.Unknown = append(slices.Clone(room.Unknown), unknown...)

@@ -1,71 +1,71 @@
 package doctor
 
-// A Finding is a problem that a user should fix.
+import (
+	"slices"
+)
+
+// A Finding is a problem that a user should fix, or an unknown answer. Equal findings about
+// several objects are one finding.
 type Finding struct {
-	Trap    Trap   `json:"trap"`
-	Subject string `json:"subject"` // a workload, a namespace, a folder or an object
-	Text    string `json:"text"`    // the problem and its reason
-	Fix     string `json:"fix"`     // the remedy, if possible a command or a field to paste
+	Trap     Trap     `json:"trap"`
+	Basis    Basis    `json:"basis"`
+	Subjects []string `json:"subjects"`           // workloads, namespaces or objects, sorted
+	Text     string   `json:"text"`               // the problem and its reason
+	Fix      string   `json:"fix"`                // the remedy, if possible a command or a field to paste
+	Manifest string   `json:"manifest,omitempty"` // the objects of the remedy, to be applied
 }
 
 // A Trap is a stable name for a kind of finding.
 type Trap string
 
-// The traps, in four groups: the wrong cluster, so that the other findings may not apply
-// to the site; a level can act on the live cluster; a rebuild does not start a workload
-// at its level; other problems.
+// The traps, in four groups: the reading itself; the way of a level into the cluster; the
+// workload in a rebuild; other problems.
 const (
-	OtherCluster Trap = "other-cluster"
+	OtherCluster  Trap = "other-cluster"
+	OtherSite     Trap = "other-site"
+	MissingRights Trap = "missing-rights"
+	NotRead       Trap = "not-read"
 
-	PolicyOnUpdate   Trap = "policy-on-update"
-	CountDropped     Trap = "count-dropped"
-	NoRule           Trap = "no-ignore-rule"
-	RuleWithoutGroup Trap = "rule-without-group"
-	NotRespected     Trap = "not-respected"
-	OptionNotRead    Trap = "option-not-read"
-	RuleNarrowed     Trap = "rule-narrowed"
-	SSA              Trap = "ssa"
-	MinAsCheckpoint  Trap = "min-as-checkpoint"
-	OtherDestination Trap = "other-destination"
-	OtherRepository  Trap = "other-repository"
-	OtherRevision    Trap = "other-revision"
-	NotReconciling   Trap = "not-reconciling"
-	NoApplier        Trap = "no-applier"
+	TooOld         Trap = "kubernetes-too-old"
+	PolicyDiffers  Trap = "policy-differs"
+	BindingDiffers Trap = "binding-differs"
+	KindNotCovered Trap = "kind-not-covered"
+	NotApplied     Trap = "not-applied"
+	NotFirst       Trap = "order-unknown"
+	MarkMissing    Trap = "created-too-early"
 
-	FailsClosed      Trap = "policy-fails-closed"
-	BuildFails       Trap = "build-fails"
-	Paused           Trap = "paused"
-	TwoSites         Trap = "two-sites"
-	ListIgnored      Trap = "list-ignored"
-	ListForeign      Trap = "list-not-updated"
-	KindDiffers      Trap = "kind-differs"
-	ComponentMissing Trap = "component-missing"
-	RecordNotApplied Trap = "record-not-applied"
-	PolicyNotInGit   Trap = "policy-not-in-git"
-	NotBuilt         Trap = "not-built"
-	PatchSkipped     Trap = "patch-matches-nothing"
-	BeforePrefix     Trap = "matched-before-prefix"
-	Overridden       Trap = "overridden"
-	ReplicasReset    Trap = "replicas-reset"
-	StatedCount      Trap = "stated-count"
-	ChartGuard       Trap = "chart-guard"
-	Quota            Trap = "quota"
-	MaxUnderNeed     Trap = "max-under-need"
+	OwnerMissing    Trap = "owner-missing"
+	OwnerSuspended  Trap = "owner-suspended"
+	OwnerNotReady   Trap = "owner-not-ready"
+	OwnerManual     Trap = "owner-syncs-manually"
+	NoOwner         Trap = "no-owner"
+	StatesZero      Trap = "manifest-states-zero"
+	Paused          Trap = "paused"
+	ReplicasReset   Trap = "replicas-reset"
+	ManifestUnknown Trap = "manifest-unknown"
+	Quota           Trap = "quota"
+	MaxUnderNeed    Trap = "max-under-need"
 
-	BrakeOverwritten  Trap = "brake-overwritten"
-	HelmConflict      Trap = "helm-conflict"
-	StaleCounts       Trap = "stale-counts"
-	KustomizeReplicas Trap = "kustomize-replicas"
+	ImagesNotRestored Trap = "images-not-restored"
+	KindDiffers       Trap = "kind-differs"
 	ReviewWithoutHost Trap = "review-without-host"
 )
 
 // worst lists all traps, the most severe first.
 var worst = []Trap{
-	OtherCluster,
-	PolicyOnUpdate, CountDropped, NoRule, RuleWithoutGroup, NotRespected, OptionNotRead, RuleNarrowed, SSA, MinAsCheckpoint,
-	OtherDestination, OtherRepository, OtherRevision, NotReconciling, NoApplier,
-	FailsClosed, BuildFails, Paused, TwoSites, ListIgnored, ListForeign, KindDiffers, ComponentMissing, RecordNotApplied, PolicyNotInGit,
-	NotBuilt, PatchSkipped, BeforePrefix,
-	Overridden, ReplicasReset, StatedCount, ChartGuard, Quota, MaxUnderNeed,
-	BrakeOverwritten, HelmConflict, StaleCounts, KustomizeReplicas, ReviewWithoutHost,
+	OtherCluster, OtherSite, MissingRights, NotRead,
+	TooOld, PolicyDiffers, BindingDiffers, KindNotCovered, NotApplied, NotFirst, MarkMissing,
+	OwnerMissing, OwnerSuspended, OwnerNotReady, OwnerManual, NoOwner,
+	StatesZero, Paused, ReplicasReset, ManifestUnknown, Quota, MaxUnderNeed,
+	ImagesNotRestored, KindDiffers, ReviewWithoutHost,
+}
+
+// merged adds a finding to a list. Findings that differ only in their subjects are one.
+func merged(all []Finding, f Finding) []Finding {
+	i := slices.IndexFunc(all, func(one Finding) bool { return one.Trap == f.Trap && one.Text == f.Text && one.Fix == f.Fix })
+	if i < 0 {
+		return append(all, f)
+	}
+	all[i].Subjects = slices.Compact(append(all[i].Subjects, f.Subjects...))
+	return all
 }

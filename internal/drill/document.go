@@ -3,6 +3,7 @@ package drill
 import (
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/placement"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
@@ -25,8 +26,8 @@ type Document struct {
 	Commit string `json:"commit"` // that was scored
 
 	// MinCoverage is the coverage that the fleet requires to pass. A workload below it is
-	// low. Passed is true if the coverage is at least MinCoverage, no need and no start
-	// is unknown, Unread is empty, MassDrop is false, and Fit is not "does not fit".
+	// low. Passed is true if the proven coverage is at least MinCoverage, no need is
+	// unknown, Unread is empty, MassDrop is false, and Fit is not "does not fit".
 	MinCoverage float64 `json:"minCoverage"`
 	Passed      bool    `json:"passed"`
 
@@ -53,6 +54,10 @@ type Document struct {
 	Findings []Finding `json:"findings"`
 
 	Flush Flush `json:"flush"`
+	// Marks counts the workloads that were created with their level. It is null unless the
+	// cluster is another one than the site's, as after a rebuild.
+	Marks *checkpoint.Marks `json:"marks"`
+
 	// Last lists the changes since the last drill of the site. It is null if there was no
 	// earlier drill.
 	Last *Last `json:"last"`
@@ -70,30 +75,39 @@ type Document struct {
 
 // Fleet is the score of all workloads of the site.
 type Fleet struct {
-	// Coverage is the part of the known need that a rebuild starts with, 0 to 1. The
-	// surplus of one workload does not offset the missing pods of another. Coverage is
-	// null if it is unknown; Nothing is then the reason.
+	// Coverage is the proven part of the known need that a rebuild starts with, 0 to 1. The
+	// surplus of one workload does not offset the missing pods of another. AtMost is the
+	// coverage if each unknown start is at its highest. Both are null if the need is unknown;
+	// Nothing is then the reason.
 	Coverage *float64 `json:"coverage"`
+	AtMost   *float64 `json:"coverageAtMost"`
 	Nothing  string   `json:"nothing,omitempty"`
 
 	Workloads int `json:"workloads"` // workloads with a coverage
 	Full      int `json:"full"`      // workloads with a coverage of 1
 	Low       int `json:"low"`       // workloads below the threshold
 	Unscored  int `json:"unscored"`  // listed workloads without a coverage
-	// Unknown is the number of unscored workloads whose replicas at the start of a
-	// rebuild are unknown. The numbers of pods do not include them.
+	// Unknown is the number of workloads with a coverage whose start is unknown. Stated is
+	// the number of those whose start depends on a user's statement.
 	Unknown int `json:"unknown"`
+	Stated  int `json:"stated"`
 	// NeedUnknown is the number of unscored workloads with an unknown need. The numbers
 	// of pods do not include them.
 	NeedUnknown int `json:"needUnknown"`
 	Frozen      int `json:"frozen"`
 	Rollouts    int `json:"rollouts"` // workloads with a rollout in flight or in git
 
-	Need     int64 `json:"need"`     // pods
-	Covered  int64 `json:"covered"`  // pods of Need that a rebuild starts with
+	Need    int64 `json:"need"`    // pods
+	Covered int64 `json:"covered"` // pods of Need that a rebuild provably starts with
+	// CoveredAtMost is Covered if each unknown start is at its highest. BareAtLeast and
+	// BareAtMost are the limits of the same number without gitlatch.
+	CoveredAtMost int64 `json:"coveredAtMost"`
+	BareAtLeast   int64 `json:"coveredWithoutGitlatchAtLeast"`
+	BareAtMost    int64 `json:"coveredWithoutGitlatchAtMost"`
+
 	Ready    int64 `json:"ready"`    // ready pods of the workloads with a coverage
 	Declared int64 `json:"declared"` // pods in git of the workloads with a coverage
-	Rebuilt  int64 `json:"rebuilt"`  // pods that a rebuild starts for the workloads with a coverage
+	Rebuilt  int64 `json:"rebuilt"`  // pods that a rebuild provably starts for the workloads with a coverage
 	Live     int64 `json:"live"`     // desired pods now of the workloads with a coverage
 
 	// Surplus is the number of pods of Rebuilt beyond the desired pods of their workload.
@@ -102,8 +116,9 @@ type Fleet struct {
 	Surplus      int64 `json:"surplus"`
 	SurplusStuck int64 `json:"surplusStuck"`
 
-	// With is the time until the last workload has all the pods that it needs, with the
-	// present checkpoints. Without is the same time without any checkpoint. Both leave
+	// With is the time until the last workload has all the pods that it needs, if each
+	// unknown start is at its lowest. Without is the same time without gitlatch, if each
+	// unknown start is at its highest. Both leave
 	// out workloads that never get there without help; StuckWith and StuckWithout count
 	// those.
 	With         int64 `json:"withSeconds"`
@@ -123,26 +138,21 @@ type Workload struct {
 	Need     *int32 `json:"need"`
 	Declared *int32 `json:"declared"`           // level in git at the scored commit
 	Proposed *int32 `json:"proposed,omitempty"` // level in a pull request that is not merged
-	// RebuiltAt is the number of pods that a rebuild starts, 0 if the workload is created
-	// paused. RebuiltBy is the folder or policy that decides this number.
-	RebuiltAt *int32 `json:"rebuiltAt"`
-	RebuiltBy string `json:"rebuiltBy,omitempty"`
+	// Start is the number of pods that a rebuild starts. Bare is the number without gitlatch.
+	Start Start `json:"start"`
+	Bare  Start `json:"startWithoutGitlatch"`
 
-	// Coverage is the part of the need that a rebuild starts with, 0 to 1. It is null if
-	// the need is unknown or 0, if StartUnknown is true, or if a user opted the workload
-	// out.
+	// Coverage is the part of the need that a rebuild provably starts with, 0 to 1. It is null
+	// if the need is unknown or 0, or if a user opted the workload out.
 	Coverage *float64 `json:"coverage"`
 	Low      bool     `json:"low"`     // below the threshold
-	Missing  int32    `json:"missing"` // pods of the need that a rebuild does not start
-	Surplus  int32    `json:"surplus"` // pods that a rebuild starts beyond the desired pods now
+	Missing  int32    `json:"missing"` // pods of the need that are not proven to start
+	Surplus  int32    `json:"surplus"` // pods that a rebuild provably starts beyond the desired pods now
 	// SurplusStuck is true if the workload has no autoscaler that lowers the surplus.
 	SurplusStuck bool `json:"surplusStuck,omitempty"`
 	// Unknown is the reason why the need is unknown, or "". It is also "" for a workload
 	// that is not latched and not in git.
 	Unknown string `json:"unknown,omitempty"`
-
-	// StartUnknown is true if the replicas that a rebuild starts it with are unknown.
-	StartUnknown bool `json:"startUnknown,omitempty"`
 
 	// Causes are the reasons for a coverage below 1 or for a missing coverage, the most
 	// important first. The list may be empty.
@@ -161,13 +171,29 @@ type Workload struct {
 	With    *Estimate `json:"with"`
 	Without *Estimate `json:"without"`
 
-	Policy  string `json:"policy,omitempty"`  // name of the policy that applies
-	InertBy string `json:"inertBy,omitempty"` // rule that protects the live replica count
+	Policy string `json:"policy,omitempty"` // name of the policy that applies
 }
+
+// A Start is a number of pods that a rebuild starts a workload with.
+type Start struct {
+	Basis   string `json:"basis"`   // observed, stated (by a user) or unknown
+	AtLeast int32  `json:"atLeast"` // pods
+	AtMost  int32  `json:"atMost"`  // pods; more than AtLeast only if Basis is unknown
+	Text    string `json:"text"`    // the reason, such as "floor 50 (admission not tried)"
+}
+
+// Unknown is the basis of an unknown start, and Stated of one that a user states.
+const (
+	Unknown = "unknown"
+	Stated  = "stated"
+)
+
+// String returns the number, or both limits: "50", "0 to 50".
+func (s Start) String() string { return limits(int64(s.AtLeast), int64(s.AtMost)) }
 
 // A Cause is a reason why a rebuild starts a workload with fewer pods than it needs.
 type Cause struct {
-	// Name is stable: a trap of doctor ("component-missing"), a reason of a decision
+	// Name is stable: a trap of doctor ("not-applied"), a reason of a decision
 	// ("yield", "budget"), or one of the constants below.
 	Name string `json:"name"`
 	Text string `json:"text"`
@@ -177,15 +203,12 @@ type Cause struct {
 // The causes that are not a trap or a reason of a decision, and traps that other code
 // refers to.
 const (
-	CauseNotBuilt   = "not-built"    // no built folder contains the workload
 	CauseProposed   = "not-merged"   // the level is in a pull request that is not merged
 	CauseRounded    = "rounded-down" // the policy rounds to less than the need
-	CauseUndeclared = "not-declared" // git has no level, and the manifests have fewer replicas than the need
+	CauseUndeclared = "not-declared" // git has no level, and a rebuild starts fewer pods than the need
 	CauseDeclared   = "declared-low" // the level in git is lower than the need
-	CauseBuiltLow   = "built-low"    // the built manifests have fewer replicas than the level in git
 	CauseNotRunning = "not-running"  // git has a level, but the cluster does not have the workload
 	CauseQuota      = "quota"        // a ResourceQuota limits a rebuild; doctor has a trap with this name
-	CausePaused     = "paused"       // a rebuild creates the workload paused, without pods; doctor has a trap with this name
 )
 
 // cause returns the name of the first cause, or "" if the list is empty.
@@ -262,10 +285,11 @@ type LeftOut struct {
 
 // A Finding is a problem for a user to fix.
 type Finding struct {
-	Trap    string `json:"trap"`    // stable
-	Subject string `json:"subject"` // a workload, a namespace, a folder or an object
-	Text    string `json:"text"`
-	Fix     string `json:"fix"` // the remedy
+	Trap     string   `json:"trap"`     // stable
+	Basis    string   `json:"basis"`    // observed, or unknown if the answer is not known
+	Subjects []string `json:"subjects"` // workloads, namespaces or objects
+	Text     string   `json:"text"`
+	Fix      string   `json:"fix"` // the remedy
 	// Workloads are the workloads whose coverage it lowers, as "namespace/kind/name".
 	Workloads []string `json:"workloads"`
 	Missing   int64    `json:"missing"` // missing pods of these workloads
@@ -323,11 +347,11 @@ type Change struct {
 
 // Then is the state of a workload at the time of one drill.
 type Then struct {
-	Need      *int32   `json:"need"`
-	Declared  *int32   `json:"declared"`
-	RebuiltAt *int32   `json:"rebuiltAt"`
-	Coverage  *float64 `json:"coverage"`
-	Cause     string   `json:"cause,omitempty"` // name of the first cause
+	Need     *int32   `json:"need"`
+	Declared *int32   `json:"declared"`
+	Start    Start    `json:"start"`
+	Coverage *float64 `json:"coverage"`
+	Cause    string   `json:"cause,omitempty"` // name of the first cause
 }
 
 // Model describes how an Estimate is made.

@@ -69,7 +69,7 @@ func TestTakes(t *testing.T) {
 
 func one(name string, need, start int32, cause string) drill.Workload {
 	covered := float64(min(need, start)) / float64(need)
-	w := drill.Workload{Named: term.Named{Namespace: "shop", Kind: "deployment", Name: name}, Need: &need, Declared: &need, RebuiltAt: &start, Coverage: &covered, Missing: max(0, need-start), Causes: []drill.Cause{}}
+	w := drill.Workload{Named: term.Named{Namespace: "shop", Kind: "deployment", Name: name}, Need: &need, Declared: &need, Start: drill.Start{Basis: "observed", AtLeast: start, AtMost: start}, Coverage: &covered, Missing: max(0, need-start), Causes: []drill.Cause{}}
 	if cause != "" {
 		w.Causes = append(w.Causes, drill.Cause{Name: cause, Text: "because"})
 	}
@@ -107,15 +107,15 @@ func TestASummaryNamesTheWorstThree(t *testing.T) {
 	t.Parallel()
 	d := drill.Document{
 		Site: "prod-eu", Branch: "main", Commit: "5484ca8abc", MinCoverage: 0.95,
-		Fleet:     drill.Fleet{Coverage: new(0.8996), Workloads: 6, Full: 2, Low: 3, Need: 100, Covered: 89, With: 90, Without: 450, StuckWithout: 1},
+		Fleet:     drill.Fleet{Coverage: new(0.8996), Workloads: 6, Full: 2, Low: 3, Need: 100, Covered: 89, CoveredAtMost: 91, BareAtLeast: 6, BareAtMost: 6, With: 90, Without: 450, StuckWithout: 1},
 		Workloads: []drill.Workload{one("a", 50, 1, "overridden"), one("b", 50, 25, "yield"), one("c", 50, 40, "quota"), one("d", 50, 45, ""), one("e", 5, 5, "")},
 		Links:     []drill.Link{{Form: "html", URI: "s3://b/k.html", URL: "https://b/k.html?signed", Until: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}},
 	}
 	s := d.Since(&drill.Document{At: time.Date(2026, 11, 19, 9, 0, 0, 0, time.UTC), Fleet: drill.Fleet{Coverage: new(1.0)}})
 	want := `gitlatch prod-eu: a rebuild starts with 89.9 % of the needed pods, below the minimum of 95 %
 
-A rebuild of 6 workloads starts with 89 of 100 needed pods. 2 workloads start with all needed pods. 3 workloads start with less than 95 % of the needed pods.
-In a rebuild, all needed pods are ready after 1 min 30 s. Without checkpoints, all needed pods are ready after 7 min 30 s, except the pods of 1 workload without an autoscaler that adds pods.
+A rebuild of 6 workloads starts with 89 to 91 of 100 needed pods, and without gitlatch with 6. 2 workloads start with all needed pods. 3 workloads start with less than 95 % of the needed pods.
+In a rebuild, all needed pods are ready after 1 min 30 s. Without gitlatch, all needed pods are ready after 7 min 30 s, except the pods of 1 workload without an autoscaler that adds pods.
 Scored: 5484ca8 on main. The flush did not change any levels.
 In the last drill (2026-11-19 09:00), the coverage was 100 %. Since the last drill, 5 workloads changed.
 

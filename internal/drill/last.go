@@ -57,7 +57,7 @@ func (t *Then) coverage() float64 {
 }
 
 func (w Workload) then() *Then {
-	return &Then{Need: w.Need, Declared: w.Declared, RebuiltAt: w.RebuiltAt, Coverage: w.Coverage, Cause: w.cause()}
+	return &Then{Need: w.Need, Declared: w.Declared, Start: w.Start, Coverage: w.Coverage, Cause: w.cause()}
 }
 
 // same reports whether the change of a workload is too small to report. A need that

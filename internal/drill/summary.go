@@ -3,6 +3,7 @@ package drill
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,11 +23,10 @@ func (d Document) Headline() string {
 	if d.Fleet.NeedUnknown > 0 {
 		needed = "the known needed pods"
 	}
-	if d.Fleet.Unknown > 0 {
-		needed += " of workloads with a known start"
-	}
 	verdict := "and the minimum is " + term.Percent(d.MinCoverage)
 	switch {
+	case *d.Fleet.Coverage < d.MinCoverage && d.Fleet.atMost() >= d.MinCoverage:
+		verdict = "so that the minimum of " + term.Percent(d.MinCoverage) + " is not proven"
 	case *d.Fleet.Coverage < d.MinCoverage:
 		verdict = "below the minimum of " + term.Percent(d.MinCoverage)
 	case d.MassDrop:
@@ -36,7 +36,7 @@ func (d Document) Headline() string {
 	case !d.Passed:
 		verdict = "but some values are unknown"
 	}
-	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of %s, %s", d.Site, term.Percent(*d.Fleet.Coverage), needed, verdict)
+	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of %s, %s", d.Site, percents(*d.Fleet.Coverage, d.Fleet.atMost()), needed, verdict)
 }
 
 // verdict returns the lines about the coverage, the time until all needed pods are ready,
@@ -46,13 +46,17 @@ func (d Document) verdict() []string {
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	f, scored := d.Fleet, "Read"
 	if f.Coverage != nil {
-		say("A rebuild of %s starts with %d of %d needed pods. %s with all needed pods. %s with less than %s of the needed pods.", term.Count(f.Workloads, "workload"), f.Covered, f.Need, starts(f.Full), starts(f.Low), term.Percent(d.MinCoverage))
+		say("A rebuild of %s starts with %s of %d needed pods, and without gitlatch with %s. %s with all needed pods. %s with less than %s of the needed pods.", term.Count(f.Workloads, "workload"),
+			limits(f.Covered, f.CoveredAtMost), f.Need, limits(f.BareAtLeast, f.BareAtMost), starts(f.Full), starts(f.Low), term.Percent(d.MinCoverage))
 		lines = append(lines, f.surplus()...)
-		say("In a rebuild, all needed pods are ready after %s. Without checkpoints, all needed pods are ready after %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
+		say("In a rebuild, all needed pods are ready after %s. Without gitlatch, all needed pods are ready after %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
 		scored = "Scored"
 	}
 	if d.Fit != nil {
 		lines = append(lines, d.Fit.Lines()...)
+	}
+	if d.Marks != nil {
+		say("%s.", d.Marks)
 	}
 	say("%s: %s on %s%s.", scored, short(d.Commit), d.Branch, d.flushed())
 	if l := d.Last; l != nil {
@@ -63,6 +67,36 @@ func (d Document) verdict() []string {
 		say("In the last drill (%s), the coverage was %s. Since the last drill, %s changed.", l.At.UTC().Format("2006-01-02 15:04"), was, term.Count(len(l.Changes), "workload"))
 	}
 	return lines
+}
+
+// percents returns a share, or both limits of an unknown one.
+func percents(low, high float64) string {
+	if low == high {
+		return term.Percent(low)
+	}
+	return term.Percent(low) + " to " + term.Percent(high)
+}
+
+// limits returns a number, or both limits of an unknown one.
+func limits(low, high int64) string {
+	if low == high {
+		return strconv.FormatInt(low, 10)
+	}
+	return fmt.Sprintf("%d to %d", low, high)
+}
+
+// atMost returns the highest coverage of a fleet that has a coverage.
+func (f Fleet) atMost() float64 {
+	if f.AtMost == nil {
+		return *f.Coverage
+	}
+	return *f.AtMost
+}
+
+// atMost returns the coverage of a workload if its start is at its highest. The workload has a
+// coverage.
+func (w Workload) atMost() float64 {
+	return float64(min(w.Start.AtMost, *w.Need)) / float64(*w.Need)
 }
 
 // starts returns a number of workloads with the verb "start".
@@ -142,7 +176,7 @@ func (d Document) worst(b *strings.Builder) {
 		b.WriteString("\nMost missing pods:\n")
 	}
 	for _, w := range low {
-		fmt.Fprintf(b, "  %s starts with %d of %d (%s)\n", w.ID(), *w.RebuiltAt, *w.Need, w.cause())
+		fmt.Fprintf(b, "  %s starts with %s of %d (%s)\n", w.ID(), w.Start, *w.Need, w.cause())
 	}
 	if more := d.Fleet.Workloads - d.Fleet.Full - len(low); more > 0 {
 		fmt.Fprintf(b, "  and %d more below 100 %%\n", more)

@@ -39,21 +39,18 @@ func (p *sheet) rows(all bool) {
 	rows := [][]string{{"WORKLOAD", "NEED", "IN GIT", "REBUILT AT", "COVERED", "SINCE", "CAUSE"}}
 	unscored := 0
 	for _, w := range p.Workloads {
-		if w.Coverage == nil && w.Unknown == "" && !w.StartUnknown { // a workload with unknown values has its own remark
+		if w.Coverage == nil && w.Unknown == "" { // a workload with an unknown need has its own remark
 			unscored++
 		}
-		if !all && w.Missing == 0 && !w.StartUnknown {
+		if !all && w.Missing == 0 {
 			continue
 		}
-		covered, start := "-", term.Some(w.RebuiltAt)
+		covered := "-"
 		if w.Coverage != nil {
-			covered = term.Percent(*w.Coverage)
-		}
-		if w.StartUnknown {
-			covered, start = "unknown", "unknown"
+			covered = percents(*w.Coverage, w.atMost())
 		}
 		rows = append(rows, []string{term.Name(w.ID()), term.Some(w.Need),
-			term.Some(w.Declared), start, covered, p.since(w.Checkpoint), w.cause()})
+			term.Some(w.Declared), w.Start.String(), covered, p.since(w.Checkpoint), w.cause()})
 	}
 	p.Rows(rows)
 	if len(rows) > 1 {
@@ -93,7 +90,7 @@ func (p *sheet) why() {
 			unknown.Add("unknown", name, w.Unknown, "")
 		}
 		for _, c := range w.Causes {
-			if w.Missing > 0 || w.StartUnknown {
+			if w.Missing > 0 {
 				causes.Add(c.Name, name, c.Text, c.Fix)
 			}
 		}

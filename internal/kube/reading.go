@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -56,6 +57,7 @@ func readingOf(kind workload.Kind, o *metav1.ObjectMeta, unknown string) reading
 		Policy:      o.Annotations[AnnotationPolicy],
 		Terminating: o.DeletionTimestamp != nil,
 		OptOut:      OptsOut(o.Annotations),
+		Mark:        o.Annotations[admission.Mark],
 	}}
 }
 

@@ -39,7 +39,7 @@ func besieged() drill.Document {
 	d.Site, d.Branch, d.Commit, d.Cluster, d.Mode = word(), word(), word(), word(), "latch"
 	for i := range d.Workloads {
 		w := &d.Workloads[i]
-		w.Namespace, w.Kind, w.Name, w.RebuiltBy, w.Policy, w.InertBy = word(), word(), hostile[i%len(hostile)], word(), word(), word()
+		w.Namespace, w.Kind, w.Name, w.Start.Text, w.Policy, w.Start.Basis = word(), word(), hostile[i%len(hostile)], word(), word(), word()
 		w.Causes = []drill.Cause{{Name: word(), Text: word(), Fix: word()}}
 		if w.Frozen != nil {
 			w.Frozen.Reason, w.Frozen.Text = word(), word()
@@ -48,7 +48,7 @@ func besieged() drill.Document {
 			r.Returns, r.Version, r.Text, r.Failure, r.Halted, r.Phase = word(), word(), word(), word(), word(), word()
 		}
 	}
-	d.Findings = []drill.Finding{{Trap: word(), Subject: word(), Text: word(), Fix: word(), Workloads: []string{word()}}}
+	d.Findings = []drill.Finding{{Trap: word(), Basis: word(), Subjects: []string{word()}, Text: word(), Fix: word(), Workloads: []string{word()}}}
 	d.LeftOut = []drill.LeftOut{{Reason: word(), Text: word(), Workloads: 3}}
 	d.Unread, d.Problems = slices.Clone(hostile), slices.Clone(hostile)
 	d.Links = []drill.Link{{Form: word(), URI: word(), URL: word()}}

@@ -102,7 +102,7 @@ func explained(t *testing.T, b *browser.Browser) {
 		found := d.Findings[0]
 		d.Findings = nil
 		for i := range more {
-			d.Findings = append(d.Findings, drill.Finding{Trap: "quota", Subject: fmt.Sprintf("namespace n%d", i), Text: "A ResourceQuota is too small.", Fix: "raise it", Workloads: []string{}})
+			d.Findings = append(d.Findings, drill.Finding{Trap: "quota", Basis: "observed", Subjects: []string{fmt.Sprintf("n%d", i)}, Text: "A ResourceQuota is too small.", Fix: "raise it", Workloads: []string{}})
 		}
 		d.Findings = append(d.Findings, found)
 		p := b.Open(t, drilled(t, d), browser.View{})

@@ -111,8 +111,8 @@ func shown() drill.Document {
 	}
 	low := &d.Workloads[0]
 	few := *low.Need / 2
-	low.RebuiltAt = &few
-	low.Causes = []drill.Cause{{Name: "component-missing", Text: "No overlay includes the Component checkpoints/prod-eu/shop."}}
+	low.Start = starts(few)
+	low.Causes = []drill.Cause{{Name: "order-unknown", Text: "No object shows that a rebuild applies checkpoints/prod-eu before the workload."}}
 	coverage := float64(few) / float64(*low.Need)
 	low.Coverage = &coverage
 	low.Missing = *low.Need - few

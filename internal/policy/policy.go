@@ -233,6 +233,7 @@ type Set struct {
 	NoReview bool
 	Kinds    workload.Kinds // kinds to sample in addition to the built-in ones
 	Images   bool           // whether the admission policy replaces images
+	First    bool           // a user states that a rebuild applies the levels before the workloads
 }
 
 // DefaultSet is the set of a site without a gitlatch.yaml.

@@ -22,6 +22,11 @@ type Sample struct {
 	Scale   *Scale
 	Rollout *Rollout
 
+	// Mark is the level with which the admission policy created the workload, as its
+	// annotation has it. It is "" if the workload had no level when it was created, or if a
+	// tool has replaced the whole object since.
+	Mark string
+
 	// Unknown is the reason why a reading that the kind has is nil, as a phrase:
 	// "generation 7 is not observed yet". It is "" if each such reading is present.
 	Unknown string

@@ -8,7 +8,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill/archive"
@@ -33,7 +32,7 @@ const MinCoverage = 0.95
 
 // Open returns a drill of the site that uses the parts of a tick.
 func Open(ctx context.Context, o *wiring.Opener, parts local.Parts) (*run.Run, error) {
-	from, here, err := Objects(ctx, o)
+	from, err := Objects(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -46,27 +45,35 @@ func Open(ctx context.Context, o *wiring.Opener, parts local.Parts) (*run.Run, e
 		return nil, err
 	}
 	return &run.Run{
-		Tick: local.Tick(o.Config, parts), Objects: from, Standby: standby, Here: here, Paths: o.Config.Build.Paths,
-		Charts: doctor.Charts{Render: chart.Child}, MinCoverage: MinCoverage, Archive: reports, Alerts: parts.Alerts, Page: page.Drill,
+		Tick: local.Tick(o.Config, parts), Objects: from, Standby: standby,
+		Branch: o.Config.Repository.Branch, Policy: o.Config.Repository.PolicyFile, MinCoverage: MinCoverage, Archive: reports, Alerts: parts.Alerts, Page: page.Drill,
 	}, nil
 }
 
-// Objects returns a lister of the objects of the site's cluster and of its hub, and the
-// address of the cluster for rules.
-func Objects(ctx context.Context, o *wiring.Opener) (doctor.Lister, doctor.Here, error) {
-	found, cluster, err := o.Client(ctx)
+// Objects returns a lister of the objects of the site's cluster. If the configuration names a
+// hub, it lists the Applications of the hub.
+func Objects(ctx context.Context, o *wiring.Opener) (doctor.Lister, error) {
+	found, _, err := o.Client(ctx)
 	if err != nil {
-		return nil, doctor.Here{}, fmt.Errorf("cluster: %w", err)
+		return nil, fmt.Errorf("cluster: %w", err)
 	}
-	objects, err := kube.NewObjects(found)
+	own, err := kube.NewObjects(found)
 	if err != nil {
-		return nil, doctor.Here{}, err
+		return nil, err
 	}
-	here := doctor.Here{Servers: []string{objects.Server()}, Repository: o.Config.Repository.Address(), Branch: o.Config.Repository.Branch}
-	if cluster != nil {
-		here = here.Called(cluster.ARN())
+	g := o.Config.GitOps
+	if g == (config.GitOps{}) {
+		return own, nil
 	}
-	return Hub(ctx, o, objects, here)
+	found, _, err = o.At(config.Cluster{Kubeconfig: o.Config.Cluster.Kubeconfig, Context: g.Context, EKS: g.EKS}).Client(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("gitops: %w", err)
+	}
+	hub, err := kube.NewObjects(found)
+	if err != nil {
+		return nil, fmt.Errorf("gitops: %w", err)
+	}
+	return doctor.Hub{Lister: own, Hub: hub}, nil
 }
 
 // Account returns a function that adds the AWS account of a cluster to the room in the

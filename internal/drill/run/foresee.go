@@ -11,13 +11,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill/score"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Foresee runs two drills of the same sample, and writes nothing. Now scores git. Then
-// scores git after a flush of a site that latches, if a rebuild starts each workload with
-// at least its level. If Now knows the start of a workload, Then leaves out the workloads
-// whose start Now does not know, so that both have the same workloads.
+// Foresee scores the levels of a flush as if the site latched them, and as if a rebuild
+// applied them before the workloads. It writes nothing.
 func (r *Run) Foresee(ctx context.Context) (l drill.Loss, err error) {
 	parse := r.Tick.ParsePolicy
 	r.Tick.ParsePolicy = func(file string, data []byte) (policy.Set, error) {
@@ -34,15 +31,13 @@ func (r *Run) Foresee(ctx context.Context) (l drill.Loss, err error) {
 	if err != nil {
 		return l, err
 	}
-	l.Now = score.Document(look)
 	look.Tree, err = after(look.Tree, flushed)
 	if err != nil {
 		return l, err
 	}
 	seen.Tree = look.Tree
-	look.Doctor = applied(doctor.Examine(seen), l.Now)
-	l.Then = score.Document(look)
-	return l, nil
+	look.Doctor = applied(doctor.Examine(seen))
+	return drill.Loss{Document: score.Document(look)}, nil
 }
 
 // after returns a tree with the changes of a tick that wrote nothing.
@@ -59,20 +54,15 @@ func after(tree checkpoint.Tree, t tick.Report) (checkpoint.Tree, error) {
 	return tree.With(files)
 }
 
-// applied returns the report for a rebuild that applies the levels. A start stays unknown
-// if now does not know it, unless now knows no start.
-func applied(r doctor.Report, now drill.Document) doctor.Report {
-	unknown := map[workload.ID]bool{}
-	for _, w := range now.Workloads {
-		unknown[w.ID()] = w.StartUnknown && now.Fleet.Coverage != nil
-	}
+// applied returns the report for a rebuild that starts each workload with its level.
+func applied(r doctor.Report) doctor.Report {
+	r.Findings = nil
 	r.Workloads = slices.Clone(r.Workloads)
 	for i := range r.Workloads {
-		switch w := &r.Workloads[i]; {
-		case unknown[w.ID]:
-			w.Start = 0
-		case !w.Paused:
-			w.Start = max(w.Start, w.Level)
+		w := &r.Workloads[i]
+		if w.Level > 0 {
+			pods := max(w.Level, w.Without.Low)
+			w.Start = doctor.Start{Basis: doctor.Observed, Low: pods, High: pods, Text: "if a rebuild applies the levels first"}
 		}
 	}
 	return r

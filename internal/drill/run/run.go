@@ -1,5 +1,5 @@
-// Package run runs a drill. In this order, it flushes in a tick, reads the cluster and
-// builds the repository, scores both, saves the report and sends a message.
+// Package run runs a drill. In this order, it flushes in a tick, reads the cluster, scores
+// it, saves the report and sends a message.
 package run
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Run has the parts and settings of a drill. Archive, Alerts, Page and Paths are
+// A Run has the parts and settings of a drill. Archive, Alerts and Page are
 // optional.
 type Run struct {
 	Tick    *tick.Tick // Run sets Flush; with DryRun the drill writes nothing
@@ -31,9 +31,8 @@ type Run struct {
 	// cluster of Objects. Account adds its AWS account to the room in it; nil adds nothing.
 	Standby doctor.Lister
 	Account doctor.Account
-	Here    doctor.Here // the report names its branch; the tip is not compared
-	Paths   []string    // folders to build in addition to those that the cluster names
-	Charts  doctor.Charts
+	Branch  string // of the repository
+	Policy  string // the path of the policy file on the branch
 
 	Exact       bool
 	MinCoverage float64
@@ -109,7 +108,7 @@ func (r *Run) flush(ctx context.Context) (tick.Report, error) {
 // the commit that the flush published, or the tip of the branch if the flush published no
 // commit.
 func (r *Run) look(ctx context.Context, flushed tick.Report) (look score.Look, seen doctor.Case, err error) {
-	look = score.Look{Tick: flushed, Branch: r.Here.Branch, Flush: r.Tick.Flush, MinCoverage: r.MinCoverage}
+	look = score.Look{Tick: flushed, Branch: r.Branch, Flush: r.Tick.Flush, MinCoverage: r.MinCoverage}
 	if flushed.Commit != nil && flushed.Commit.ID != "" {
 		look.Commit = flushed.Commit.ID
 	} else {
@@ -123,7 +122,7 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (look score.Look, s
 		return look, seen, fmt.Errorf("read %s: %w", checkpoint.Directory(flushed.Site), err)
 	}
 	seen = doctor.Case{
-		Site: flushed.Site, Here: r.Here, Set: flushed.Set, Tree: look.Tree,
+		Site: flushed.Site, Policy: r.Policy, Set: flushed.Set, Tree: look.Tree,
 		Fleet: workload.Fleet{Site: flushed.Site, Cluster: flushed.Cluster, At: flushed.At,
 			Unread: flushed.Unread, Kinds: flushed.Kinds, Samples: flushed.Samples},
 	}
@@ -131,7 +130,8 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (look score.Look, s
 		seen.Tree.Site.Cluster = flushed.Cluster // an adoption is in git only after the site's next commit
 	}
 	seen.Cluster = doctor.ReadCluster(ctx, r.Objects, seen.Kinds())
-	if seen.Overlays, err = doctor.ReadOverlays(ctx, r.Tick.Repository, look.Commit, seen.Cluster.Builds(r.Paths...), r.Charts); err != nil {
+	seen.Admission, err = doctor.ReadAdmission(ctx, r.Tick.Repository, look.Commit)
+	if err != nil {
 		return look, seen, err
 	}
 	seen.ReadRoom(ctx, r.Standby, r.Account)

@@ -12,9 +12,9 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/archive"
 	"github.com/gitlatch/gitlatch/internal/drill/run"
@@ -23,13 +23,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/placement"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/testenv/levels"
 	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// parts are the in-memory parts of a drill. The site has one workload with 87 pods, and
-// the overlay includes its Component.
+// parts are the in-memory parts of a drill. The site has one workload with 87 pods, which
+// Flux applies after the levels.
 type parts struct {
 	now     time.Time
 	cluster string // its UID
@@ -37,6 +38,7 @@ type parts struct {
 	*repomem.Repository
 	told    []alert.Notice
 	deaf    bool
+	lacks   bool              // the cluster does not have the levels
 	objects map[string]string // in the cluster, by kind
 }
 
@@ -48,18 +50,38 @@ func (p *parts) Sample(context.Context, workload.Kinds) (workload.Fleet, error) 
 	}}}, nil
 }
 
-func (p *parts) List(_ context.Context, _, _, kind string) ([]json.RawMessage, error) {
-	if text, ok := p.objects[kind]; ok {
-		data, err := yaml.YAMLToJSON([]byte(text))
-		return []json.RawMessage{data}, err
+func (p *parts) List(_ context.Context, _, _, kind string) (all []json.RawMessage, err error) {
+	text, ok := p.objects[kind]
+	switch {
+	case ok:
+	case kind == "Kustomization":
+		text = levels.Kustomizations
+	case kind == "Deployment":
+		text = fmt.Sprintf("metadata: %s\nspec: {replicas: 87, template: {spec: {containers: [{name: main}]}}}\n", levels.Metadata("shop", "web"))
+	default:
+		return nil, nil
 	}
-	return nil, nil
+	for one := range strings.SplitSeq(text, "\n---\n") {
+		data, err := yaml.YAMLToJSON([]byte(one))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, data)
+	}
+	return all, nil
 }
 func (p *parts) Get(context.Context, string) (json.RawMessage, error) {
 	return nil, errors.New("not found")
 }
 
-func (p *parts) Minor(context.Context) (int, error) { return 37, nil }
+// ReadLevels returns levels that a tool has not applied yet. It returns none if the cluster
+// lacks them.
+func (p *parts) ReadLevels(context.Context) admission.Levels {
+	if p.lacks {
+		return levels.Levels("prod", nil)
+	}
+	return levels.Levels("prod", map[string]map[string]string{"shop": nil})
+}
 
 func (p *parts) Send(_ context.Context, n alert.Notice) error {
 	if p.deaf {
@@ -73,9 +95,7 @@ func newParts(t *testing.T) (*parts, *run.Run) {
 	t.Helper()
 	p := &parts{cluster: "uid", now: time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC), store: latchmem.New()}
 	p.Repository = repomem.New(map[string]string{
-		"gitlatch.yaml":                    latching,
-		"clusters/prod/kustomization.yaml": "resources: [web.yaml]\ncomponents: [../../checkpoints/prod/shop]\n",
-		"clusters/prod/web.yaml":           manifest("web", ""),
+		"gitlatch.yaml": latching, admission.Path: string(levels.Policy()),
 	})
 	c, err := config.Default(t.TempDir())
 	if err != nil {
@@ -84,7 +104,7 @@ func newParts(t *testing.T) (*parts, *run.Run) {
 	c.Site = "prod"
 	r := &run.Run{
 		Tick:    local.Tick(c, local.Parts{Sampler: p, Store: p.store, Repository: p, Clock: func() time.Time { return p.now }, Owner: "drill"}),
-		Objects: p, Here: doctor.Here{Branch: "main"}, Paths: []string{"clusters/prod/"}, MinCoverage: 0.95, LeaseWithin: time.Minute, Alerts: p,
+		Objects: p, Branch: "main", Policy: "gitlatch.yaml", MinCoverage: 0.95, LeaseWithin: time.Minute, Alerts: p,
 	}
 	return p, r
 }
@@ -99,7 +119,7 @@ func TestADrillTells(t *testing.T) {
 	if len(p.told) != 1 || p.told[0].State != "passed" || p.told[0].Severity != alert.Info || !strings.Contains(p.told[0].Subject, "100 %") {
 		t.Errorf("told %+v", p.told)
 	}
-	p.Repository.Edit("work", p.now, map[string][]byte{"clusters/prod/kustomization.yaml": []byte("resources: [web.yaml]\n")})
+	p.lacks = true
 	p.now, p.deaf = p.now.Add(time.Minute), true
 	d, err = r.Drill(t.Context())
 	if err != nil {
@@ -160,7 +180,7 @@ func TestADrillByPullRequestScoresWhatIsMerged(t *testing.T) {
 			t.Fatalf("%+v, %v", d, err)
 		}
 		w := d.Workloads[0]
-		if d.Passed || w.Declared != nil || *w.Proposed != 100 || w.RebuiltAt != nil || !hasCause(w, drill.CauseProposed) {
+		if d.Passed || w.Declared != nil || *w.Proposed != 100 || w.Start.AtLeast != 1 || !hasCause(w, drill.CauseProposed) {
 			t.Errorf("%+v", w)
 		}
 		p.now = p.now.Add(time.Minute)

@@ -1,7 +1,6 @@
 package score
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/gitlatch/gitlatch/internal/doctor"
@@ -10,7 +9,7 @@ import (
 )
 
 // causes returns the reasons why a rebuild starts a workload with fewer pods than it
-// needs: first problems of the built manifests, then problems of the level in git.
+// needs: first the answers about a rebuild, then problems of the level in git.
 func (one subject) causes() []drill.Cause {
 	causes := []drill.Cause{}
 	add := func(name, text, fix string) { causes = append(causes, drill.Cause{Name: name, Text: text, Fix: fix}) }
@@ -29,22 +28,15 @@ func (one subject) causes() []drill.Cause {
 	case one.start >= one.need:
 		return causes
 	}
-	if one.Start < cmp.Or(one.Level, one.need) {
+	if one.Level > 0 && one.Start.Low < one.Level {
 		for _, f := range one.Lowers {
 			if f.Trap != doctor.MaxUnderNeed { // it is about the level in git
 				add(string(f.Trap), f.Text, f.Fix)
 			}
 		}
-		switch {
-		case len(causes) > 0:
-		case one.Start == 0:
-			add(drill.CauseNotBuilt, "No folder that drill built contains the manifest of the workload. The replicas that a rebuild starts the workload with are unknown.", "if the repository contains the manifest, pass its folder with --path")
-		case one.Level > 0:
-			add(drill.CauseBuiltLow, fmt.Sprintf("The folder %s builds the workload with replicas: %d, but the level of the workload is %d.", one.By, one.Start, one.Level), "")
-		}
 	}
-	if one.start < one.Start {
-		add(drill.CauseQuota, fmt.Sprintf("A ResourceQuota in namespace %s is too small for all pods. The workload starts %d of %d pods.", one.ID.Namespace, one.start, one.Start),
+	if one.start < one.Start.Low {
+		add(drill.CauseQuota, fmt.Sprintf("A ResourceQuota in namespace %s is too small for all pods. The workload starts %d of %d pods.", one.ID.Namespace, one.start, one.Start.Low),
 			"raise the limits in spec.hard of the ResourceQuota")
 	}
 	if one.Level < one.need {

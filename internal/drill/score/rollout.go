@@ -31,7 +31,7 @@ func (one subject) rollout() *drill.Rollout {
 	returned := declared.Returned()
 	r.Milestone, r.Phase = &declared.Milestone, string(declared.Phase)
 	r.Returns, r.Version = string(declared.Returns), cmp.Or(string(returned.Images), returned.Hash)
-	r.ByItself, r.Text = one.Returned, fmt.Sprintf("A rebuild returns to %s", one.Returns)
+	r.ByItself, r.Text = one.Returned.Yes(), fmt.Sprintf("A rebuild returns to %s", one.Returns)
 	r.Target = cmp.Or(r.Target, declared.To.Hash)
 	return r
 }

@@ -40,7 +40,7 @@ func Document(l Look) drill.Document {
 		Document: term.DocumentOf(drill.Kind), Site: l.Tick.Site, Cluster: l.Tick.Cluster, At: l.Tick.At.UTC(),
 		Mode: "latch", DryRun: l.Tick.DryRun, Branch: l.Branch, Commit: l.Commit, MinCoverage: l.MinCoverage,
 		Workloads: lists.Map(l.Doctor.Workloads, newSeen(l).workload), LeftOut: leftOut(l), Flush: flushed(l), Model: drill.DefaultModel(),
-		Fit:   &l.Doctor.Fit,
+		Fit: &l.Doctor.Fit, Marks: l.Doctor.Marks,
 		Links: []drill.Link{}, Unread: workload.Texts(l.Doctor.Unread), Problems: lists.Map(l.Tick.Problems, error.Error),
 	}
 	if l.Tick.Observe {
@@ -52,7 +52,7 @@ func Document(l Look) drill.Document {
 	d.Fleet.Nothing = nothing(d)
 	d.MassDrop, d.Notices = notices(l, d)
 	covered := d.Fleet.Coverage != nil && *d.Fleet.Coverage >= l.MinCoverage
-	d.Passed = covered && len(d.Unread) == 0 && d.Fleet.NeedUnknown+d.Fleet.Unknown == 0 && !d.MassDrop && !d.Fit.Refuses()
+	d.Passed = covered && len(d.Unread) == 0 && d.Fleet.NeedUnknown == 0 && !d.MassDrop && !d.Fit.Refuses()
 	return d
 }
 
@@ -80,16 +80,22 @@ func sum(all []drill.Workload) drill.Fleet {
 			if w.Unknown != "" {
 				f.NeedUnknown++
 			}
-			if w.StartUnknown {
-				f.Unknown++
-			}
 			continue
 		}
 		f.Workloads++
 		f.Need += int64(*w.Need)
 		f.Covered += int64(*w.Need - w.Missing)
+		f.CoveredAtMost += int64(min(w.Start.AtMost, *w.Need))
+		f.BareAtLeast += int64(min(w.Bare.AtLeast, *w.Need))
+		f.BareAtMost += int64(min(w.Bare.AtMost, *w.Need))
+		switch w.Start.Basis {
+		case drill.Unknown:
+			f.Unknown++
+		case drill.Stated:
+			f.Stated++
+		}
 		f.Declared += int64(ptr.Deref(w.Declared, 0))
-		f.Rebuilt += int64(ptr.Deref(w.RebuiltAt, 0))
+		f.Rebuilt += int64(w.Start.AtLeast)
 		f.Ready += int64(ptr.Deref(w.Ready, 0))
 		f.Live += int64(ptr.Deref(w.Live, 0))
 		f.Surplus += int64(w.Surplus)
@@ -106,7 +112,7 @@ func sum(all []drill.Workload) drill.Fleet {
 		f.Without, f.StuckWithout = later(f.Without, f.StuckWithout, w.Without)
 	}
 	if f.Need > 0 {
-		f.Coverage = new(float64(f.Covered) / float64(f.Need))
+		f.Coverage, f.AtMost = new(float64(f.Covered)/float64(f.Need)), new(float64(f.CoveredAtMost)/float64(f.Need))
 	}
 	return f
 }
@@ -123,18 +129,18 @@ func later(seconds int64, stuck int, e *drill.Estimate) (int64, int) {
 
 // findings returns the findings of doctor, with the workloads whose coverage they lower.
 func findings(r doctor.Report, all []drill.Workload) []drill.Finding {
-	lacks, unknown := map[string]int32{}, map[string]bool{}
+	lacks := map[string]int32{}
 	for _, w := range all {
 		lacks[w.ID().String()] = w.Missing
-		unknown[w.ID().String()] = w.StartUnknown
 	}
 	found := []drill.Finding{}
 	for _, f := range r.Findings {
-		one := drill.Finding{Trap: string(f.Trap), Subject: f.Subject, Text: f.Text, Fix: f.Fix, Workloads: []string{}}
+		one := drill.Finding{Trap: string(f.Trap), Basis: f.Basis.String(), Subjects: f.Subjects, Text: f.Text, Fix: f.Fix, Workloads: []string{}}
 		for _, w := range r.Workloads {
 			missing := lacks[w.ID.String()]
-			crowded := f.Trap == doctor.Quota && f.Subject == w.ID.Namespace
-			if missing > 0 && crowded || (missing > 0 || unknown[w.ID.String()]) && slices.Contains(w.Lowers, f) {
+			crowded := f.Trap == doctor.Quota && slices.Contains(f.Subjects, w.ID.Namespace)
+			lowers := slices.Contains(w.Lowers, doctor.Lower{Trap: f.Trap, Text: f.Text, Fix: f.Fix})
+			if missing > 0 && (crowded || lowers) {
 				one.Workloads = append(one.Workloads, w.ID.String())
 				one.Missing += int64(missing)
 			}

@@ -33,12 +33,15 @@ func looked() score.Look {
 			Fleet:   workload.Fleet{Cluster: "uid", At: now, Samples: []workload.Sample{{ID: web, Scale: &workload.Scale{Desired: 187, Ready: 180, Driver: workload.DrivenByHPA, Min: 3, Max: 500}, Rollout: &workload.Rollout{}}}},
 			Decided: policy.Decided{Decisions: []policy.Decision{{ID: web, Verdict: policy.Quiet, Text: "within", Policy: "default"}}},
 		},
-		Doctor: doctor.Report{Site: "prod", Workloads: []doctor.Workload{{ID: web, Live: 187, Level: 200, Start: 200, By: "clusters/prod"}}, Room: map[string]int64{}},
+		Doctor: doctor.Report{Site: "prod", Workloads: []doctor.Workload{{ID: web, Live: new(int32(187)), Level: 200, Start: at(200)}}, Room: map[string]int64{}},
 		Tree:   checkpoint.Tree{Records: map[string]checkpoint.Record{}},
 		Ages:   map[workload.ID]history.Age{web: {Since: now.Add(-48 * time.Hour), Commit: "abc"}},
 		Branch: "main", Commit: "def", MinCoverage: 0.95,
 	}
 }
+
+// at returns an observed start.
+func at(pods int32) doctor.Start { return doctor.Start{Basis: doctor.Observed, Low: pods, High: pods} }
 
 // decides replaces the decision about web.
 func decides(l *score.Look, verdict policy.Verdict, reason policy.Reason, text string) {
@@ -47,10 +50,10 @@ func decides(l *score.Look, verdict policy.Verdict, reason policy.Reason, text s
 
 // lowered adds a finding that lowers the start of web.
 func lowered(l *score.Look, trap doctor.Trap, start int32) {
-	f := doctor.Finding{Trap: trap, Subject: "shop/web", Text: "because"}
+	f := doctor.Finding{Trap: trap, Subjects: []string{"shop/web"}, Text: "because"}
 	l.Doctor.Findings = append(l.Doctor.Findings, f)
 	w := &l.Doctor.Workloads[0]
-	w.Lowers, w.Start = append(w.Lowers, f), start
+	w.Lowers, w.Start = append(w.Lowers, doctor.Lower{Trap: trap, Text: "because"}), at(start)
 }
 
 func TestCausesOfWhatLacks(t *testing.T) {
@@ -63,46 +66,45 @@ func TestCausesOfWhatLacks(t *testing.T) {
 		says   string
 	}{
 		{"nothing lacks", func(*score.Look) {}, 0, "", ""},
-		{"a trap", func(l *score.Look) { lowered(l, doctor.ComponentMissing, 1) }, 186, "component-missing", "because"},
-		{"a trap that takes nothing that is needed", func(l *score.Look) { lowered(l, doctor.Overridden, 190) }, 0, "", ""},
-		{"built lower, and nobody knows why", func(l *score.Look) { l.Doctor.Workloads[0].Start = 50 }, 137, "built-low", "clusters/prod builds the workload with replicas: 50"},
+		{"a trap", func(l *score.Look) { lowered(l, doctor.NotApplied, 1) }, 186, "not-applied", "because"},
+		{"a trap that takes nothing that is needed", func(l *score.Look) { lowered(l, doctor.ReplicasReset, 190) }, 0, "", ""},
 		{"declared low", func(l *score.Look) {
-			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 100, 100
+			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 100, at(100)
 			decides(l, policy.Cross, "", "187 rounds to 200")
 		}, 87, "declared-low", "The level in git is 100, but the workload needs 187 pods"},
 		{"frozen, and a trap besides", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level = 100
-			lowered(l, doctor.ComponentMissing, 1)
+			lowered(l, doctor.NotApplied, 1)
 			decides(l, policy.Frozen, policy.ReasonYield, "a person set its entry")
-		}, 186, "component-missing yield", "because"},
+		}, 186, "not-applied yield", "because"},
 		{"git's own max", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level = 150
 			lowered(l, doctor.MaxUnderNeed, 150)
 		}, 37, "max-under-need", "because"},
 		{"not merged", func(l *score.Look) {
-			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 100, 100
+			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 100, at(100)
 			l.Tick.Latches = latch.LatchesOf(map[workload.ID]latch.Latch{web: {ID: web, Proposal: &checkpoint.Entry{Replicas: 200}}})
 		}, 87, "not-merged", "sets the level of the workload to 200 is not merged"},
 		{"nothing is declared", func(l *score.Look) {
-			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 0, 1
+			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 0, at(1)
 			decides(l, policy.Pending, policy.ReasonBudget, "nothing is left")
 		}, 186, "budget", "nothing is left"},
 		{"nothing is declared, for no reason", func(l *score.Look) {
-			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 0, 1
+			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 0, at(1)
 			decides(l, policy.Pending, "", "too soon")
 		}, 186, "not-declared", "too soon"},
 		{"rounded to the nearest", func(l *score.Look) {
-			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 150, 150
+			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 150, at(150)
 			l.Tick.Set.Default = policy.Presets()["closest"]
 		}, 37, "rounded-down", "set round: up"},
 		{"headroom needs less", func(l *score.Look) {
-			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 150, 150
+			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 150, at(150)
 			l.Tick.Set.Default = policy.Presets()["tight"]
 			l.Tick.Samples[0].Scale.Target = 0.75
 		}, 0, "", ""},
 		{"a quota", func(l *score.Look) {
 			l.Doctor.Room["shop"] = 100
-			l.Doctor.Findings = append(l.Doctor.Findings, doctor.Finding{Trap: doctor.Quota, Subject: "shop", Text: "because"})
+			l.Doctor.Findings = append(l.Doctor.Findings, doctor.Finding{Trap: doctor.Quota, Subjects: []string{"shop"}, Text: "because"})
 		}, 87, "quota", "100 of 200"},
 		{"a quota of another namespace", func(l *score.Look) { l.Doctor.Room["pay"] = 1 }, 0, "", ""},
 	} {
@@ -149,12 +151,12 @@ func TestTheSurplusOfARebuild(t *testing.T) {
 		}, 13, 13, 0, 207, 210},
 		{"it lacks pods, and another has a surplus", func(l *score.Look) {
 			*l = beside(*l, "other", 4)
-			l.Doctor.Workloads[0].Start = 100
+			l.Doctor.Workloads[0].Start = at(100)
 		}, 0, 6, 6, 191, 110},
 		{"with headroom it needs less than the desired pods", func(l *score.Look) {
 			l.Tick.Set.Default = policy.Presets()["tight"]
 			l.Tick.Samples[0].Scale.Target = 0.75
-			l.Doctor.Workloads[0].Start = 160
+			l.Doctor.Workloads[0].Start = at(160)
 		}, 0, 0, 0, 187, 160},
 		{"a quota", func(l *score.Look) { l.Doctor.Room["shop"] = 190 }, 3, 3, 0, 187, 190},
 		{"it needs no pods", func(l *score.Look) { l.Tick.Samples[0].Scale.Desired = 0 }, 0, 0, 0, 0, 0},
@@ -196,7 +198,7 @@ func TestWhatHasNoCoverage(t *testing.T) {
 			decides(l, policy.Frozen, policy.ReasonSuspended, "it is scaled to zero")
 		}},
 		{"a person took it out", "opted-out", "git has no level", func(l *score.Look) {
-			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 0, 1
+			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 0, at(1)
 			decides(l, policy.Skip, policy.ReasonOptedOut, "a person deleted its entry")
 		}},
 	} {
@@ -213,33 +215,13 @@ func TestWhatHasNoCoverage(t *testing.T) {
 	}
 }
 
-// A Deployment that is created paused has a known number of pods, zero. That is
-// different from an unknown number.
-func TestWhatIsCreatedPausedStartsWithNone(t *testing.T) {
-	t.Parallel()
-	l := beside(looked(), "other", 10)
-	lowered(&l, doctor.Paused, 0)
-	l.Doctor.Workloads[0].Paused = true
-	d := score.Document(l)
-	w := d.Workloads[0]
-	if w.RebuiltAt == nil || *w.RebuiltAt != 0 || w.RebuiltBy != "clusters/prod" || *w.Coverage != 0 || w.Missing != 187 || d.Fleet.Unknown != 0 || d.Fleet.Rebuilt != 10 || d.Passed {
-		t.Errorf("%+v, fleet %+v", w, d.Fleet)
-	}
-	if !w.With.Never || !w.Without.Never || len(w.Causes) != 1 || w.Causes[0].Name != drill.CausePaused {
-		t.Errorf("with %+v, without %+v, causes %+v", w.With, w.Without, w.Causes)
-	}
-	if text := d.Text(); !strings.Contains(text, "shop/deployment/web starts with 0 of 187 (paused)") {
-		t.Error(text)
-	}
-}
-
 // beside returns a sample of web and of another workload, which has the given live
 // replicas, and 10 in git and in the overlay.
 func beside(l score.Look, name string, desired int32) score.Look {
 	other := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: name}
 	l.Tick.Samples = append(l.Tick.Samples, workload.Sample{ID: other, Scale: &workload.Scale{Desired: desired, Ready: desired}, Rollout: &workload.Rollout{}})
 	l.Tick.Decisions = append(l.Tick.Decisions, policy.Decision{ID: other, Verdict: policy.Quiet})
-	l.Doctor.Workloads = append(l.Doctor.Workloads, doctor.Workload{ID: other, Live: desired, Level: 10, Start: 10, By: "clusters/prod"})
+	l.Doctor.Workloads = append(l.Doctor.Workloads, doctor.Workload{ID: other, Live: new(int32(desired)), Level: 10, Start: at(10)})
 	return l
 }
 
@@ -282,48 +264,52 @@ func TestWhatIsKnownInPartDoesNotPass(t *testing.T) {
 	}
 }
 
-// A start that is unknown is not a start with 0 pods: the workload has no coverage, the
-// fleet does not pass, and no workload takes its room in a quota.
-func TestAnUnknownStartIsNotZero(t *testing.T) {
+// An unknown start makes the coverage a range. Only the lower end of the range is proven.
+func TestAnUnknownStartIsARange(t *testing.T) {
 	t.Parallel()
-	l := beside(looked(), "other", 2)
-	why := doctor.Finding{Trap: doctor.NotBuilt, Subject: "Application argocd/shop", Text: "its workloads come from a chart"}
-	l.Doctor.Findings = []doctor.Finding{why}
-	l.Doctor.Workloads[1].Start, l.Doctor.Workloads[1].Lowers = 0, l.Doctor.Findings
+	l := beside(looked(), "other", 10)
+	l.Doctor.Workloads[1].Start = doctor.Start{Low: 2, High: 10, Text: "nothing shows the order"}
+	l.Doctor.Workloads[1].Without = doctor.Start{Low: 0, High: 4}
+	l.Doctor.Workloads[0].Without = at(1)
+	l.Doctor.Findings = []doctor.Finding{{Trap: doctor.NotFirst, Subjects: []string{"shop/deployment/other"}, Text: "because"}}
+	l.Doctor.Workloads[1].Lowers = []doctor.Lower{{Trap: doctor.NotFirst, Text: "because"}}
 	d := score.Document(l)
-	if f := d.Fleet; f.Unknown != 1 || f.Unscored != 1 || f.Covered != 187 || f.Need != 187 || f.Low != 0 || d.Passed {
-		t.Errorf("passed %v, fleet %+v", d.Passed, f)
+	f := d.Fleet
+	if f.Unknown != 1 || f.Unscored != 0 || f.Covered != 189 || f.CoveredAtMost != 197 || f.Need != 197 || f.BareAtLeast != 1 || f.BareAtMost != 5 || f.Low != 1 || *f.Coverage != 189./197 || *f.AtMost != 1 {
+		t.Errorf("fleet %+v", f)
 	}
-	w := d.Workloads[1]
-	if !w.StartUnknown || w.RebuiltAt != nil || w.Coverage != nil || w.Missing != 0 || w.With != nil || len(w.Causes) != 1 || w.Causes[0].Name != "not-built" {
+	w := d.Workloads[0]
+	if w.Name != "other" || w.Start != (drill.Start{Basis: "unknown", AtLeast: 2, AtMost: 10, Text: "nothing shows the order"}) || *w.Coverage != 0.2 || w.Missing != 8 || len(w.Causes) != 1 || w.Causes[0].Name != "order-unknown" {
 		t.Errorf("%+v", w)
 	}
-	if f := d.Findings[0]; len(f.Workloads) != 1 || f.Missing != 0 {
-		t.Errorf("finding %+v", f)
+	if one := d.Findings[0]; len(one.Workloads) != 1 || one.Missing != 8 || one.Basis != "unknown" {
+		t.Errorf("finding %+v", one)
 	}
-	if got := d.Headline(); got != "gitlatch prod: a rebuild starts with 100 % of the needed pods of workloads with a known start, but some values are unknown" {
-		t.Error(got)
+	if got := d.Headline(); got != "gitlatch prod: a rebuild starts with 95.9 % to 100 % of the needed pods, and the minimum is 95 %" || !d.Passed {
+		t.Errorf("%s, passed %v", got, d.Passed)
 	}
-	if want := "the replicas that a rebuild starts 1 workload with are unknown. Coverage leaves them out"; len(d.Notices) != 1 || d.Notices[0] != want {
+	l.MinCoverage = 0.96
+	d = score.Document(l)
+	if got := d.Headline(); got != "gitlatch prod: a rebuild starts with 95.9 % to 100 % of the needed pods, so that the minimum of 96 % is not proven" || d.Passed {
+		t.Errorf("%s, passed %v", got, d.Passed)
+	}
+	if want := "the start of 1 workload is unknown. The lower coverage has each at its lowest number of pods, and the higher one at its highest"; len(d.Notices) != 1 || d.Notices[0] != want {
 		t.Errorf("notices %q", d.Notices)
 	}
 	var table strings.Builder
-	if err := d.Table(&table, term.Style{}, false); err != nil || !strings.Contains(table.String(), "shop/other  2     10      unknown     unknown") || !strings.Contains(table.String(), "not-built: shop/other\n  its workloads come from a chart") {
+	if err := d.Table(&table, term.Style{}, false); err != nil || !strings.Contains(table.String(), "shop/other  10    10      2 to 10     20 % to 100 %") || !strings.Contains(table.String(), "starts with 189 to 197 of 197 needed pods, and\n  without gitlatch with 1 to 5") {
 		t.Errorf("%v\n%s", err, table.String())
 	}
-	l.Doctor.Room["shop"] = 200
-	if at := score.Document(l).Workloads[0].RebuiltAt; at == nil || *at != 190 {
-		t.Errorf("200 pods have room, and another workload may take 10 of them: %v", at)
-	}
-	l = looked()
-	l.Doctor.Workloads[0].Start = 0
-	if d := score.Document(l); d.Fleet.Nothing != "the replicas that a rebuild starts 1 workload with are unknown" || d.Passed || !strings.Contains(d.Workloads[0].Causes[0].Fix, "--path") {
-		t.Errorf("fleet %+v, %+v", d.Fleet, d.Workloads[0].Causes)
-	}
-	l = looked()
-	l.Doctor.Room["shop"] = 0
-	if d := score.Document(l); d.Fleet.Unknown != 0 || d.Workloads[0].RebuiltAt == nil || *d.Workloads[0].RebuiltAt != 0 {
-		t.Errorf("without any room it is known: %+v", d.Workloads[0])
+}
+
+// A start that a user states counts, and the drill reports the statement.
+func TestAStatedStartCounts(t *testing.T) {
+	t.Parallel()
+	l := looked()
+	l.Doctor.Workloads[0].Start.Basis = doctor.Stated
+	d := score.Document(l)
+	if d.Fleet.Stated != 1 || !d.Passed || len(d.Notices) != 1 || !strings.Contains(d.Notices[0], "which a user states") {
+		t.Errorf("passed %v, %+v, %q", d.Passed, d.Fleet, d.Notices)
 	}
 }
 
@@ -334,7 +320,7 @@ func TestTheEdgesOfAScore(t *testing.T) {
 		t.Parallel()
 		l := looked()
 		l.MinCoverage = 0.5
-		l.Tick.Samples[0].Scale.Desired, l.Doctor.Workloads[0].Start = 200, 100
+		l.Tick.Samples[0].Scale.Desired, l.Doctor.Workloads[0].Start = 200, at(100)
 		if d := score.Document(l); *d.Workloads[0].Coverage != 0.5 || d.Workloads[0].Low || d.Fleet.Low != 0 || !d.Passed {
 			t.Errorf("%+v, passed %v", d.Workloads[0], d.Passed)
 		}
@@ -367,7 +353,7 @@ func TestTheEdgesOfAScore(t *testing.T) {
 	t.Run("of those alike what lacks most is the worst", func(t *testing.T) {
 		t.Parallel()
 		l := beside(beside(looked(), "a", 20), "z", 200)
-		l.Doctor.Workloads[2].Start = 100
+		l.Doctor.Workloads[2].Start = at(100)
 		d := score.Document(l)
 		if d.Workloads[0].Name != "z" || d.Workloads[1].Name != "a" || *d.Workloads[0].Coverage != *d.Workloads[1].Coverage {
 			t.Errorf("%s, then %s", d.Workloads[0].Name, d.Workloads[1].Name)

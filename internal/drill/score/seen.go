@@ -29,11 +29,7 @@ func newSeen(l Look) seen {
 		}
 	}
 	for _, w := range l.Doctor.Workloads {
-		start := w.Start
-		if w.RebuiltAt() == nil {
-			start = w.Level // if a rebuild creates it, it has at least its level
-		}
-		s.starts[w.ID.Namespace] += int64(start)
+		s.starts[w.ID.Namespace] += int64(w.Start.High) // it may take this much of a quota
 	}
 	return s
 }
@@ -46,7 +42,8 @@ type subject struct {
 	decision policy.Decision
 	policy   policy.Policy
 	proposed int32
-	start    int32 // pods that a rebuild starts within the quota of the namespace
+	start    int32 // pods that a rebuild provably starts within the quota of the namespace
+	most     int32 // pods that it may start within the quota
 	need     int32 // 0 if it needs no pods or if the need is unknown
 	// unknown is the reason why the need is unknown.
 	unknown string
@@ -54,7 +51,7 @@ type subject struct {
 
 // workload scores one workload.
 func (s seen) workload(of doctor.Workload) drill.Workload {
-	one := subject{Workload: of, decision: s.scales[of.ID], start: of.Start}
+	one := subject{Workload: of, decision: s.scales[of.ID], start: of.Start.Low, most: of.Start.High}
 	one.sample, one.runs = s.samples[of.ID]
 	if one.runs {
 		one.policy, _, _ = s.Tick.Set.Choose(one.sample)
@@ -67,20 +64,17 @@ func (s seen) workload(of doctor.Workload) drill.Workload {
 		one.proposed = p
 	}
 	if room, short := s.Doctor.Room[of.ID.Namespace]; short && s.starts[of.ID.Namespace] > room {
-		one.start = int32(int64(of.Start) * room / s.starts[of.ID.Namespace])
+		within := func(pods int32) int32 { return int32(int64(pods) * room / s.starts[of.ID.Namespace]) }
+		one.start, one.most = within(of.Start.Low), within(of.Start.High)
 	}
 	w := drill.Workload{
 		Named: term.NamedBy(of.ID),
-		Need:  known(one.need), Declared: known(of.Level), Proposed: known(one.proposed), RebuiltAt: one.rebuiltAt(), RebuiltBy: of.By,
+		Need:  known(one.need), Declared: known(of.Level), Proposed: known(one.proposed), Start: one.starts(), Bare: start(of.Without),
 		Causes: one.causes(), Unknown: one.unknown, Frozen: s.frozen(one), Rollout: one.rollout(), Checkpoint: s.checkpoint(of),
-		Policy: one.decision.Policy, InertBy: of.Inert.Line(),
+		Policy: one.decision.Policy,
 	}
 	if scale := one.sample.Scale; scale != nil {
 		w.Live, w.Ready = &scale.Desired, &scale.Ready
-	}
-	w.StartUnknown = one.need > 0 && !one.leftOut() && w.RebuiltAt == nil
-	if w.StartUnknown {
-		return w
 	}
 	if one.need > 0 && !one.leftOut() {
 		w.Missing = max(0, one.need-one.start)
@@ -88,18 +82,20 @@ func (s seen) workload(of doctor.Workload) drill.Workload {
 		w.SurplusStuck = w.Surplus > 0 && !one.autoscaled()
 		covered := float64(one.need-w.Missing) / float64(one.need)
 		w.Coverage, w.Low = &covered, covered < s.MinCoverage
-		w.With, w.Without = one.estimate(one.start), one.estimate(0)
+		w.With, w.Without = one.estimate(one.start), one.estimate(of.Without.High)
 	}
 	return w
 }
 
-// rebuiltAt returns the pods that a rebuild starts, or nil if no built folder contains
-// the workload.
-func (one subject) rebuiltAt() *int32 {
-	if one.Start == 0 && !one.Paused {
-		return nil
-	}
-	return &one.start
+// starts returns the pods that a rebuild starts within the quota of the namespace.
+func (one subject) starts() drill.Start {
+	s := start(one.Start)
+	s.AtLeast, s.AtMost = one.start, one.most
+	return s
+}
+
+func start(s doctor.Start) drill.Start {
+	return drill.Start{Basis: s.Basis.String(), AtLeast: s.Low, AtMost: s.High, Text: s.Text}
 }
 
 // leftOut reports whether a user opted the workload out and git has no level for it. Its
@@ -111,9 +107,6 @@ func (one subject) leftOut() bool {
 // estimate returns the time until a start has grown to the need. It returns nil if the
 // autoscaler is unknown.
 func (one subject) estimate(start int32) *drill.Estimate {
-	if one.Paused {
-		return &drill.Estimate{Never: true}
-	}
 	scale := one.sample.Scale
 	driven := one.autoscaled()
 	if !driven && scale.Driver != workload.DrivenByNothing && start < one.need {

@@ -26,21 +26,24 @@ const waiting = () => `${number(room.pods - room.placed)} of its ${count(room.po
 
 const fitted = () => !room ? '' : room.verdict === 'unknown' ? ' It is unknown whether the rebuild fits.' : ` The rebuild ${room.verdict}.`
 
+// range is a value, or both ends of an unknown one.
+const range = (low, high, show) => low === high ? show(low) : `${show(low)} to ${show(high)}`
+
 const headline = () => {
   if (!scored) return `The coverage of a rebuild is unknown: ${fleet.nothing}.`
-  const share = `${percent(fleet.coverage)} of ${fleet.needUnknown ? 'the known needed pods' : 'the needed pods'}${fleet.unknown ? ' of workloads with a known start' : ''}`
+  const share = `${range(fleet.coverage, fleet.coverageAtMost, percent)} of ${fleet.needUnknown ? 'the known needed pods' : 'the needed pods'}`
   const start = `starts with ${share} and ${fleet.surplus === 0 ? 'no surplus pods' : count(fleet.surplus, 'surplus pod')}`
   if (data.passed) return `The coverage is high enough: a rebuild ${start}.${fitted()}`
-  if (fleet.coverage < data.minCoverage && !fleet.unknown) return `The coverage is too low: a rebuild ${start}.${fitted()}`
+  if (fleet.coverageAtMost < data.minCoverage) return `The coverage is too low: a rebuild ${start}.${fitted()}`
   if (unfit && !data.massDrop) return `A rebuild does not fit: it ${start}, but ${waiting()} stay pending.`
   return `The coverage is not proven: a rebuild ${start}, but ${data.massDrop ? 'there is a mass drop' : 'some values are unknown'}.${fitted()}`
 }
 
 const lede = () => {
   if (!scored) return `${count(fleet.workloads, 'workload')} could be scored. The minimum coverage is ${percent(data.minCoverage)}.`
-  const start = `A rebuild starts ${number(fleet.covered)} of ${count(fleet.need, 'pod')} in ${count(fleet.workloads, 'workload')}. The minimum coverage is ${percent(data.minCoverage)}.`
+  const start = `A rebuild starts ${range(fleet.covered, fleet.coveredAtMost, number)} of ${count(fleet.need, 'pod')} in ${count(fleet.workloads, 'workload')}. The minimum coverage is ${percent(data.minCoverage)}.`
   const grow = reached(growth.with) !== reached(growth.without)
-    ? reached(growth.without) === null ? ' Without checkpoints, a rebuild never reaches it.' : ` Without checkpoints, a rebuild reaches it after ${soon(growth.without)}.` : ''
+    ? reached(growth.without) === null ? ' Without gitlatch, a rebuild never reaches it.' : ` Without gitlatch, a rebuild reaches it after ${soon(growth.without)}.` : ''
   const stuck = fleet.stuckWith ? ` ${count(fleet.stuckWith, 'workload')} ${fleet.stuckWith === 1 ? 'has' : 'have'} no autoscaler that adds the missing pods.` : ''
   const pending = unfit ? `Pods stay pending, because ${room.limit.text}. To place them, ${room.remedy}. ` : ''
   return pending + start + grow + stuck
@@ -74,11 +77,11 @@ const opening = () => {
   put('headline', headline())
   put('lede', lede())
   if (scored) facts('facts', [
-    { label: 'Coverage at the start', value: percent(fleet.coverage), bad: fleet.coverage < data.minCoverage || fleet.unknown > 0, note: data.last ? points(fleet.coverage, data.last.coverage) : `minimum ${percent(data.minCoverage)}` },
-    { label: 'Pods missing at the start', value: number(fleet.need - fleet.covered), note: `of ${number(fleet.need)} needed` },
+    { label: 'Coverage at the start', value: range(fleet.coverage, fleet.coverageAtMost, percent), bad: fleet.coverage < data.minCoverage, note: data.last ? points(fleet.coverage, data.last.coverage) : `minimum ${percent(data.minCoverage)}` },
+    { label: 'Pods missing at the start', value: range(fleet.need - fleet.coveredAtMost, fleet.need - fleet.covered, number), note: `of ${number(fleet.need)} needed` },
     room ? fitting() : { label: 'Frozen workloads', value: number(fleet.frozen), note: count(fleet.rollouts, 'rollout') + ' in flight or in git' },
     { label: 'Surplus pods at the start', value: number(fleet.surplus), note: surplus() },
-    { label: `Time to ${percent(data.minCoverage)} of the pods`, value: soon(growth.with), note: `${soon(growth.without)} without checkpoints` },
+    { label: `Time to ${percent(data.minCoverage)} of the pods`, value: soon(growth.with), note: `${soon(growth.without)} without gitlatch` },
     { label: `Workloads below ${percent(data.minCoverage)}`, value: number(fleet.low), bad: fleet.low > 0, note: `of ${number(fleet.workloads)}; ${number(fleet.full)} start with all pods` },
   ])
   put('notices',
@@ -101,26 +104,26 @@ const lasts = () => {
   const some = of => data.workloads.some(w => of(w) && !of(w).never)
   const [ours, without] = [[w => w.with, fleet.withSeconds], [w => w.without, fleet.withoutSeconds]]
     .map(([of, seconds]) => !some(of) ? null : seconds > 0 ? 'after ' + span(seconds) : 'at once')
-  if (!ours && !without) return 'No autoscaler adds the missing pods, with or without checkpoints.'
-  if (!ours) return `With checkpoints, no autoscaler adds the missing pods. Without, the last workload has its pods ${without}.`
-  return `The last workload has its pods ${ours}; without checkpoints, ${without || 'never'}.`
+  if (!ours && !without) return 'No autoscaler adds the missing pods, with or without gitlatch.'
+  if (!ours) return `With gitlatch, no autoscaler adds the missing pods. Without, the last workload has its pods ${without}.`
+  return `The last workload has its pods ${ours}; without gitlatch, ${without || 'never'}.`
 }
 
 const timing = () => {
   only('time', scored)
   if (!scored) return
   put('time-under', `From an empty cluster to the needed pods, as autoscalers add them. ${lasts()}`)
-  put('time-legend', legend(['level', 'with checkpoints'], ['level plain', 'without'], ['limit', 'minimum coverage']))
+  put('time-legend', legend(['level', 'with gitlatch'], ['level plain', 'without'], ['limit', 'minimum coverage']))
   redraw(part('time-chart'), width => curves(width, {
-    label: `Pods over time: ${percent(data.minCoverage)} are ready ${soon(growth.with)} with checkpoints, ${soon(growth.without)} without.`,
+    label: `Pods over time: ${percent(data.minCoverage)} are ready ${soon(growth.with)} with gitlatch, ${soon(growth.without)} without.`,
     all: [{ of: 'level plain', steps: growth.without }, { of: 'level', steps: growth.with }], limit: data.minCoverage,
   }))
 }
 
 const causeNames = {
-  'not-built': 'Not in a built folder', 'not-merged': 'In an open pull request', 'rounded-down': 'Rounded down',
+  'not-merged': 'In an open pull request', 'rounded-down': 'Rounded down',
   'not-declared': 'No level in git', yield: 'Edit grace period', hold: 'Paused', unread: 'Could not be listed',
-  'declared-low': 'Level below the need', 'built-low': 'Built below its level', 'not-running': 'In git, not in the cluster',
+  'declared-low': 'Level below the need', 'not-running': 'In git, not in the cluster',
 }
 const spelt = name => called(causeNames, name) || name.replaceAll('-', ' ').replace(/^./, first => first.toUpperCase())
 
@@ -177,12 +180,12 @@ const workloads = () => {
     kinds: [
       { label: 'all', test: () => true }, { label: 'below the threshold', test: w => w.low }, { label: 'with pods missing', test: w => w.missing > 0 },
       { label: 'frozen', test: w => known(w.frozen) }, { label: 'in a rollout', test: w => known(w.rollout) },
-      { label: 'without a checkpoint', test: w => !known(w.declared) }, { label: 'not scored', test: w => !known(w.coverage) }, { label: 'unknown', test: w => known(w.unknown) || w.startUnknown },
+      { label: 'without a checkpoint', test: w => !known(w.declared) }, { label: 'not scored', test: w => !known(w.coverage) }, { label: 'unknown', test: w => known(w.unknown) || w.start.basis === 'unknown' },
     ],
     columns: [
       { title: 'Workload', width: '15%', of: key, show: name },
       { title: 'Coverage', width: '11%', of: w => w.coverage, show: w => shareBar(w.coverage) },
-      amount('Need', w => w.need, '6%'), amount('In git', w => w.declared, '6%'), amount('Starts at', w => w.rebuiltAt, '6%'),
+      amount('Need', w => w.need, '6%'), amount('In git', w => w.declared, '6%'), { title: 'Starts at', width: '6%', numeric: true, down: true, of: w => w.start.atLeast, show: w => node('span', { title: `${w.start.basis}: ${w.start.text}` }, range(w.start.atLeast, w.start.atMost, number)) },
       amount('Missing', w => known(w.coverage) ? w.missing : null, '7.5%'), amount('Surplus', w => known(w.coverage) ? w.surplus : null, '7.5%'),
       room && { title: 'Room', width: '7.5%', of: placing, show: w => node('span', { class: pending(w) && 'bad' }, placing(w)) },
       { title: 'Age', width: '8%', down: true, of: w => w.checkpoint && w.checkpoint.ageSeconds, show: w => w.checkpoint ? node('span', { title: `${w.checkpoint.orBefore ? 'before' : 'since'} ${stamp(w.checkpoint.since)}` }, age(w.checkpoint)) : node('span', { class: 'quiet' }, 'none') },
@@ -227,13 +230,16 @@ const frozen = () => {
   })
 }
 
+// among names the first subjects, and counts the others.
+const among = all => all.slice(0, 3).join(', ') + (all.length > 3 ? ` and ${number(all.length - 3)} more` : '')
+
 const fix = () => {
   only('fix', data.findings.length > 0)
   if (data.findings.length === 0) return
   showFinding = table('fix-table', {
-    caption: 'What to fix', noun: 'finding', rows: data.findings, least: '42rem', text: f => f.trap + ' ' + f.subject + ' ' + f.text + ' ' + f.fix + ' ' + f.workloads.join(' '),
+    caption: 'What to fix', noun: 'finding', rows: data.findings, least: '42rem', text: f => f.trap + ' ' + f.subjects.join(' ') + ' ' + f.text + ' ' + f.fix + ' ' + f.workloads.join(' '),
     columns: [
-      { title: 'Where', width: '26%', of: f => f.subject, show: f => [titled(f.subject), node('div', { class: 'quiet' }, spelt(f.trap))] },
+      { title: 'Where', width: '26%', of: f => f.subjects.join(', '), show: f => [titled(among(f.subjects)), node('div', { class: 'quiet' }, spelt(f.trap) + (f.basis === 'unknown' ? ', unknown' : ''))] },
       { title: 'What to do', width: '52%', more: true, of: f => f.text, show: f => [f.text, ' ', node('strong', {}, 'Fix: ' + f.fix)] },
       amount('Workloads', f => f.workloads.length, '11%'), amount('Pods missing', f => f.missing, '11%'),
     ],

@@ -14,7 +14,7 @@ const grown = (workloads, estimate, model) => {
   for (const w of workloads) {
     if (!known(w.coverage) || !(w.need > 0)) continue
     need += w.need
-    const e = estimate(w) || { from: w.rebuiltAt || 0, rounds: 0, seconds: 0 }
+    const e = estimate(w) || { from: w.start.atLeast, rounds: 0, seconds: 0 }
     const ready = e.never || e.rounds > 0 ? constant(model, 'podStart', 0) : e.seconds
     let last = Math.min(w.need, e.from)
     add(ready, last)

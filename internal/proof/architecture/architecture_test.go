@@ -79,8 +79,6 @@ func TestOnlyAMainAsksWhatTimeItIs(t *testing.T) {
 // specific to one vendor. Tests count as well: a test that needs such a package belongs
 // next to the adapter.
 var importers = map[string][]string{
-	"sigs.k8s.io/kustomize/":       {"internal/gitops"},
-	"helm.sh/helm/":                {"internal/chart/engine"},
 	"github.com/spf13/cobra":       {"internal/cli", "functions/gitlatch", "internal/proof/handbook", "scripts/prose"},
 	"go.etcd.io/bbolt":             {"internal/latch/bolt", "internal/testenv"},
 	"github.com/go-git/":           {"internal/repo", "internal/doctor", "internal/testenv"},
@@ -135,7 +133,7 @@ func TestTheLambdaHoldsNothingThatOnlyTheCommandNeeds(t *testing.T) {
 	}
 }
 
-// A drill builds overlays and charts, which a tick does not do. It does not link the packages that
+// A drill reads more of a cluster than a tick. It does not link the packages that
 // only the command needs.
 func TestTheDrillHoldsNothingThatOnlyTheCommandNeeds(t *testing.T) {
 	t.Parallel()

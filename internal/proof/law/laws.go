@@ -43,6 +43,7 @@ var Laws = []Law{
 	{"a level follows a constant need in time", stuck},
 	{"a user's rollout entry stays for the edit grace period, and a minimum and maximum unless the policy latches them", users},
 	{"a commit's message has every change, and an API server accepts the files that it writes", reports},
+	{"an alert tells that the levels are not applied, in time and only then", applied},
 	{"a site observes only if its last policy does, or nothing knows that policy", observes},
 }
 

@@ -71,6 +71,7 @@ type Witness struct {
 	ruledBy             string     // the path of that policy
 	set                 policy.Set // of the last tick that decided
 	setFrom             string     // the text of set
+	applications        applications
 	truth
 }
 
@@ -134,7 +135,8 @@ func Watch(s *story.Story) *Witness {
 		Found: map[string]int{}, story: s,
 		entries: map[string]map[workload.ID]checkpoint.Entry{}, trees: map[string]parsed{}, intents: map[string]string{},
 		touched: map[workload.ID]bool{}, theirs: map[part]word{}, unsent: map[string]string{}, retired: map[workload.ID]retired{}, removed: map[workload.ID]time.Time{},
-		truth: truth{lives: map[workload.ID]*life{}},
+		applications: applications{off: map[string]off{}},
+		truth:        truth{lives: map[workload.ID]*life{}},
 	}
 	w.tip = w.head()
 	w.known = map[string]Commit{w.tip: {}}
@@ -308,6 +310,7 @@ func (w *Witness) forget(head, latches bool) {
 		w.look(w.next)
 		w.owed, w.proposal, w.latch, w.amended = 0, nil, false, true
 		w.unsent, w.dropped = map[string]string{}, nil
+		w.applications.last = time.Time{}
 		for _, of := range w.lives {
 			of.short = 0 // the head has the instant since which level changes wait
 		}

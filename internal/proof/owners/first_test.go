@@ -9,14 +9,18 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/gitlatch/gitlatch/internal/backoff"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/cluster"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/testenv/argocd"
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/flux"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 var times = flag.Int("times", 1, "the number of new clusters for each tool in TestFoldersFirst")
@@ -111,17 +115,94 @@ func TestARestoreRaisesWhatCameTooEarly(t *testing.T) {
 	}
 }
 
-// restore runs a restore without pods: the control plane creates none.
+// Below Kubernetes 1.36, and on any version, a restore with --wait starts before the tool. It
+// raises each workload that the tool creates.
+func TestARestoreThatWaitsRaisesWhatComesLater(t *testing.T) {
+	files := fleet(t)
+	tree, _ := siteTree("prod", 0)
+	for name, apply := range map[string]func(*testing.T, *rebuild){
+		"flux": func(t *testing.T, r *rebuild) {
+			origin := gitserver.NewOrigin(t, t.TempDir(), files)
+			flux.Start(t, r.ControlPlane, map[string]*gitserver.Origin{repository: origin})
+			r.Apply(t, fmt.Sprintf(gitRepository, repository), kustomization("workloads", "workloads", ""))
+		},
+		"argocd": func(t *testing.T, r *rebuild) {
+			argocd.Start(t, r.ControlPlane)
+			origin := gitserver.NewOrigin(t, t.TempDir(), files)
+			r.Apply(t, application("workloads", "workloads", origin, "", sync("prune: true, selfHeal: true")))
+		},
+		"kubectl": func(t *testing.T, r *rebuild) { r.bootstrap(t, files, "workloads") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &rebuild{world: &world{}, table: &table{}}
+			r.ControlPlane = controlplane.Start(t, controlplane.Options{})
+			r.dyn = client(r.Config())
+			r.Nodes(t, 2)
+			r.Apply(t, person)
+			type outcome struct {
+				report restore.Report
+				err    error
+			}
+			restored := make(chan outcome, 1)
+			go func() {
+				report, err := r.waits(t.Context(), tree)
+				restored <- outcome{report, err}
+			}()
+			apply(t, r)
+			eventually(t, "all workloads are at their level", func(ctx context.Context) error {
+				for _, team := range teams {
+					for i := range each {
+						o, err := r.dyn.Resource(deployments).Namespace(team).Get(ctx, app(i), metav1.GetOptions{})
+						if err != nil {
+							return err
+						}
+						if got := replicas(o); got < int64(least+i) {
+							return fmt.Errorf("%s/%s has %d replicas", team, app(i), got)
+						}
+					}
+				}
+				return nil
+			})
+			got := <-restored
+			if got.err != nil || len(got.report.Raised) != each*len(teams) {
+				t.Errorf("the restore raised %d workloads: %v", len(got.report.Raised), got.err)
+			}
+		})
+	}
+}
+
+// waits runs a restore with --wait.
+func (r *rebuild) waits(ctx context.Context, tree checkpoint.Tree) (restore.Report, error) {
+	client, err := cluster.New(r.Config())
+	if err != nil {
+		return restore.Report{}, err
+	}
+	run := restoreOf(client)
+	run.Pace = plan.Pace{PerMinute: restore.PerMinute, Unready: restore.Unready, Patience: restore.Patience}
+	run.WaitFor = restore.WaitFor
+	// The probe is never created.
+	for namespace := range tree.Records {
+		delete(tree.Records[namespace].Entries, workload.ID{Namespace: namespace, Kind: workload.Deployment, Name: probe})
+	}
+	return run.Run(ctx, tree)
+}
+
+// restoreOf returns a restore of the site onto a cluster.
+func restoreOf(c *cluster.Client) *restore.Restore {
+	return &restore.Restore{
+		Site: "prod", Cluster: c, Clock: time.Now,
+		Wait: func(ctx context.Context, d time.Duration) { _ = backoff.Sleep(ctx, d) },
+		Hold: restore.Hold, Every: time.Second, Recheck: time.Second,
+	}
+}
+
+// restore runs a restore in a control plane without pods.
 func (r *rebuild) restore(t *testing.T, tree checkpoint.Tree) restore.Report {
 	t.Helper()
 	client, err := cluster.New(r.Config())
 	must(t, err)
-	run := &restore.Restore{
-		Site: "prod", Cluster: client, Clock: time.Now,
-		Wait: func(ctx context.Context, d time.Duration) { _ = backoff.Sleep(ctx, d) },
-		Pace: plan.Pace{PerMinute: restore.PerMinute, Unready: 1 << 20, Patience: time.Second},
-		Hold: restore.Hold, Every: time.Second, Recheck: time.Second,
-	}
+	run := restoreOf(client)
+	run.Pace = plan.Pace{PerMinute: restore.PerMinute, Unready: 1 << 20, Patience: time.Second}
 	report, err := run.Run(t.Context(), tree)
 	must(t, err)
 	return report

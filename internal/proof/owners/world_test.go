@@ -306,3 +306,12 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// replaceOnce replaces a text that occurs once.
+func replaceOnce(t testing.TB, text, old, new string) string {
+	t.Helper()
+	if strings.Count(text, old) != 1 {
+		t.Fatalf("%q is not once in the text", old)
+	}
+	return strings.Replace(text, old, new, 1)
+}

@@ -212,7 +212,7 @@ func (d *draw) begin() (lines []string) {
 
 // calm ends all faults. A push that waited never lands.
 func (d *draw) calm() []string {
-	return []string{"refuse", "unread", "room", "walks", "topic hears", "limit", "try 4"}
+	return []string{"refuse", "unread", "room", "walks", "topic hears", "limit", "levels forbid", "levels apply", "try 4"}
 }
 
 // event draws a kind of event that is possible in the history, and its lines.

@@ -59,6 +59,24 @@ var lively = []event{
 		return append([]string{fmt.Sprintf("unread %q", d.part())}, append(d.then(d.scale()), "unread")...)
 	}},
 
+	// The levels in the cluster.
+	{"levels not applied", 4, func(d *draw) []string {
+		return append([]string{"levels stop", d.scale(), fmt.Sprintf("try %d", 30+d.IntN(30))}, d.applied()...)
+	}},
+	{"levels late", 4, func(d *draw) []string {
+		return append([]string{"levels stop", d.scale(), fmt.Sprintf("try %d", 2+d.IntN(20))}, d.applied()...)
+	}},
+	{"object lost", 4, func(d *draw) []string {
+		return append([]string{"levels lose " + pick(d, "policy", "watch", d.namespace(), d.who()), fmt.Sprintf("try %d", 30+d.IntN(30))}, d.applied()...)
+	}},
+	{"levels not readable", 4, func(d *draw) []string {
+		lines := []string{"levels forbid " + pick(d, "configmaps", "bindings", "policy", "version", "configmaps bindings policy"), pick(d, "levels stop", "levels lose "+d.namespace(), "try"), d.scale()}
+		return append(append(lines, fmt.Sprintf("try %d", 10+d.IntN(40)), "levels forbid"), d.applied()...)
+	}},
+	{"another site's levels", 4, func(d *draw) []string {
+		return []string{"levels site stage", fmt.Sprintf("try %d", 10+d.IntN(20)), "levels site prod", fmt.Sprintf("try %d", 1+d.IntN(20))}
+	}},
+
 	// Actions of users.
 	{"edit", 6, func(d *draw) []string { return d.then("person sets %s %d", d.who(), 1+d.IntN(300)) }},
 	{"bounds", 4, func(d *draw) []string { return d.then("person accepts %s 1 %d", d.who(), 100+d.IntN(20000)) }},

@@ -116,6 +116,11 @@ var mortal = []event{
 	}},
 }
 
+// applied ends a difference between git and the cluster.
+func (d *draw) applied() []string {
+	return []string{"levels apply", fmt.Sprintf("try %d", 1+d.IntN(20))}
+}
+
 // deadly draws the number of an effect that most ticks have.
 func (d *draw) deadly() int {
 	if d.cloud {

@@ -28,12 +28,12 @@ type Levels struct {
 // ReadLevels returns the objects of gitlatch in the world's cluster.
 func (s Sampler) ReadLevels(context.Context) admission.Levels {
 	s.World.Levels.Reads++
-	return s.World.inCluster().Read()
+	return s.World.InCluster().Read()
 }
 
-// inCluster returns the objects of gitlatch in the world's cluster. It has the identity of the
+// InCluster returns the objects of gitlatch in the world's cluster. It has the identity of the
 // world's site, unless a story changes it.
-func (w *World) inCluster() applied.Cluster {
+func (w *World) InCluster() applied.Cluster {
 	c := w.Levels.Cluster
 	c.Site = cmp.Or(c.Site, w.Site)
 	return c
@@ -61,7 +61,7 @@ func (w *World) apply() error {
 		}
 	}
 	set, err := w.rules()
-	if err == nil { // a user runs init after a change of the kinds
+	if err == nil && len(set.Kinds) > 0 { // only init changes the policy, and removes no kind that is gone by mistake
 		w.Levels.Kinds = set.Kinds
 	}
 	w.Levels.Levels = levels

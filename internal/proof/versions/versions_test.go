@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
@@ -45,33 +45,24 @@ type test struct {
 func always(int) bool { return true }
 
 // admits reports whether Kubernetes 1.minor has admission policies.
-func admits(minor int) bool { return !doctor.Old(minor) }
+func admits(minor int) bool { return minor >= admission.Minor }
+
+func early(minor int) bool { return !admits(minor) }
 
 // rows are the lines of the table.
 var rows = []row{
 	{"Samples", nil, []test{{"kube", "TestRealControlPlane", "cluster", always}}},
-	{"`gitlatch doctor`", nil, []test{{"doctor", "TestOnARealControlPlane", "cluster", always}}},
+	{"`gitlatch doctor`", nil, []test{{"doctor", "TestOnARealControlPlane", "cluster", admits}}},
 	{"Restore and brakes", nil, []test{{"restore/cluster", "TestARealRestore", "cluster", always}}},
 	{"Quick start", nil, []test{
-		{"proof/handbook", "TestTheQuickStartBeforeAdmissionPolicies", "early", doctor.Old},
+		{"proof/handbook", "TestTheQuickStartBeforeAdmissionPolicies", "early", early},
 		{"proof/handbook", "TestTheQuickStartOfTheReadmeRuns", "cluster", admits},
 	}},
-	{"Admission policy", nil, []test{
-		{"gitops/ways", "TestAdmission|TestAdmissionAppliesTheCheckpointOnCreationOnly", "gitops", admits},
-		{"gitops/ways", "TestArgoCDAppliesTheCheckpointOnCreationOnly/by/admission", "gitops", admits},
-	}},
-	{"Flux rule (Flux, kustomize-controller)", []string{"flux/cli github.com/fluxcd/flux2/v2", "flux github.com/fluxcd/kustomize-controller"}, []test{
-		{"gitops/ways", "TestFluxAppliesTheCheckpointOnCreationOnly|TestNoCommitOfACheckpointScalesALiveCluster", "gitops", always},
-	}},
-	{"Ignore rule of Argo CD", []string{"argocd github.com/argoproj/argo-cd/v3"}, []test{
-		{"gitops/ways", "TestArgoCDAppliesTheCheckpointOnCreationOnly/by/ignore", "gitops", always},
-		{"doctor", "TestDoctorSaysWhatTheToolsDo", "gitops", always},
-	}},
+	{"Levels with Flux, Argo CD and Helm (Flux, kustomize-controller, helm-controller, Argo CD, Helm 4, Helm 3)",
+		[]string{"flux/cli github.com/fluxcd/flux2/v2", "flux github.com/fluxcd/kustomize-controller", "helm/controllers github.com/fluxcd/helm-controller", "argocd github.com/argoproj/argo-cd/v3", "helm helm.sh/helm/v4", "helm helm.sh/helm/v3"},
+		[]test{{"proof/owners", "TestOwnersOfReplicas|TestFolderApplied", "gitops", admits}}},
 	{"KEDA", []string{"keda github.com/kedacore/keda/v2"}, []test{{"restore/cluster", "TestKEDA", "keda", always}}},
 	{"Flagger", []string{"flagger github.com/fluxcd/flagger"}, []test{{"tick", "TestFlaggersFleetIsDeclaredOnce", "gitops", always}}},
-	{"Helm charts with the admission policy (Helm 4, Helm 3, helm-controller)",
-		[]string{"helm helm.sh/helm/v4", "helm helm.sh/helm/v3", "helm/controllers github.com/fluxcd/helm-controller"},
-		[]test{{"proof/charts", "TestCharts", "gitops", admits}}},
 }
 
 // on reports whether a test of the row runs on Kubernetes 1.minor.

@@ -31,6 +31,9 @@ type Case struct {
 type Recovery struct {
 	Steps []Step `json:"steps,omitempty"` // in order; nil if Unknown is set
 	Next  string `json:"next,omitempty"`  // the next action of a user; "" if Unknown is set
+	// Marks counts the workloads that were created with their level. It is nil if the live
+	// cluster is the site's cluster.
+	Marks *checkpoint.Marks `json:"marks,omitempty"`
 	// Unknown is the reason why gitlatch cannot determine whether a recovery runs; "" if
 	// a recovery runs.
 	Unknown string `json:"unknown,omitempty"`
@@ -93,6 +96,10 @@ func Of(c Case) *Recovery {
 		return &Recovery{Unknown: "could not read " + term.Among(workload.Texts(c.Fleet.Unread))}
 	}
 	r := c.steps(brakes)
+	if changed {
+		marks := c.Tree.Marks(c.Fleet.Samples)
+		r.Marks = &marks
+	}
 	for _, s := range r.Steps {
 		if s.State != Done {
 			r.Next = actions[s.Name]

@@ -77,11 +77,16 @@ func (c Cluster) bindings() []map[string]any {
 		all = append(all, file(c.Kinds)[1])
 	}
 	for _, namespace := range c.namespaces() {
-		if !c.Lost[namespace] {
+		if c.Binds(namespace) {
 			all = append(all, documents(admission.Binding(namespace))...)
 		}
 	}
 	return all
+}
+
+// Binds reports whether the cluster has a binding for a namespace.
+func (c Cluster) Binds(namespace string) bool {
+	return !c.Lost[namespace] && slices.Contains(c.namespaces(), namespace)
 }
 
 // namespaces returns the namespaces with a level, sorted.

@@ -1,0 +1,96 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/admission"
+	"github.com/gitlatch/gitlatch/internal/lists"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A right is a right to list the objects of a resource. namespace is "" for all namespaces.
+type right struct{ namespace, group, resource string }
+
+// String returns the resource with its group.
+func (r right) String() string { return strings.TrimSuffix(r.resource+"."+r.group, ".") }
+
+// forbidden reports whether the reason of a failed reading is a missing right.
+func forbidden(why string) bool { return strings.Contains(why, "forbidden") }
+
+// remedy returns the remedy for a reading that failed.
+func remedy(why string) string {
+	if forbidden(why) {
+		return "grant the rights that the finding missing-rights lists"
+	}
+	return "correct the cause, and run \"gitlatch doctor\" again"
+}
+
+// sampled are the API groups of the resources that only a sample lists.
+var sampled = map[string]string{
+	"horizontalpodautoscalers": "autoscaling", "scaledobjects": "keda.sh", "canaries": "flagger.app",
+	"replicasets": "apps", "controllerrevisions": "apps",
+}
+
+// denied returns the missing rights.
+func (c Case) denied() (rights []right) {
+	rights = slices.Clone(c.Cluster.denied)
+	for _, u := range c.Fleet.Unread {
+		group, only := sampled[u.Part]
+		if only && forbidden(u.Why) {
+			rights = append(rights, right{"", group, u.Part})
+		}
+	}
+	l := c.Cluster.Levels
+	for _, one := range []struct {
+		why string
+		right
+	}{
+		{l.Bindings.Why(), right{"", "admissionregistration.k8s.io", "mutatingadmissionpolicybindings"}},
+		{admission.Compare(c.Admission, l.Policy).Why, right{"", "admissionregistration.k8s.io", "mutatingadmissionpolicies"}},
+		{l.ConfigMaps.Why(), right{admission.Namespace, "", "configmaps"}},
+	} {
+		if forbidden(one.why) {
+			rights = append(rights, one.right)
+		}
+	}
+	return rights
+}
+
+// explains reports whether the finding about missing rights is about a part that could not be
+// read.
+func (r Report) explains(u workload.Unread) bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool {
+		return f.Trap == MissingRights && slices.ContainsFunc(f.Subjects, func(s string) bool { return s == u.Part || strings.HasPrefix(s, u.Part+".") })
+	})
+}
+
+// missingRights reports all missing rights as one finding, with the manifest that grants them.
+func (e *examination) missingRights() {
+	rights := e.denied()
+	if len(rights) > 0 {
+		e.add(Finding{Trap: MissingRights, Basis: Observed, Subjects: lists.Map(rights, right.String),
+			Text: "doctor may not read these resources, so the answers that depend on them are unknown.",
+			Fix:  "apply infra/rbac/doctor and checkpoints/admission, or this manifest:", Manifest: grant(rights)})
+	}
+}
+
+// grant returns the roles with the rights, bound to the group of infra/rbac for users.
+func grant(rights []right) string {
+	var documents []string
+	for _, namespace := range slices.Compact(slices.Sorted(slices.Values(lists.Map(rights, func(r right) string { return r.namespace })))) {
+		kind, metadata := "ClusterRole", "{name: gitlatch-doctor-more}"
+		if namespace != "" {
+			kind, metadata = "Role", fmt.Sprintf("{name: gitlatch-doctor-more, namespace: %s}", namespace)
+		}
+		text := fmt.Sprintf("apiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata: %s\nrules:\n", kind, metadata)
+		for _, r := range rights {
+			if r.namespace == namespace {
+				text += fmt.Sprintf("- {apiGroups: [%q], resources: [%s], verbs: [get, list]}\n", r.group, r.resource)
+			}
+		}
+		documents = append(documents, text, fmt.Sprintf("apiVersion: rbac.authorization.k8s.io/v1\nkind: %[1]sBinding\nmetadata: %[2]s\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: %[1]s, name: gitlatch-doctor-more}\nsubjects:\n- {apiGroup: rbac.authorization.k8s.io, kind: Group, name: \"gitlatch:people\"}\n", kind, metadata))
+	}
+	return strings.Join(documents, "---\n")
+}
