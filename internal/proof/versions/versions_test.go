@@ -60,7 +60,7 @@ var rows = []row{
 	}},
 	{"Levels with Flux, Argo CD and Helm (Flux, kustomize-controller, helm-controller, Argo CD, Helm 4, Helm 3)",
 		[]string{"flux/cli github.com/fluxcd/flux2/v2", "flux github.com/fluxcd/kustomize-controller", "helm/controllers github.com/fluxcd/helm-controller", "argocd github.com/argoproj/argo-cd/v3", "helm helm.sh/helm/v4", "helm helm.sh/helm/v3"},
-		[]test{{"proof/owners", "TestOwnersOfReplicas|TestFolderApplied", "gitops", admits}}},
+		[]test{{"proof/owners", "TestOwnersOfReplicas|TestFolderApplied|TestTheExampleOfFlux|TestTheExampleOfArgoCD", "gitops", admits}}},
 	{"KEDA", []string{"keda github.com/kedacore/keda/v2"}, []test{{"restore/cluster", "TestKEDA", "keda", always}}},
 	{"Flagger", []string{"flagger github.com/fluxcd/flagger"}, []test{{"tick", "TestFlaggersFleetIsDeclaredOnce", "gitops", always}}},
 }
