@@ -135,6 +135,7 @@ func TestThePageOfAWSLeadsToTheFirstDrill(t *testing.T) {
 	// 6. and 7. The pull request adds the manifests. This cluster has no Flux, so kubectl applies
 	// the roles, and the two folders that Flux would apply.
 	r.must(t, commands[4])
+	c.cp.Kubectl(t, "", "create", "namespace", "flux-system")
 	manifests := read(t, filepath.Join(r.dir, "gitlatch-prod-eu.yaml"))
 	s.origin.Push(t, "main", map[string]string{"flux/gitlatch.yaml": manifests}, "add the manifests")
 	for object := range strings.SplitSeq(manifests, "---\n") {
