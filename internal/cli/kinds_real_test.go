@@ -192,21 +192,22 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	people := cp.KubeconfigAs(t, "person", "gitlatch:people")
 	var seen struct {
 		Workloads []struct {
-			Kind            string
-			Live, RebuiltAt int
+			Kind  string
+			Live  int
+			Start struct{ Basis string }
 		}
 		Unread []string
 	}
-	got := w.run("doctor", "--kubeconfig", people, "--path", "apps/shop", "-o", "json")
+	got := w.run("doctor", "--kubeconfig", people, "-o", "json")
 	if err := json.Unmarshal([]byte(got.out), &seen); err != nil || len(seen.Workloads) != 1 || len(seen.Unread) > 0 ||
-		seen.Workloads[0].Kind != "worker" || seen.Workloads[0].Live != 187 || seen.Workloads[0].RebuiltAt != 200 {
+		seen.Workloads[0].Kind != "worker" || seen.Workloads[0].Live != 187 || seen.Workloads[0].Start.Basis != "unknown" {
 		t.Errorf("doctor: %+v", got)
 	}
-	says(w.run("drill", "--kubeconfig", people, "--path", "apps/shop", "--dry-run"), 0, "a rebuild starts with 100 %")
+	says(w.run("drill", "--kubeconfig", people, "--dry-run"), 1, "a rebuild starts with 0 % to 100 %", "no-owner")
 
 	policy := func(text string) { w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": text}, "policy") }
 	policy(strings.Replace(text, ", replicas: .spec.pool.size", "", 1))
-	says(w.run("doctor", "--kubeconfig", people, "--path", "apps/shop"), 1, "kind-differs: worker workers.example.com has its replica count in the field .spec.pool.size, but the policy has replicas: .spec.replicas")
+	says(w.run("doctor", "--kubeconfig", people), 1, "kind-differs (observed): worker workers.example.com has its replica count in the field .spec.pool.size, but the policy has replicas: .spec.replicas")
 	policy(text)
 
 	// The folders come first, and then the workload.

@@ -28,8 +28,11 @@ func (e *examination) bound(s subject) Answer {
 	if all, read := l.Bindings.Value(); read {
 		watch = admission.Find(all, admission.WatchBinding)
 	}
-	policy, binding := "MutatingAdmissionPolicy "+admission.Name, "MutatingAdmissionPolicyBinding "+admission.BindingName(s.ID.Namespace)
-	apply := "apply it: kubectl apply --server-side -f "
+	const apply = "apply it: kubectl apply --server-side -f "
+	policy := "MutatingAdmissionPolicy " + admission.Name
+	watching := "MutatingAdmissionPolicyBinding " + admission.WatchBinding
+	binding := "MutatingAdmissionPolicyBinding " + admission.BindingName(s.ID.Namespace)
+	file := checkpoint.RecordPath(e.Site, s.ID.Namespace)
 	for _, one := range []struct {
 		object string
 		answer admission.Answer
@@ -37,9 +40,9 @@ func (e *examination) bound(s subject) Answer {
 		fix    string
 	}{
 		{policy, admission.Compare(e.Admission, l.Policy), PolicyDiffers, apply + admission.Path},
-		{"MutatingAdmissionPolicyBinding " + admission.WatchBinding, admission.CompareWatchBinding(e.Admission, watch), PolicyDiffers, apply + admission.Path},
-		{policy, admission.Covers(s.ID.Kind, s.object, l.Policy), KindNotCovered, "run \"gitlatch init\", and apply " + admission.Path},
-		{binding, admission.CompareBinding(s.ID.Namespace, l.Binding(s.ID.Namespace)), BindingDiffers, apply + checkpoint.RecordPath(e.Site, s.ID.Namespace)},
+		{watching, admission.CompareWatchBinding(e.Admission, watch), PolicyDiffers, apply + admission.Path},
+		{policy, admission.Covers(s.ID.Kind, s.object, l.Policy), KindNotCovered, "run \"gitlatch init\". Then " + apply + admission.Path},
+		{binding, admission.CompareBinding(s.ID.Namespace, l.Binding(s.ID.Namespace)), BindingDiffers, apply + file},
 	} {
 		switch one.answer.State {
 		case admission.Equal:

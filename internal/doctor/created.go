@@ -2,10 +2,10 @@ package doctor
 
 import (
 	"fmt"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -16,8 +16,8 @@ func (e *examination) created(s subject) Answer {
 	if s.live == nil {
 		return Open("", "the cluster does not have the workload, so nothing shows what creates it", "run doctor on a cluster that has the workload")
 	}
-	if i := slices.IndexFunc(s.live.meta.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Controller != nil && *r.Controller }); i >= 0 {
-		r := s.live.meta.OwnerReferences[i]
+	controls := func(r metav1.OwnerReference) bool { return r.Controller != nil && *r.Controller }
+	if r, controlled := lists.First(s.live.meta.OwnerReferences, controls); controlled {
 		return Open(NoOwner, fmt.Sprintf("a controller creates the workload for a %s, and gitlatch does not read objects of this kind", r.Kind), "check that git contains the "+r.Kind,
 			Evidence{Object: s.ID.String(), Field: "metadata.ownerReferences", Value: r.Kind + " " + r.Name})
 	}

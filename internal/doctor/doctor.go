@@ -55,7 +55,8 @@ func Examine(c Case) Report {
 		e.find(ReviewWithoutHost, e.Policy, p.Field+": "+text, fix)
 	}
 	slices.SortStableFunc(e.report.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(slices.Index(worst, a.Trap), slices.Index(worst, b.Trap)), slices.Compare(a.Subjects, b.Subjects), cmp.Compare(a.Text, b.Text))
+		rank := func(f Finding) int { return slices.Index(worst, f.Trap) }
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), slices.Compare(a.Subjects, b.Subjects), cmp.Compare(a.Text, b.Text))
 	})
 	return e.report
 }
@@ -128,8 +129,11 @@ func (e *examination) examine(s subject) Workload {
 	if w.Level == 0 {
 		return w
 	}
-	w.Answers.Applied, w.Answers.Bound, w.Answers.First = e.applied(s), e.bound(s), e.first(s)
-	w.Answers.Kept, w.Answers.Positive = kept(m, ignores), positive(m)
+	w.Answers.Applied = e.applied(s)
+	w.Answers.Bound = e.bound(s)
+	w.Answers.First = e.first(s)
+	w.Answers.Kept = kept(m, ignores)
+	w.Answers.Positive = positive(m)
 	w.Start = w.Answers.with(w.Level, m, w.Without)
 	for _, a := range w.Answers.all() {
 		f, ok := a.finding(s.ID.String())

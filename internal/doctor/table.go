@@ -85,7 +85,8 @@ func (r Report) rows() [][]string {
 		if w.Returns != "" {
 			reason += "; a rollout returns to " + w.Returns
 		}
-		rows = append(rows, []string{term.Name(w.ID), term.Some(w.Live), term.Positive(w.Level), w.Start.String(), w.Without.String(), w.Start.Basis.String(), reason})
+		rows = append(rows, []string{term.Name(w.ID), term.Some(w.Live), term.Positive(w.Level),
+			w.Start.String(), w.Without.String(), w.Start.Basis.String(), reason})
 	}
 	return rows
 }

@@ -22,7 +22,8 @@ func (l Loss) Sentence() string {
 	}
 	share := func(pods int64) float64 { return float64(pods) / float64(f.Need) }
 	return fmt.Sprintf("Lost now, this cluster would start with %s of %s (%s) and need about %s. With gitlatch: %s, %s.",
-		limits(f.BareAtLeast, f.BareAtMost), pods(f.Need), percents(share(f.BareAtLeast), share(f.BareAtMost)), takes(f.Without, f.StuckWithout), pods(f.Rebuilt), takes(f.With, f.StuckWith))
+		limits(f.BareAtLeast, f.BareAtMost), pods(f.Need), percents(share(f.BareAtLeast), share(f.BareAtMost)),
+		takes(f.Without, f.StuckWithout), pods(f.Rebuilt), takes(f.With, f.StuckWith))
 }
 
 func pods(n int64) string { return term.Count(int(n), "pod") }

@@ -127,8 +127,8 @@ func explained(t *testing.T, b *browser.Browser) {
 			const above = document.elementFromPoint(box.left + box.width / 2, box.top + 20)
 			return { row: document.activeElement.closest('#fix-table tr') ? document.activeElement.innerText : '', seen: Boolean(above) && document.activeElement.contains(above) }
 		})`, nil, &got)
-		if !strings.HasPrefix(got.Row, found.Subject) || !got.Seen {
-			t.Errorf("with %d more findings, the link leads to %+v, want %q", more, got, found.Subject)
+		if !strings.HasPrefix(got.Row, found.Subjects[0]) || !got.Seen {
+			t.Errorf("with %d more findings, the link leads to %+v, want %q", more, got, found.Subjects[0])
 		}
 		if text := words(t, p, "#workloads"); !strings.Contains(text, "No level in git: git declares no level") {
 			t.Errorf("a reason without a finding has no text: %s", text)

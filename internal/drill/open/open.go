@@ -46,7 +46,8 @@ func Open(ctx context.Context, o *wiring.Opener, parts local.Parts) (*run.Run, e
 	}
 	return &run.Run{
 		Tick: local.Tick(o.Config, parts), Objects: from, Standby: standby,
-		Branch: o.Config.Repository.Branch, Policy: o.Config.Repository.PolicyFile, MinCoverage: MinCoverage, Archive: reports, Alerts: parts.Alerts, Page: page.Drill,
+		Branch: o.Config.Repository.Branch, Policy: o.Config.Repository.PolicyFile,
+		MinCoverage: MinCoverage, Archive: reports, Alerts: parts.Alerts, Page: page.Drill,
 	}, nil
 }
 
@@ -65,7 +66,8 @@ func Objects(ctx context.Context, o *wiring.Opener) (doctor.Lister, error) {
 	if g == (config.GitOps{}) {
 		return own, nil
 	}
-	found, _, err = o.At(config.Cluster{Kubeconfig: o.Config.Cluster.Kubeconfig, Context: g.Context, EKS: g.EKS}).Client(ctx)
+	at := config.Cluster{Kubeconfig: o.Config.Cluster.Kubeconfig, Context: g.Context, EKS: g.EKS}
+	found, _, err = o.At(at).Client(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("gitops: %w", err)
 	}
