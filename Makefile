@@ -45,7 +45,7 @@ test-all: test test-cluster test-gitops test-aws test-pages test-long ## Run all
 # A part first lists what the machine lacks, and then builds or installs its own programs.
 .PHONY: test-cluster test-gitops test-aws test-pages
 test-cluster: PROGRAMS = controlplane/build.sh karpenter/build.sh
-test-gitops: PROGRAMS = controlplane/build.sh flux/build.sh argocd/build.sh helm/build.sh flagger/build.sh charts/build.sh
+test-gitops: PROGRAMS = controlplane/build.sh flux/build.sh argocd/build.sh helm/build.sh flagger/build.sh
 test-aws: PROGRAMS = npm/install.sh python/venv.sh controlplane/build.sh
 test-pages: PROGRAMS = npm/install.sh chromium/fetch.sh
 test-cluster test-gitops test-aws test-pages: test-%:
@@ -115,7 +115,6 @@ test-versions:
 	@scripts/helm/build.sh >/dev/null
 	@scripts/flagger/build.sh >/dev/null
 	@scripts/keda/build.sh >/dev/null
-	@scripts/charts/build.sh >/dev/null
 	go test -v -count=1 -timeout 8h ./internal/proof/versions -run '^TestVersions$$' -versions -only '$(ONLY)'
 
 .PHONY: fit
@@ -123,13 +122,6 @@ fit:
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/karpenter/build.sh >/dev/null
 	@$(call at-length,proof/fit -run '^TestFit$$' -fleets $(or $(FLEETS),160) -seed $(or $(SEED),0))
-
-.PHONY: charts
-charts:
-	@scripts/controlplane/build.sh >/dev/null
-	@scripts/argocd/build.sh >/dev/null
-	@scripts/helm/build.sh >/dev/null
-	@$(call at-length,proof/charts -run '^TestCharts$$' -upgrades $(or $(UPGRADES),20))
 
 .PHONY: lint
 lint: ## Lint Go, and the scripts if shellcheck is installed
@@ -250,13 +242,16 @@ bench-rebuild:
 	@scripts/argocd/build.sh >/dev/null
 	@go -C internal/proof/rebuild test -tags gitops -count 1 -timeout 150m -run '^TestRebuild$$' -pods '$(or $(PODS),40$(comma)400$(comma)4000)' $(if $(METHODS),-methods '$(METHODS)') $(if $(PROFILES),-profiles '$(abspath $(PROFILES))') $(if $(LATE),-late $(LATE)) | grep --line-buffered -vE '^(PASS$$|ok )'
 
-.PHONY: bench-inert
-bench-inert:
+.PHONY: bench-owners
+bench-owners:
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/flux/build.sh >/dev/null
 	@scripts/argocd/build.sh >/dev/null
-	GITLATCH_INERT_COMMITS=$(or $(COMMITS),200) go test -tags gitops -count=1 -timeout 120m -v -run '^(TestNoCommitOfACheckpointScalesALiveCluster|TestArgoCDAppliesTheCheckpointOnCreationOnly|TestASyncWhileAutoscalersMove)$$' ./internal/gitops/ways
-	GITLATCH_TOOLS=all go test -tags gitops -count=1 -timeout 60m -v -run '^TestDoctorSaysWhatTheToolsDo$$' ./internal/doctor
+<<<<<<< HEAD
+	go test -tags gitops -count=1 -timeout 3h -v ./internal/proof/owners -run '^(TestFoldersFirst|TestCommitsScaleNothing)$$' -times $(or $(TIMES),10) -commits $(or $(COMMITS),200)
+=======
+	GITLATCH_INERT_COMMITS=$(or $(COMMITS),200) go test -tags gitops -count=1 -timeout 120m -v -run '^TestCommitsScaleNothing$$' ./internal/proof/owners
+>>>>>>> doctor
 
 .PHONY: bench-backtest
 bench-backtest: bin/gitlatch

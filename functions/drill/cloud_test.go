@@ -20,6 +20,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
 	"github.com/gitlatch/gitlatch/internal/testenv/codecommit"
@@ -28,6 +29,7 @@ import (
 	standeks "github.com/gitlatch/gitlatch/internal/testenv/eks"
 	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
 	"github.com/gitlatch/gitlatch/internal/testenv/github"
+	"github.com/gitlatch/gitlatch/internal/testenv/levels"
 	"github.com/gitlatch/gitlatch/internal/testenv/moto"
 	"github.com/gitlatch/gitlatch/internal/testenv/runtimeapi"
 )
@@ -52,6 +54,9 @@ spec:
   versions:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
 `
+
+// leveled are the levels of a namespace, as Flux applies them.
+const leveled = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: gitlatch-levels, labels: {kustomize.toolkit.fluxcd.io/name: levels, kustomize.toolkit.fluxcd.io/namespace: flux-system}}\n"
 
 // A cloud contains the parts that the sites of these tests share: one cluster with a
 // login like EKS's, and stand-ins of the other AWS services.
@@ -84,7 +89,8 @@ func startCloud(t *testing.T) *cloud {
 	c.cp = controlplane.Start(t, controlplane.Options{APIServerFlags: c.hook.Flags})
 	c.cp.Nodes(t, 1)
 	c.cp.Apply(t, read(t, rbac+"clusterrole.yaml"), read(t, rbac+"clusterrolebinding.yaml"))
-	c.cp.Apply(t, kustomizations)
+	c.cp.Apply(t, kustomizations, "{apiVersion: v1, kind: Namespace, metadata: {name: flux-system}}")
+	c.cp.Apply(t, levels.Kustomizations)
 	c.cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=180s")
 	config := c.cp.Config()
 	c.eks.Describe(clusterName, standeks.Cluster{Endpoint: config.Host, CA: config.CAData})
@@ -179,19 +185,9 @@ func configOf(t *testing.T) string {
 	return found.Content[0].Value
 }
 
-// files returns a repository. Its overlay builds web with its Component, and stray
-// without a Component.
-func files(name string) map[string]string {
-	manifest := func(of string) string {
-		return fmt.Sprintf("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: %s, namespace: %s}\nspec: {selector: {}}\n", of, name)
-	}
-	return map[string]string{
-		"gitlatch.yaml": latching,
-		"clusters/" + name + "/kustomization.yaml": "resources: [stray.yaml, ../../apps/" + name + "]\n",
-		"clusters/" + name + "/stray.yaml":         manifest("stray"),
-		"apps/" + name + "/kustomization.yaml":     "resources: [web.yaml]\ncomponents: [../../checkpoints/" + name + "/" + name + "]\n",
-		"apps/" + name + "/web.yaml":               manifest("web"),
-	}
+// files returns a repository with the admission policy.
+func files() map[string]string {
+	return map[string]string{"gitlatch.yaml": latching, admission.Path: string(levels.Policy())}
 }
 
 // newAccount answers the calls for the room in the account, as for an account with one
@@ -224,12 +220,12 @@ func (c *cloud) deploy(t *testing.T, provider string) *stack {
 	var hosted string
 	if provider == "codecommit" {
 		host := codecommit.Start(t)
-		host.Create(t, s.name, files(s.name))
+		host.Create(t, s.name, files())
 		services["codecommit"] = host.Endpoint()
 		hosted = fmt.Sprintf(`codecommit: {name: "%s"}`, s.name)
 	} else {
 		host := github.Start(t)
-		host.Create(t, s.name, files(s.name))
+		host.Create(t, s.name, files())
 		host.Grant("github_pat_" + s.name)
 		secret := "gitlatch/" + s.name
 		if _, err := secretsmanager.NewFromConfig(c.moto.Config()).CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: &secret, SecretString: aws.String("github_pat_" + s.name)}); err != nil {
@@ -244,10 +240,15 @@ func (c *cloud) deploy(t *testing.T, provider string) *stack {
 	c.hook.Set(t, c.access)
 	s.start(t, hosted)
 	c.cp.Kubectl(t, "", "create", "namespace", s.name)
-	c.cp.Apply(t, fmt.Sprintf("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: all, namespace: %[1]s}\nspec: {path: ./clusters/%[1]s}\n", s.name))
-	for name, pods := range map[string]int{"web": 12, "stray": 4} {
-		manifest := strings.Replace(controlplane.Workload("Deployment", s.name, name), "spec:", fmt.Sprintf("spec:\n  replicas: %d", pods), 1)
+	c.cp.Apply(t, string(levels.Policy()), string(admission.Binding(s.name)), fmt.Sprintf(leveled, s.name))
+	owned := "labels: {kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: flux-system}, name:"
+	for name, pods := range map[string]string{"web": "12", "stray": "4"} {
+		manifest := controlplane.Workload("Deployment", s.name, name)
+		if name == "web" {
+			manifest = strings.Replace(manifest, "name:", owned, 1)
+		}
 		c.cp.Apply(t, manifest, controlplane.Autoscaler("Deployment", s.name, name))
+		c.cp.Kubectl(t, "", "scale", "-n", s.name, "deployment", name, "--replicas", pods)
 	}
 	c.cp.Kubectl(t, "", "wait", "-n", s.name, "--for=condition=Available", "deployment", "--all", "--timeout=180s")
 	return s
@@ -258,7 +259,7 @@ func (s *stack) start(t *testing.T, hosted string) {
 	t.Helper()
 	filled := map[string]string{
 		"Site": s.name, "ClusterName": clusterName, "AWS::Region": moto.Region, "Host": hosted, "Branch": "main", "PublishMode": "direct", "PeriodMinutes": "5",
-		"TableName": table, "TopicArn": s.topic, "Hub": "", "Standby": "", "Build": "", "Signing": "", "Drills": fmt.Sprintf("drills: {s3: {bucket: %s, prefix: gitlatch/drills/}}", bucket),
+		"TableName": table, "TopicArn": s.topic, "Hub": "", "Standby": "", "Signing": "", "Drills": fmt.Sprintf("drills: {s3: {bucket: %s, prefix: gitlatch/drills/}}", bucket),
 	}
 	document := os.Expand(s.config, func(name string) string {
 		value, known := filled[name]

@@ -14,7 +14,7 @@ type Marks struct {
 	Of   int `json:"of"`   // live workloads with a level in git
 	With int `json:"with"` // of them, those with a mark
 	// Without are the others, sorted. Each was created before its level was in the cluster, or
-	// a tool has replaced the whole object since.
+	// a tool has replaced the complete object since.
 	Without []workload.ID `json:"without"`
 }
 

@@ -32,7 +32,7 @@ var groups = []struct {
 	names string
 }{
 	{"Start", "install quickstart concepts glossary comparison"},
-	{"Guides", "admission flux argocd helm git-servers pause backtest drill capacity restore region-switch ci"},
+	{"Guides", "admission flux argocd git-servers pause backtest drill capacity restore region-switch ci"},
 	{"Run", "runbook aws cluster fleet upgrade changelog uninstall disaster security"},
 	{"Reference", "config policy cli annotations checkpoint controllers levels rollouts rights metrics"},
 	{"Trouble", "troubleshooting traps alerts alarms"},

@@ -28,12 +28,12 @@ func (b Basis) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 type Evidence struct {
 	Object string    `json:"object"`         // such as "Kustomization flux-system/shop"
 	Field  string    `json:"field"`          // such as "spec.suspend"
-	At     time.Time `json:"at,omitzero"`    // of the last change of the field; zero if the object has none
+	At     time.Time `json:"at,omitzero"`    // of the last change of the field; zero if unknown
 	Value  string    `json:"value,omitzero"` // such as "true"; "" if the field is absent
 }
 
 // An Answer is the answer to a yes-or-no question about a rebuild. "Yes" is always the answer
-// that keeps the floor of a workload. The zero value is unknown, so it is neither yes nor no.
+// that keeps the floor of a workload. The zero value is unknown: it is not yes, and not no.
 type Answer struct {
 	basis    Basis
 	yes      bool
@@ -64,10 +64,10 @@ func Open(trap Trap, text, needs string, evidence ...Evidence) Answer {
 // Basis returns the source of the answer.
 func (a Answer) Basis() Basis { return a.basis }
 
-// Yes reports whether the answer is known and yes.
+// Yes reports whether gitlatch knows the answer, and it is yes.
 func (a Answer) Yes() bool { return a.basis != Unknown && a.yes }
 
-// No reports whether the answer is known and no.
+// No reports whether gitlatch knows the answer, and it is no.
 func (a Answer) No() bool { return a.basis != Unknown && !a.yes }
 
 // Text returns the reason, as a sentence without a full stop.
@@ -78,7 +78,7 @@ func (a Answer) finding(subject string) (f Finding, ok bool) {
 	return Finding{Trap: a.trap, Basis: a.basis, Subjects: []string{subject}, Text: sentence(a.Text()), Fix: a.fix}, !a.Yes() && a.trap != ""
 }
 
-// sentence returns a phrase as a sentence. A path at the start stays as it is written.
+// sentence returns a phrase as a sentence. It does not change a path at the start.
 func sentence(phrase string) string {
 	first, _, _ := strings.Cut(phrase, " ")
 	if !strings.Contains(first, "/") {

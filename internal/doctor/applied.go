@@ -32,8 +32,8 @@ func (c Cluster) folderChain(m admission.ConfigMap) []link {
 	return c.tools.chain(metaOf(m), tracked("", "ConfigMap", admission.Namespace, m.Name))
 }
 
-// applied answers whether the cluster gets the level of a workload from git. A level that
-// differs from git's is no problem if a tool applies it, because the tool is only late.
+// applied answers whether the cluster gets the level of a workload from git. A level
+// that differs from git's is not a problem if a tool applies it: the tool is only late.
 func (e *examination) applied(s subject) Answer {
 	file := checkpoint.RecordPath(e.Site, s.ID.Namespace)
 	apply := "apply it: kubectl apply --server-side -f " + checkpoint.Directory(e.Site)

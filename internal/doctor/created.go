@@ -11,7 +11,7 @@ import (
 
 // created answers whether a rebuild creates a workload without a user: the tool that applies
 // it, and the tool that applies this tool's object, exist, are not suspended, are ready and
-// sync by themselves.
+// sync without a user.
 func (e *examination) created(s subject) Answer {
 	if s.live == nil {
 		return Open("", "the cluster does not have the workload, so nothing shows what creates it", "run doctor on a cluster that has the workload")

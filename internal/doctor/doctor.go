@@ -21,7 +21,7 @@ type Case struct {
 	Policy  string // the path of the policy file on the branch
 	Tree    checkpoint.Tree
 	Cluster Cluster
-	// Admission is the file at admission.Path on the branch; nil if there is none.
+	// Admission is the file at admission.Path on the branch; nil without such a file.
 	Admission []byte
 	Room      fit.Room // for the pods of a rebuild
 }

@@ -60,7 +60,7 @@ func TestEachQuestionHasItsAnswer(t *testing.T) {
 		"Argo CD, with waves": {argo("", nobody), "observed 50, without 1: "},
 		"Argo CD, one wave":   {func(w *world) { argo("", nobody)(w); w.wave = "" }, "unknown 1 to 50, without 1: order-unknown"},
 
-		// Would the workload be created at all?
+		// Would a rebuild create the workload?
 		"its Kustomization is gone": {func(w *world) { delete(w.objects, "apps"); w.first() }, "unknown 0 to 50, without 0 to 1: owner-missing"},
 		"its Kustomization is stopped": {func(w *world) {
 			w.objects["apps"] = kustomization("apps", "suspend: true, dependsOn: [{name: levels}]", "True")
@@ -179,7 +179,7 @@ func policyOf(p admission.Policy) func(*doctor.Case) {
 	}
 }
 
-// The zero value of an answer is neither yes nor no.
+// The zero value of an answer is not yes, and it is not no.
 func TestTheZeroAnswerIsUnknown(t *testing.T) {
 	t.Parallel()
 	var a doctor.Answer

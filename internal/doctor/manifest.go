@@ -10,8 +10,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// A manifest is what the cluster shows about the replicas in a workload's manifest. The zero
-// value is unknown. internal/proof/owners measures the rule on the real tools.
+// A manifest is the knowledge about the replicas in a workload's manifest. The zero value is
+// unknown. internal/proof/owners measures the rule on the real tools.
 type manifest struct {
 	basis Basis
 	count *int32 // nil if the manifest omits the replicas, or if the count is unknown
@@ -24,8 +24,8 @@ type manifest struct {
 // omitReplicas is the remedy for a manifest that states replicas.
 const omitReplicas = "remove replicas from the manifest. In many charts, autoscaling.enabled: true in the values does this. Before you remove the line, see \"gitlatch help traps\""
 
-// manifest returns what the cluster shows about the manifest of a workload. ignores is the
-// field with which the tool may ignore the replicas; "" if it has none.
+// manifest returns the knowledge about the manifest of a workload. ignores is the field that
+// lets the tool ignore the replicas; "" if no field does.
 //
 //   - Nobody owns the replicas: the manifest omits them. A scale of an unowned field is not
 //     tracked, so this also holds after scales.

@@ -34,7 +34,7 @@ func (r ref) String() string {
 }
 
 // A tool is an object of Flux or Argo CD that applies manifests, reduced to the fields that
-// the tools have in common: whether it is suspended, ready and syncs by itself.
+// the tools have in common: whether it is suspended, ready and syncs without a user.
 type tool struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     struct {
@@ -72,7 +72,7 @@ type condition struct {
 	LastTransitionTime metav1.Time `json:"lastTransitionTime"`
 }
 
-// mayIgnore returns the field with which the object can ignore fields of manifests; "" if it
+// mayIgnore returns the field that lets the object ignore fields of manifests; "" if it
 // ignores none.
 func (t tool) mayIgnore() string {
 	switch {
@@ -144,7 +144,7 @@ func (t tools) find(r ref) (tool, bool) {
 }
 
 // owner returns the object that applies an object, by the labels and annotations that the
-// tools set. self is the text with which Argo CD tracks the object: "apps/Deployment:shop/web".
+// tools set. self is the text that Argo CD tracks the object by: "apps/Deployment:shop/web".
 func (t tools) owner(meta metav1.ObjectMeta, self string) (ref, bool) {
 	for _, flux := range []struct{ kind, prefix string }{
 		{releaseKind, "helm.toolkit.fluxcd.io/"},
@@ -168,7 +168,7 @@ func (t tools) owner(meta metav1.ObjectMeta, self string) (ref, bool) {
 	return ref{}, false
 }
 
-// tracked returns the text with which Argo CD tracks an object.
+// tracked returns the text that Argo CD tracks an object by.
 func tracked(group, kind, namespace, name string) string {
 	return fmt.Sprintf("%s/%s:%s/%s", group, kind, namespace, name)
 }
@@ -210,7 +210,7 @@ var groups = map[string]string{
 	applicationKind:   "argoproj.io",
 }
 
-// runs answers whether each object of a chain exists, is not suspended, syncs by itself and
+// runs answers whether each object of a chain exists, is not suspended, syncs without a user and
 // is ready. The chain has at least one object.
 func (t tools) runs(chain []link) Answer {
 	var evidence []Evidence
@@ -234,10 +234,10 @@ func (t tools) runs(chain []link) Answer {
 	return Shows(chain[0].ref.String()+" applies the object, and is ready", evidence...)
 }
 
-// selfOf returns the text with which Argo CD tracks a workload.
+// selfOf returns the text that Argo CD tracks a workload by.
 func selfOf(id workload.ID, o workload.Object) string {
 	return tracked(o.Group, o.Kind, id.Namespace, id.Name)
 }
 
-// respected is the field with which an Application ignores replicas.
+// respected is the field that lets an Application ignore replicas.
 const respected = "the sync option RespectIgnoreDifferences"

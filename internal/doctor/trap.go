@@ -46,7 +46,6 @@ const (
 	Quota           Trap = "quota"
 	MaxUnderNeed    Trap = "max-under-need"
 
-	ImagesNotRestored Trap = "images-not-restored"
 	KindDiffers       Trap = "kind-differs"
 	ReviewWithoutHost Trap = "review-without-host"
 )
@@ -57,7 +56,6 @@ var worst = []Trap{
 	TooOld, PolicyDiffers, BindingDiffers, KindNotCovered, NotApplied, NotFirst, MarkMissing,
 	OwnerMissing, OwnerSuspended, OwnerNotReady, OwnerManual, NoOwner,
 	StatesZero, Paused, ReplicasReset, ManifestUnknown, Quota, MaxUnderNeed,
-	ImagesNotRestored, KindDiffers, ReviewWithoutHost,
 }
 
 // merged adds a finding to a list. Findings that differ only in their subjects are one.

@@ -286,7 +286,7 @@ type LeftOut struct {
 // A Finding is a problem for a user to fix.
 type Finding struct {
 	Trap     string   `json:"trap"`     // stable
-	Basis    string   `json:"basis"`    // observed, or unknown if the answer is not known
+	Basis    string   `json:"basis"`    // observed or unknown
 	Subjects []string `json:"subjects"` // workloads, namespaces or objects
 	Text     string   `json:"text"`
 	Fix      string   `json:"fix"` // the remedy

@@ -114,7 +114,7 @@ func TestASummaryNamesTheWorstThree(t *testing.T) {
 	s := d.Since(&drill.Document{At: time.Date(2026, 11, 19, 9, 0, 0, 0, time.UTC), Fleet: drill.Fleet{Coverage: new(1.0)}})
 	want := `gitlatch prod-eu: a rebuild starts with 89.9 % of the needed pods, below the minimum of 95 %
 
-A rebuild of 6 workloads starts with 89 to 91 of 100 needed pods, and without gitlatch with 6. 2 workloads start with all needed pods. 3 workloads start with less than 95 % of the needed pods.
+A rebuild of 6 workloads starts with 89 to 91 of 100 needed pods, and with 6 without gitlatch. 2 workloads start with all needed pods. 3 workloads start with less than 95 % of the needed pods.
 In a rebuild, all needed pods are ready after 1 min 30 s. Without gitlatch, all needed pods are ready after 7 min 30 s, except the pods of 1 workload without an autoscaler that adds pods.
 Scored: 5484ca8 on main. The flush did not change any levels.
 In the last drill (2026-11-19 09:00), the coverage was 100 %. Since the last drill, 5 workloads changed.

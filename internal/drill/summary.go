@@ -46,7 +46,7 @@ func (d Document) verdict() []string {
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	f, scored := d.Fleet, "Read"
 	if f.Coverage != nil {
-		say("A rebuild of %s starts with %s of %d needed pods, and without gitlatch with %s. %s with all needed pods. %s with less than %s of the needed pods.", term.Count(f.Workloads, "workload"),
+		say("A rebuild of %s starts with %s of %d needed pods, and with %s without gitlatch. %s with all needed pods. %s with less than %s of the needed pods.", term.Count(f.Workloads, "workload"),
 			limits(f.Covered, f.CoveredAtMost), f.Need, limits(f.BareAtLeast, f.BareAtMost), starts(f.Full), starts(f.Low), term.Percent(d.MinCoverage))
 		lines = append(lines, f.surplus()...)
 		say("In a rebuild, all needed pods are ready after %s. Without gitlatch, all needed pods are ready after %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))

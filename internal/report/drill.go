@@ -11,9 +11,9 @@ import (
 // DrillMetrics returns the metrics of a drill, in the order in which they are written.
 func DrillMetrics() []Metric[drill.Document] {
 	return []Metric[drill.Document]{
-		{"DrillCoverage", "gitlatch_drill_coverage_ratio", percent, "share of the needed pods that a rebuild starts with, from 0 to 1", state,
+		{"DrillCoverage", "gitlatch_drill_coverage_ratio", percent, "share of the needed pods that a rebuild provably starts with, from 0 to 1", state,
 			func(d drill.Document) float64 { return *d.Fleet.Coverage },
-			func(d drill.Document) bool { return d.Fleet.Coverage != nil && d.Fleet.Unknown == 0 }},
+			func(d drill.Document) bool { return d.Fleet.Coverage != nil }},
 		{"DrillBelowTarget", "gitlatch_drill_below_target", "Count",
 			"1 if the drill did not pass, because its coverage was below the target or unknown or a rebuild does not fit, otherwise 0", state,
 			func(d drill.Document) float64 { return oneIf(!d.Passed) }, nil},

@@ -6,13 +6,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill"
@@ -53,7 +53,7 @@ func (r *realParts) drilled(t *testing.T, of workload.ID) *drill.Rollout {
 	t.Helper()
 	objects, err := kube.NewObjects(r.cp.As("drill", "system:masters"))
 	must(t, err)
-	dry := &run.Run{Tick: local.Tick(r.config, r.parts), Objects: objects, Here: doctor.Here{Branch: "main"}}
+	dry := &run.Run{Tick: local.Tick(r.config, r.parts), Objects: objects, Branch: "main", Policy: "gitlatch.yaml"}
 	dry.Tick.DryRun = true
 	document, err := dry.Drill(t.Context())
 	must(t, err)
@@ -69,12 +69,12 @@ func (r *realParts) drilled(t *testing.T, of workload.ID) *drill.Rollout {
 // under the shipped policies, and manifests that state v2. A separate namespace
 // represents the new cluster. Its workloads are removed before the next tick.
 func (r *realParts) rebuilt(t *testing.T, rollouts []lost) {
-	for _, file := range []string{"policy.yaml", "images.yaml"} {
-		r.cp.Apply(t, read(t, filepath.Join("../../infra/gitops/admission", file)))
-	}
+	policy, err := admission.Policy{Images: true}.Format()
+	must(t, err)
+	r.cp.Apply(t, string(policy))
 	r.cp.Kubectl(t, "", "create", "namespace", "rebuilt")
 	defer r.cp.Kubectl(t, "", "delete", "namespace", "rebuilt")
-	r.cp.Apply(t, moved(t, r.origin.Show(t, "main", checkpoint.RecordPath("prod-eu", "shop")), `namespace: "shop"`, `namespace: "rebuilt"`))
+	r.cp.Apply(t, strings.ReplaceAll(r.origin.Show(t, "main", checkpoint.RecordPath("prod-eu", "shop")), "shop", "rebuilt"))
 
 	var manifests []string
 	created, again := map[string]string{}, map[string]string{}  // images

@@ -22,9 +22,9 @@ type Sample struct {
 	Scale   *Scale
 	Rollout *Rollout
 
-	// Mark is the level with which the admission policy created the workload, as its
-	// annotation has it. It is "" if the workload had no level when it was created, or if a
-	// tool has replaced the whole object since.
+	// Mark is the level of the workload when it was created, as the annotation of the
+	// admission policy shows it. It is "" if the workload had no level then, or if a tool has
+	// replaced the complete object since.
 	Mark string
 
 	// Unknown is the reason why a reading that the kind has is nil, as a phrase:

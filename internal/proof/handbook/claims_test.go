@@ -22,13 +22,6 @@ var refutedClaims = []refuted{
 		fact:  "autoscalers lower idle workloads after one scale-down window: TestARestoreAfterTheScaleDownWindow",
 	},
 	{
-		was:    "- Helm 4, which applies server-side, fails an upgrade with a conflict on `.spec.replicas` once an HPA has written it.",
-		claim:  regexp.MustCompile(`\bHelm 4\b.*\b(?:fails?|conflicts?)\b`),
-		unless: []string{"the chart sets `replicas`", "Helm 4 created the release"},
-		fact: "Helm 4 applies server-side only the releases that it created, and owns only the fields that the chart states: " +
-			"https://github.com/windmill-labs/windmill-helm-charts/issues/543, https://github.com/k3s-io/helm-controller/issues/343",
-	},
-	{
 		was:    "| Slack or Teams, on AWS | Amazon Q Developer in chat applications, an `https` subscription of the topic | its custom notification 1.0: what begins, lasts and ends is one thread |",
 		claim:  regexp.MustCompile(`\bAmazon Q\b.*\bthreads?\b`),
 		unless: []string{"preferences"},

@@ -9,7 +9,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // configurations are the configurations of the samples, in the form of the handbook.
@@ -147,13 +146,10 @@ func drilling(c map[string]any, s sample) map[string]any {
 	delete(c, "demand") // the result of a rebuild does not depend on it
 	own := s.beside[drillSource]
 	if hub := own["HubClusterName"]; hub != "" {
-		c["gitops"] = map[string]any{"eks": map[string]any{"name": hub, "region": region}, "destination": own["HubDestination"]}
+		c["gitops"] = map[string]any{"eks": map[string]any{"name": hub, "region": region}}
 	}
 	if standby := own["StandbyClusterName"]; standby != "" {
 		c["standby"] = map[string]any{"eks": map[string]any{"name": standby, "region": own["StandbyRegion"]}}
-	}
-	if folders := own["BuildPaths"]; folders != "" {
-		c["build"] = map[string]any{"paths": lists.Map(strings.Split(folders, ","), func(folder string) any { return folder })}
 	}
 	if bucket := own["DrillBucket"]; bucket != "" {
 		c["drills"] = map[string]any{"s3": map[string]any{"bucket": bucket, "prefix": "gitlatch/drills/"}}

@@ -42,7 +42,7 @@ var samples = []sample{
 		"AlertEmail":       "platform@example.com",
 	}, map[string]map[string]string{
 		monitoringSource: nil,
-		drillSource:      {"DrillBucket": "fleet-reports", "BuildPaths": "checkpoints/prod-eu,apps/shop"},
+		drillSource:      {"DrillBucket": "fleet-reports"},
 		restoreSource:    nil,
 	}},
 	{"codecommit", "codecommit", map[string]string{
@@ -64,7 +64,6 @@ var samples = []sample{
 			"HubClusterName":     "tools",
 			"StandbyClusterName": "prod-us-standby",
 			"StandbyRegion":      "us-west-2",
-			"HubDestination":     "https://0A1B.gr7.eu-west-1.eks.amazonaws.com",
 			"ScheduleState":      "DISABLED",
 		},
 		restoreSource: {"RegionSwitchAction": "restore", "RegionSwitchNamespaces": "shop,pay"},
@@ -327,11 +326,9 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"AlarmState":             {"OFF"},
 		"DrillSchedule":          {"daily", "rate(1 day", `rate("1 day")`, ""},
 		"DrillBucket":            {"arn:aws:s3:::reports", "a", `ab"`, "Reports"},
-		"BuildPaths":             {"/apps", "a b", "a]", `a"`, "{a}", "a: b", "-a"},
 		"HubClusterName":         {`a"`, "-a"},
 		"StandbyClusterName":     {`a"`, "-a"},
 		"StandbyRegion":          {"eu", "*"},
-		"HubDestination":         {`a"`, "a b", "{a}"},
 		"GitProvider":            {"gitlab"},
 		"DemandParameter":        {"[{workload: shop/web}]", "a b", "a:b", `a"`},
 		"CodeCommitRegion":       {"eu", "*"},

@@ -58,9 +58,20 @@ var rows = []row{
 		{"proof/handbook", "TestTheQuickStartBeforeAdmissionPolicies", "early", early},
 		{"proof/handbook", "TestTheQuickStartOfTheReadmeRuns", "cluster", admits},
 	}},
-	{"Levels with Flux, Argo CD and Helm (Flux, kustomize-controller, helm-controller, Argo CD, Helm 4, Helm 3)",
-		[]string{"flux/cli github.com/fluxcd/flux2/v2", "flux github.com/fluxcd/kustomize-controller", "helm/controllers github.com/fluxcd/helm-controller", "argocd github.com/argoproj/argo-cd/v3", "helm helm.sh/helm/v4", "helm helm.sh/helm/v3"},
-		[]test{{"proof/owners", "TestOwnersOfReplicas|TestFolderApplied|TestTheExampleOfFlux|TestTheExampleOfArgoCD", "gitops", admits}}},
+	{"Admission policy", nil, []test{{"admission", "TestOnARealAPIServer", "gitops", admits}}},
+	{"Flux (Flux, kustomize-controller)", []string{"flux/cli github.com/fluxcd/flux2/v2", "flux github.com/fluxcd/kustomize-controller"}, []test{
+		{"proof/owners", "TestFoldersFirst/flux", "gitops", admits},
+		{"proof/owners", "TestTheExampleOfFlux", "gitops", admits},
+		{"proof/owners", "TestARestoreThatWaitsRaisesWhatComesLater/flux", "gitops", always},
+	}},
+	{"Argo CD", []string{"argocd github.com/argoproj/argo-cd/v3"}, []test{
+		{"proof/owners", "TestFoldersFirst/argocd", "gitops", admits},
+		{"proof/owners", "TestTheExampleOfArgoCD", "gitops", admits},
+		{"proof/owners", "TestARestoreThatWaitsRaisesWhatComesLater/argocd", "gitops", always},
+	}},
+	{"Owners of the replicas (Helm 4, Helm 3, helm-controller)",
+		[]string{"helm helm.sh/helm/v4", "helm helm.sh/helm/v3", "helm/controllers github.com/fluxcd/helm-controller"},
+		[]test{{"proof/owners", "TestOwnersOfReplicas|TestFolderApplied", "gitops", admits}}},
 	{"KEDA", []string{"keda github.com/kedacore/keda/v2"}, []test{{"restore/cluster", "TestKEDA", "keda", always}}},
 	{"Flagger", []string{"flagger github.com/fluxcd/flagger"}, []test{{"tick", "TestFlaggersFleetIsDeclaredOnce", "gitops", always}}},
 }
