@@ -247,11 +247,7 @@ bench-owners:
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/flux/build.sh >/dev/null
 	@scripts/argocd/build.sh >/dev/null
-<<<<<<< HEAD
 	go test -tags gitops -count=1 -timeout 3h -v ./internal/proof/owners -run '^(TestFoldersFirst|TestCommitsScaleNothing)$$' -times $(or $(TIMES),10) -commits $(or $(COMMITS),200)
-=======
-	GITLATCH_INERT_COMMITS=$(or $(COMMITS),200) go test -tags gitops -count=1 -timeout 120m -v -run '^TestCommitsScaleNothing$$' ./internal/proof/owners
->>>>>>> doctor
 
 .PHONY: bench-backtest
 bench-backtest: bin/gitlatch
