@@ -61,10 +61,12 @@ var rows = []row{
 	{"Admission policy", nil, []test{{"admission", "TestOnARealAPIServer", "gitops", admits}}},
 	{"Flux (Flux, kustomize-controller)", []string{"flux/cli github.com/fluxcd/flux2/v2", "flux github.com/fluxcd/kustomize-controller"}, []test{
 		{"proof/owners", "TestFoldersFirst/flux", "gitops", admits},
+		{"proof/owners", "TestTheExampleOfFlux", "gitops", admits},
 		{"proof/owners", "TestARestoreThatWaitsRaisesWhatComesLater/flux", "gitops", always},
 	}},
 	{"Argo CD", []string{"argocd github.com/argoproj/argo-cd/v3"}, []test{
 		{"proof/owners", "TestFoldersFirst/argocd", "gitops", admits},
+		{"proof/owners", "TestTheExampleOfArgoCD", "gitops", admits},
 		{"proof/owners", "TestARestoreThatWaitsRaisesWhatComesLater/argocd", "gitops", always},
 	}},
 	{"Owners of the replicas (Helm 4, Helm 3, helm-controller)",
