@@ -242,12 +242,12 @@ bench-rebuild:
 	@scripts/argocd/build.sh >/dev/null
 	@go -C internal/proof/rebuild test -tags gitops -count 1 -timeout 150m -run '^TestRebuild$$' -pods '$(or $(PODS),40$(comma)400$(comma)4000)' $(if $(METHODS),-methods '$(METHODS)') $(if $(PROFILES),-profiles '$(abspath $(PROFILES))') $(if $(LATE),-late $(LATE)) | grep --line-buffered -vE '^(PASS$$|ok )'
 
-.PHONY: bench-inert
-bench-inert:
+.PHONY: bench-owners
+bench-owners:
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/flux/build.sh >/dev/null
 	@scripts/argocd/build.sh >/dev/null
-	GITLATCH_INERT_COMMITS=$(or $(COMMITS),200) go test -tags gitops -count=1 -timeout 120m -v -run '^TestCommitsScaleNothing$$' ./internal/proof/owners
+	go test -tags gitops -count=1 -timeout 3h -v ./internal/proof/owners -run '^(TestFoldersFirst|TestCommitsScaleNothing)$$' -times $(or $(TIMES),10) -commits $(or $(COMMITS),200)
 
 .PHONY: bench-backtest
 bench-backtest: bin/gitlatch

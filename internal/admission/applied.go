@@ -26,8 +26,7 @@ type Applied struct {
 	Differences map[Subject]Part[[]Difference]
 }
 
-// A Subject is a kind of object that the comparison reads in one request. A subject is unknown
-// as a whole.
+// A Subject is a kind of object. If some objects of a subject are unknown, all of them are.
 type Subject string
 
 // The subjects.

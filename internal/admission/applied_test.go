@@ -37,7 +37,7 @@ func objectsIn(t *testing.T, file []byte) (all []map[string]any) {
 	}
 }
 
-// A cluster has the objects of gitlatch as they are after an apply.
+// A cluster has the objects of gitlatch after an apply.
 type cluster struct {
 	policy   map[string]any
 	bindings map[string]map[string]any
@@ -72,7 +72,7 @@ func newCluster(t *testing.T) cluster {
 	return c
 }
 
-// read returns the cluster as it is read, in full.
+// read returns a reading of all parts of the cluster.
 func (c cluster) read() admission.Levels {
 	var bindings []map[string]any
 	for _, b := range c.bindings {

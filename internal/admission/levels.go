@@ -59,7 +59,18 @@ type ConfigMap struct {
 type Manager struct {
 	Name      string
 	Operation string    // Apply or Update
-	Time      time.Time // of the last write; zero if the API server has none
+	Time      time.Time // of the last write; zero if it is unknown
+}
+
+// UnreadLevels returns a reading of the version alone. why is the reason why the other parts
+// are unknown.
+func UnreadLevels(version Part[int], why string) Levels {
+	return Levels{
+		Version:    version,
+		Policy:     Failed(why),
+		Bindings:   Unread[[]map[string]any](why),
+		ConfigMaps: Unread[[]ConfigMap](why),
+	}
 }
 
 // Binding returns the read of the binding of a namespace of workloads.

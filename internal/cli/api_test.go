@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/applied"
 )
 
 // An api is an API server with a few workloads. A test can make it fail.
@@ -22,6 +24,8 @@ type api struct {
 	workloads map[string]*pods // by namespace/kind/name
 	refuse    map[string]int   // statuses, by the resource or the path that they answer for
 	says      string           // text in the answer to a refused request
+	// applied returns the objects of gitlatch that a tool applied; nil if none were.
+	applied func() applied.Cluster
 	// objects are the objects of other kinds, as YAML by their resource. A kind that
 	// has no entry is not installed.
 	objects map[string]string
@@ -72,6 +76,11 @@ items:
 // ServeHTTP answers in JSON, like a proxy that does not know protobuf.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	resource := path.Base(r.URL.Path)
+	_, others := a.objects[resource]
+	if a.applied != nil && applied.Serves(r.URL.Path) && resource != "version" && !others {
+		a.applied().ServeHTTP(w, r)
+		return
+	}
 	answer := map[string]any{}
 	status := 0
 	switch resource {

@@ -5,10 +5,8 @@ package cli_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -142,9 +140,8 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	text := "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\npolicies:\n- {name: workers, match: {kinds: [worker]}}\n" +
 		"kinds: [{apiVersion: example.com/v1, kind: Worker, resource: workers, replicas: .spec.pool.size}]\n"
 	w.origin = gitserver.NewOrigin(t, w.path("site.git"), map[string]string{
-		"gitlatch.yaml":                text,
-		"apps/shop/web.yaml":           webWorker,
-		"apps/shop/kustomization.yaml": "resources: [web.yaml]\n",
+		"gitlatch.yaml":      text,
+		"apps/shop/web.yaml": webWorker,
 	})
 	w.write(t, "config.yaml", fmt.Sprintf(configure, cp.KubeconfigAs(t, "ci", "gitlatch:samplers"), w.path("state/latch.db"), w.origin.Dir))
 
@@ -179,11 +176,12 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	w.tick()
 	says(w.tick(), 0, "shop/web", "200")
 	for path, want := range map[string]string{
-		"checkpoints/prod-eu/site.yaml":        "  kind.worker: \"example.com/v1 Worker\"\n  name: \"prod-eu\"\n  version: \"1\"\n",
+		"checkpoints/prod-eu/site.yaml":        "  kind.worker: \"example.com/v1 Worker\"\n",
 		"checkpoints/prod-eu/shop.levels.yaml": "  worker.web: \"200\"\n  worker.web_max: \"900\"\n  worker.web_min: \"7\"\n",
+		"checkpoints/admission/gitlatch.yaml":  "'workers.example.com': ['worker', '.spec.pool.size'],\n",
 	} {
-		if got := w.origin.Show(t, "main", path); !strings.HasSuffix(got, want) {
-			t.Errorf("%s is\n%s\nand does not end in\n%s", path, got, want)
+		if got := w.origin.Show(t, "main", path); !strings.Contains(got, want) {
+			t.Errorf("%s is\n%s\nand does not contain\n%s", path, got, want)
 		}
 	}
 	says(w.run("diff"), 0, "1 in sync")
@@ -211,16 +209,35 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	says(w.run("doctor", "--kubeconfig", people), 1, "kind-differs (observed): worker workers.example.com has its replica count in the field .spec.pool.size, but the policy has replicas: .spec.replicas")
 	policy(text)
 
-	// Build and create the content of git again.
-	for path := range w.origin.Tree(t, "main") {
-		if err := os.MkdirAll(filepath.Dir(w.path("tree/"+path)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		w.write(t, "tree/"+path, w.origin.Show(t, "main", path))
-	}
+	// The folders come first, and then the workload.
 	cp.Kubectl(t, "", "delete", "-n", "shop", "worker/web")
-	cp.Kubectl(t, "", "apply", "-k", w.path("tree/apps/shop"))
-	if size := cp.Kubectl(t, "", "get", "-n", "shop", "worker/web", "-o", "jsonpath={.spec.pool.size}"); size != "200" {
+	for _, path := range []string{"admission/gitlatch.yaml", "prod-eu/site.yaml", "prod-eu/shop.levels.yaml"} {
+		cp.Kubectl(t, w.origin.Show(t, "main", "checkpoints/"+path), "apply", "--server-side", "-f", "-")
+	}
+	people := cp.KubeconfigAs(t, "person", "gitlatch:people")
+	got := w.run("doctor", "--kubeconfig", people)
+	if out := strings.Join(strings.Fields(got.out), " "); !strings.Contains(out, "shop/worker/web 187 200") || strings.Contains(out, "missing-rights") {
+		t.Errorf("doctor: %+v", got)
+	}
+
+	policy := func(text string) { w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": text}, "policy") }
+	policy(strings.Replace(text, ", replicas: .spec.pool.size", "", 1))
+	says(w.run("doctor", "--kubeconfig", people), 1, "kind-differs (observed): worker workers.example.com has its replica count in the field .spec.pool.size, but the policy has replicas: .spec.replicas")
+	policy(text)
+
+	cp.Kubectl(t, "", "delete", "-n", "shop", "worker/web")
+	size := []string{"-f", "-", "-o", "jsonpath={.spec.pool.size}"}
+	err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+		size, err := cp.TryKubectl(ctx, webWorker, append([]string{"create", "--dry-run=server"}, size...)...)
+		if err == nil && size != "200" {
+			err = fmt.Errorf("it would be created with %s", size)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := cp.Kubectl(t, webWorker, append([]string{"create"}, size...)...); size != "200" {
 		t.Errorf("it is created with %s", size)
 	}
 

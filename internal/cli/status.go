@@ -36,8 +36,9 @@ func newStatus(env Env) *cobra.Command {
 		Use:   "status",
 		Short: "Show the status of a site or a fleet",
 		Long: `"gitlatch status" prints the mode, the cluster, the last tick and the remaining
-commit budget of a site. The command also lists pauses, edit grace periods, the
-open pull request and the open alerts. If the policy sets "mode: observe",
+commit budget of a site, and whether the cluster has the levels in git. The
+command also lists pauses, edit grace periods, the open pull request and the
+open alerts. If the policy sets "mode: observe",
 gitlatch does not update the entries of the site in git. The command then prints
 the number of entries. For a fleet, the command prints one line for each site.
 
@@ -54,7 +55,8 @@ Exit status:
   0  Every site is healthy.
   1  At least one site has an open alert, a level change that waits for a
      commit, or no tick for three periods or at all. The status is also 1 if
-     a recovery runs, or if the recovery is unknown.
+     a recovery runs, or if the recovery or the levels in the cluster are
+     unknown.
   2  The command could not read the state.`,
 		Example: `  # Show the status of one site
   gitlatch status -c prod-eu.yaml
@@ -96,6 +98,8 @@ type siteStatus struct {
 	PausedUntil time.Time   `json:"pausedUntil,omitzero"` // end of a pause of the site
 	Paused      []leftAlone `json:"paused,omitempty"`     // workloads that a user paused
 	EditGrace   []leftAlone `json:"editGrace,omitempty"`  // workloads in their edit grace period
+
+	Levels levelsStatus `json:"levels"` // in the cluster
 
 	Proposal    *proposed    `json:"proposal,omitempty"`
 	Unpublished time.Time    `json:"unpublishedSince,omitzero"` // since when a level change waits for a commit
@@ -223,6 +227,7 @@ func recoveryOf(ctx context.Context, from *wiring.Opener) (c recovery.Case, err 
 func newStatusOf(c config.Config, head latch.Head, latches map[workload.ID]latch.Latch, now time.Time) (siteStatus, error) {
 	s := siteStatus{
 		Site: c.Site, Cluster: head.Cluster.UID, LastTick: head.At, Workloads: len(latches),
+		Levels:      newLevelsStatus(head.Applied),
 		Unpublished: head.UnpublishedSince, Unsent: len(head.Outbox), Alerts: append([]alert.Open{}, head.Open...),
 		now: now, named: cmp.Or(c.Cluster.EKS.Name, c.Cluster.Context),
 	}

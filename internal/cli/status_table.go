@@ -39,6 +39,9 @@ func (s siteStatus) troubles() []string {
 	if len(s.Alerts) > 0 {
 		all = append(all, term.Count(len(s.Alerts), "alert")+" open")
 	}
+	if len(s.Levels.Unknown) > 0 {
+		all = append(all, "the levels in the cluster are unknown")
+	}
 	switch {
 	case s.Recovery == nil:
 	case s.Recovery.Unknown != "":
@@ -95,6 +98,7 @@ func (s siteStatus) topics() (all term.Topics) {
 	}
 	all.Add("workloads", "%d %s, %d of them frozen, %d opted out", s.Workloads-s.OptedOut, verb, s.Frozen, s.OptedOut)
 	all.Add("budget", "%s left now, and %d more per day", term.Count(s.CommitsLeft, "commit"), s.CommitsPerDay)
+	all = append(all, s.levels()...)
 	if !s.PausedUntil.IsZero() {
 		all.Add("paused", "the site until %s", instantOf(s.PausedUntil))
 	}

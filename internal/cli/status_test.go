@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/applied"
 )
 
 func TestStatusSaysHowASiteStands(t *testing.T) {
@@ -259,3 +261,49 @@ func TestAStateInMemoryHasNoStatusAndNoPause(t *testing.T) {
 		}
 	}
 }
+
+// Status shows whether the cluster has the levels in git, as the last check of a tick found.
+func TestStatusShowsTheLevelsInTheCluster(t *testing.T) {
+	t.Parallel()
+	lost := map[string]bool{"shop/deployment/web": true, "pay": true}
+	for _, test := range []struct {
+		name   string
+		change func(*applied.Cluster)
+		state  string
+		out    string
+		err    string // "" if the site is healthy
+	}{
+		{"applied", func(*applied.Cluster) {}, "applied", "levels no differences between git and the cluster, checked 5m ago gitlatch", ""},
+		{"differs", func(c *applied.Cluster) { c.Lost = lost }, "differs", "levels 2 differences between git and the cluster, checked 5m ago: binding gitlatch-levels.pay (absent in the cluster), level shop/deployment/web (100 in git, absent in the cluster) gitlatch", ""},
+		{"forbidden", func(c *applied.Cluster) { c.Forbidden = map[string]bool{"configmaps": true} }, "unknown", "levels unknown: configmaps could not be read: forbidden: no. Grant get and list on configmaps in namespace gitlatch-levels: run \"kubectl apply --server-side -f checkpoints/admission\" gitlatch", "the levels in the cluster are unknown"},
+		{"another site", func(c *applied.Cluster) { c.Site = "stage" }, "differs", "levels the cluster has the levels of site stage, checked 5m ago alert", "1 alert open"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := settled(t)
+			w.api.applied = func() applied.Cluster {
+				c := w.applied(t)
+				test.change(&c)
+				return c
+			}
+			w.now = w.now.Add(time.Hour)
+			w.tick()
+			got := w.run("status")
+			if !strings.Contains(onOneLine(got.out), test.out) || (got.status == 0) != (test.err == "") || !strings.Contains(got.err, test.err) {
+				t.Errorf("%+v", got)
+			}
+			got = w.run("status", "-o", "json")
+			if !strings.Contains(got.out, `"state": "`+test.state+`"`) {
+				t.Errorf("%s", got.out)
+			}
+		})
+	}
+	w := newWorld(t)
+	w.api.minor = "35"
+	w.tick()
+	if got := w.run("status"); got.status != 0 || !strings.Contains(onOneLine(got.out), "levels not applied below Kubernetes 1.36. After a rebuild, run \"gitlatch restore --wait\" gitlatch") {
+		t.Errorf("1.35: %+v", got)
+	}
+}
+
+func onOneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -16,9 +16,11 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/build"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/cli"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
+	"github.com/gitlatch/gitlatch/internal/testenv/applied"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -68,9 +70,27 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{dir: t.TempDir(), now: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), api: newAPI(t)}
 	w.origin = gitserver.NewOrigin(t, w.path("site.git"), map[string]string{"gitlatch.yaml": latching, "apps/web.yaml": "kind: Deployment\n"})
+	w.api.applied = func() applied.Cluster { return w.applied(t) }
 	w.kubeconfig(t, w.api.URL, "token: cluster-secret")
 	w.configure(t, w.origin.Dir)
 	return w
+}
+
+// applied returns the objects of gitlatch in the cluster, to which a tool applies git.
+func (w *world) applied(t *testing.T) applied.Cluster {
+	c := applied.Cluster{Minor: 37, Site: "prod-eu", Levels: map[workload.ID]int32{}}
+	files := map[string][]byte{}
+	for path, text := range w.origin.Files(t, "main") {
+		files[path] = []byte(text)
+	}
+	tree, err := checkpoint.ParseTree(c.Site, files)
+	if err != nil {
+		return c
+	}
+	for id, e := range tree.Entries() {
+		c.Levels[id] = e.Replicas
+	}
+	return c
 }
 
 // settled returns a world with the live replicas in git, after some ticks.

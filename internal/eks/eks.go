@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
+	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -107,6 +108,16 @@ func (c *Cluster) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fl
 		return fleet, fmt.Errorf("%w; %s", err, after.reachable())
 	}
 	return c.sample(ctx, kinds)
+}
+
+// ReadLevels reads the objects of gitlatch in the cluster, like kube.Sampler.ReadLevels. If
+// AWS does not describe the cluster, each part is unknown.
+func (c *Cluster) ReadLevels(ctx context.Context) admission.Levels {
+	_, sampler, err := c.described(ctx)
+	if err != nil {
+		return admission.UnreadLevels(admission.Unread[int](err.Error()), err.Error())
+	}
+	return sampler.ReadLevels(ctx)
 }
 
 func (c *Cluster) sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {

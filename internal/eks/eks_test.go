@@ -156,6 +156,26 @@ func TestAWarmLookAsksTheClusterAlone(t *testing.T) {
 	}
 }
 
+// The levels are read with the connection of the samples. If AWS does not describe the
+// cluster, each part is unknown, with the error.
+func TestTheLevelsOfACluster(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.sees(t)
+	l := w.cluster.ReadLevels(t.Context())
+	if n := w.aws.Requested("eks:DescribeCluster"); n != 1 || w.endpoint.dialed != 1 {
+		t.Errorf("described %d times, dialed %d times: %+v", n, w.endpoint.dialed, l)
+	}
+	w.now = w.now.Add(time.Hour)
+	w.aws.Deny("eks:DescribeCluster")
+	l = w.cluster.ReadLevels(t.Context())
+	for _, why := range []string{l.Version.Why(), l.ConfigMaps.Why(), l.Bindings.Why()} {
+		if !strings.Contains(why, "eks:DescribeCluster") {
+			t.Errorf("the reason is %q", why)
+		}
+	}
+}
+
 // The token names the STS endpoint that the cluster calls, not an endpoint that is
 // configured for this program.
 func TestTheTokenIsARequestToSTSForTheCluster(t *testing.T) {

@@ -72,10 +72,10 @@ func readLevels(ctx context.Context, client rest.Interface) admission.Levels {
 	ctx = klog.NewContext(ctx, klog.Logger{}) // client-go also logs the errors that it returns
 	minor, err := minorOf(ctx, client)
 	if err != nil {
-		return unreadLevels(admission.Unread[int](unreadable("the version of Kubernetes", err, "")), "the version of Kubernetes is unknown")
+		return admission.UnreadLevels(admission.Unread[int](unreadable("the version of Kubernetes", err, "")), "the version of Kubernetes is unknown")
 	}
 	if minor < admission.Minor {
-		return unreadLevels(admission.Observed(minor), fmt.Sprintf("Kubernetes 1.%d does not serve the admission policy of gitlatch", minor))
+		return admission.UnreadLevels(admission.Observed(minor), fmt.Sprintf("Kubernetes 1.%d does not serve the admission policy of gitlatch", minor))
 	}
 	read := admission.Levels{Version: admission.Observed(minor)}
 	var all sync.WaitGroup
@@ -84,16 +84,6 @@ func readLevels(ctx context.Context, client rest.Interface) admission.Levels {
 	all.Go(func() { read.ConfigMaps = readAll(ctx, client, configMaps, admission.Namespace, grantConfigMaps) })
 	all.Wait()
 	return read
-}
-
-// unreadLevels returns a reading of the version alone.
-func unreadLevels(version admission.Part[int], why string) admission.Levels {
-	return admission.Levels{
-		Version:    version,
-		Policy:     admission.Failed(why),
-		Bindings:   admission.Unread[[]map[string]any](why),
-		ConfigMaps: admission.Unread[[]admission.ConfigMap](why),
-	}
 }
 
 // readAll lists the objects of a row. grant is the remedy for a missing right.

@@ -89,6 +89,26 @@ func (a *levelsAPI) readers(t *testing.T) map[string]admission.Levels {
 	return all
 }
 
+// rights returns the rights that a ClusterRole grants and that the last reading used.
+func (a *levelsAPI) rights(t *testing.T) (used []string) {
+	t.Helper()
+	group := ".admissionregistration.k8s.io"
+	for _, path := range a.requests {
+		right, known := map[string]string{
+			policyPath:   "get mutatingadmissionpolicies" + group,
+			bindingsPath: "list mutatingadmissionpolicybindings" + group,
+			versionPath:  "", configMapsPath: "", configMapsPath + "?more": "",
+		}[path]
+		if !known {
+			t.Errorf("a request for %s", path)
+		}
+		if right != "" {
+			used = append(used, right)
+		}
+	}
+	return used
+}
+
 func TestReadLevels(t *testing.T) {
 	t.Parallel()
 	api := newLevelsAPI()

@@ -322,12 +322,15 @@ func TestNoFleetAtAll(t *testing.T) {
 	})
 }
 
-// The sampler uses exactly the rights that it has.
+// A sample and a reading of the levels use exactly the rights that the sampler has. The file
+// of the admission policy grants the right to the levels.
 func TestRequestsAreThoseOfTheRole(t *testing.T) {
 	t.Parallel()
 	e := serve(t, append(rolling(1, fleetOf(1)), nodeAgents(1, 1)...)...)
 	sample(t, e)
-	used := e.asked()
+	levels := newLevelsAPI()
+	levels.readers(t)
+	used := slices.Concat(e.asked(), levels.rights(t))
 	slices.Sort(used)
 	if granted := audit.Granted(t, roleFile); !slices.Equal(granted, slices.Compact(used)) {
 		t.Errorf("granted %v\nused %v", granted, used)

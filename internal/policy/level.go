@@ -18,7 +18,11 @@ type rounding struct {
 }
 
 func newRounding(p Policy, bounds checkpoint.Entry, s workload.Scale) rounding {
-	r := rounding{policy: p, floor: min(max(1, bounds.Min), checkpoint.MaxReplicas), ceiling: checkpoint.MaxReplicas, target: s.Target, tolerance: s.Tolerance}
+	r := rounding{
+		policy: p,
+		floor:  min(max(1, bounds.Min), checkpoint.MaxReplicas), ceiling: checkpoint.MaxReplicas,
+		target: s.Target, tolerance: s.Tolerance,
+	}
 	if bounds.Max > 0 {
 		r.ceiling = min(max(bounds.Max, r.floor), checkpoint.MaxReplicas)
 	}

@@ -161,4 +161,3 @@ func TestARoundLeavesOut(t *testing.T) {
 		}
 	}
 }
-

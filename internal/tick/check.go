@@ -62,7 +62,7 @@ func levelsOf(latches latch.Latches) map[workload.ID]int32 {
 	return levels
 }
 
-// checked returns the memory after a check. Parts that are unknown stay as they were.
+// checked returns the memory after a check. Unknown parts stay unchanged.
 func checked(was latch.Applied, found admission.Applied, now time.Time) latch.Applied {
 	supported, read := found.Supported.Value()
 	if read && !supported {
@@ -102,7 +102,7 @@ type object struct {
 func objectOf(d admission.Difference) object { return object{d.Subject, d.Name} }
 
 // lasting returns a difference with its age. was is the difference of the same object at the
-// check before; the zero value if there was no difference.
+// check before; the zero value if it did not differ.
 func lasting(was latch.Lasting, d admission.Difference, now time.Time) latch.Lasting {
 	l := latch.Lasting{Difference: d, GitSince: now, ClusterSince: now}
 	if was.Git == d.Git && was.GitSince.Before(now) {

@@ -19,7 +19,12 @@ func (o *Opener) Sampler(ctx context.Context) (tick.Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return demand.Measured(cluster, o.sources(ctx)...), nil
+	return o.measured(ctx, cluster), nil
+}
+
+// measured returns a sampler that adds the configured demand to the samples of a cluster.
+func (o *Opener) measured(ctx context.Context, cluster tick.Sampler) tick.Sampler {
+	return demand.Measured(cluster, o.sources(ctx)...)
 }
 
 // sources returns the sources of the configured demands, one for each server and region.

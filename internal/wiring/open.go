@@ -100,9 +100,12 @@ func (o *Opener) Open(ctx context.Context) (local.Parts, error) {
 }
 
 func (o *Opener) open(ctx context.Context, p *local.Parts) (err error) {
-	if p.Sampler, err = o.Sampler(ctx); err != nil {
+	cluster, err := o.Cluster(ctx)
+	if err != nil {
 		return fmt.Errorf("cluster: %w", err)
 	}
+	p.Sampler = o.measured(ctx, cluster)
+	p.Levels = cluster
 	if p.Store, err = o.Store(ctx); err != nil {
 		return err
 	}
@@ -113,8 +116,14 @@ func (o *Opener) open(ctx context.Context, p *local.Parts) (err error) {
 	return err
 }
 
+// A Cluster samples a cluster and reads its levels.
+type Cluster interface {
+	tick.Sampler
+	tick.Levels
+}
+
 // Cluster opens the cluster.
-func (o *Opener) Cluster(ctx context.Context) (tick.Sampler, error) {
+func (o *Opener) Cluster(ctx context.Context) (Cluster, error) {
 	c := o.Config.Cluster
 	if o.Config.Fleet != "" {
 		return nil, fmt.Errorf("fleet: this configuration is for a fleet, and %s lists its sites. Choose one with --site", o.Config.Fleet)

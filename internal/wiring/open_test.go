@@ -55,15 +55,15 @@ func TestWhatIsConfiguredIsOpened(t *testing.T) {
 	for _, c := range []struct{ document, want string }{
 		{
 			"cluster: {eks: {name: prod}}\nstate: {dynamodb: {table: gitlatch}}\nrepository: {codecommit: {name: site}, mode: proposal}\nalerts: {sns: {topicArn: 'arn:aws:sns:eu-west-1:123456789012:t'}}",
-			"*eks.Cluster *dynamo.Store *codecommit.Repository *codecommit.Repository sns.Topic propose",
+			"*eks.Cluster *eks.Cluster *dynamo.Store *codecommit.Repository *codecommit.Repository sns.Topic propose",
 		},
 		{
 			"cluster: {kubeconfig: " + kubeconfig + "}\nstate: {memory: {}}\nrepository: {url: 'https://git.example.com/site.git'}",
-			"*kube.Sampler *mem.Store *gitwire.Repository <nil> <nil> direct",
+			"*kube.Sampler *kube.Sampler *mem.Store *gitwire.Repository <nil> <nil> direct",
 		},
 		{
 			"cluster: {kubeconfig: " + kubeconfig + "}\nstate: {bolt: {path: /var/state.db}}\nrepository: {codecommit: {name: site}}",
-			"*kube.Sampler *mem.Store *codecommit.Repository *codecommit.Repository <nil> direct",
+			"*kube.Sampler *kube.Sampler *mem.Store *codecommit.Repository *codecommit.Repository <nil> direct",
 		},
 	} {
 		o := opener(t, c.document)
@@ -79,10 +79,11 @@ func TestWhatIsConfiguredIsOpened(t *testing.T) {
 			continue
 		}
 		mode := "direct"
-		if local.Tick(o.Config, p).Propose {
+		tick := local.Tick(o.Config, p)
+		if tick.Propose {
 			mode = "propose"
 		}
-		if got := fmt.Sprintf("%T %T %T %T %T %s", p.Sampler, p.Store, p.Repository, p.Proposals, p.Alerts, mode); got != c.want {
+		if got := fmt.Sprintf("%T %T %T %T %T %T %s", p.Sampler, tick.Levels, p.Store, p.Repository, p.Proposals, p.Alerts, mode); got != c.want {
 			t.Errorf("%s\ngot  %s\nwant %s", c.document, got, c.want)
 		}
 		if err := p.Close(); err != nil {

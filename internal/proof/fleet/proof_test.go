@@ -64,8 +64,8 @@ func (c *commit) read(patch string) {
 		line = strings.TrimSuffix(line, "\n")
 		if m := changed.FindStringSubmatch(line); m != nil {
 			c.files = append(c.files, m[1])
-			namespace = path.Base(path.Dir(m[1]))
-			site = path.Base(path.Dir(path.Dir(m[1])))
+			namespace = strings.TrimSuffix(path.Base(m[1]), ".levels.yaml")
+			site = path.Base(path.Dir(m[1]))
 		}
 		m := stated.FindStringSubmatch(line)
 		if m == nil {

@@ -55,7 +55,7 @@ func indented(output string) string {
 	return strings.ReplaceAll(lines, "    \n", "\n")
 }
 
-// The five commands in "Quick start" of the README lead to a first level in git, and print
+// The four commands in "Quick start" of the README lead to a first level in git, and print
 // the output that the README shows.
 func TestTheQuickStartOfTheReadmeRuns(t *testing.T) {
 	t.Parallel()
@@ -107,7 +107,7 @@ func TestTheQuickStartOfTheReadmeRuns(t *testing.T) {
 			t.Errorf("$ %sprints\n%s\nand the README shows\n%s", s.command, out, s.output)
 		}
 	}
-	if ran != 5 {
+	if ran != 4 {
 		t.Errorf("the README has %d commands", ran)
 	}
 	record := exec.CommandContext(t.Context(), "git", "-C", filepath.Join(sh.dir, "fleet.git"), "show", "main:checkpoints/local/shop.levels.yaml")

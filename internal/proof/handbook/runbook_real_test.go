@@ -38,27 +38,14 @@ func commandsUnder(t *testing.T, page, heading string) (commands []string) {
 	return commands
 }
 
-// exampleRepository returns the files of the example repository, without checkpoint files
-// and without the policy that accepts checkpoint files only from a GitOps tool.
-func exampleRepository(t *testing.T) map[string]string {
-	t.Helper()
-	files := map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"}
-	example := filepath.Join(root, "infra/gitops/admission/example")
-	for _, part := range []string{"apps", "clusters"} {
-		err := filepath.WalkDir(filepath.Join(example, part), func(path string, entry os.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
-				return err
-			}
-			text, err := os.ReadFile(path)
-			name, _ := filepath.Rel(example, path)
-			files[filepath.ToSlash(name)] = strings.Replace(string(text), "- writers.yaml", "# writers.yaml", 1)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return files
+// shop are the manifests of a namespace with a Deployment and a StatefulSet, which omit their
+// replicas, and a policy that latches them.
+var shop = map[string]string{
+	"gitlatch.yaml":                "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n",
+	"apps/shop/kustomization.yaml": "resources: [namespace.yaml, web.yaml, cart.yaml]\n",
+	"apps/shop/namespace.yaml":     "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}\n",
+	"apps/shop/web.yaml":           controlplane.Workload("Deployment", "shop", "web") + "---\n" + controlplane.Autoscaler("Deployment", "shop", "web"),
+	"apps/shop/cart.yaml":          controlplane.Workload("StatefulSet", "shop", "cart") + "---\n" + controlplane.Autoscaler("StatefulSet", "shop", "cart"),
 }
 
 // runs returns an error unless the workloads have the replicas.
@@ -89,7 +76,7 @@ func eventually(t *testing.T, holds func(context.Context) error) {
 func TestTheRunbookRecoversALostCluster(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	origin := gitserver.NewOrigin(t, filepath.Join(home, "origin.git"), exampleRepository(t))
+	origin := gitserver.NewOrigin(t, filepath.Join(home, "origin.git"), shop)
 	sh := newShell(t, home, origin, "")
 	config := "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\nstate: {bolt: {path: prod-eu.db}}\nperiod: 1h\nrepository: {url: " + origin.Dir + "}\n"
 	if err := os.WriteFile(filepath.Join(sh.dir, "prod-eu.yaml"), []byte(config), 0o600); err != nil {
@@ -115,7 +102,7 @@ func (s *shell) latches(t *testing.T) {
 	cp.Nodes(t, 1)
 	cp.Metrics(t, func(string) string { return "7m" })
 	s.kubeconfig = cp.Kubeconfig()
-	s.must(t, "git clone --quiet "+fleetURL+" first && kubectl apply --server-side -k first/clusters/prod-eu/before && kubectl apply --server-side -k first/clusters/prod-eu/workloads")
+	s.must(t, "git clone --quiet "+fleetURL+" first && kubectl apply --server-side -k first/apps/shop")
 	eventually(t, runs(cp, 2, 2)) // the autoscalers set their minimum once
 	s.must(t, "kubectl scale -n shop deployment/web --replicas=42 && kubectl scale -n shop statefulset/cart --replicas=9")
 	eventually(t, runs(cp, 42, 9))
@@ -197,15 +184,3 @@ func (s *shell) recovers(t *testing.T, page string) {
 		t.Error(err)
 	}
 }
-
-// applied is a Flux Kustomization without a rule.
-const applied = `apiVersion: source.toolkit.fluxcd.io/v1
-kind: GitRepository
-metadata: {name: fleet, namespace: flux-system}
-spec: {interval: 1m, url: "` + fleetURL + `", ref: {branch: main}}
----
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata: {name: shop, namespace: flux-system}
-spec: {interval: 1m, prune: false, sourceRef: {kind: GitRepository, name: fleet}, path: apps/shop}
-`

@@ -28,12 +28,12 @@ type applications struct {
 type off struct {
 	values string
 	since  time.Time // the first tick with a difference; zero if it may be older
-	steady time.Time // the first of the latest judged ticks with these values; zero before one
+	steady time.Time // the first of the latest judged ticks with these values; zero if no tick was judged
 	right  time.Time // since when it is right again; zero while it differs
 }
 
 // applied compares the objects in the cluster with git in every tick, without the product's
-// comparison. An alert is open after a difference that lasted, and not without one.
+// comparison. An alert is open after a difference that lasted, and only then.
 func applied(s *Seen) string {
 	if s.Told.NotRun != "" || s.Told.At.IsZero() {
 		return ""

@@ -9,8 +9,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/docs"
 )
 
-// manifestsCommand prints the rights of the function and the rule, on the page of AWS.
-const manifestsCommand = "(kubectl kustomize infra/rbac && echo --- && gitlatch render admission -c prod-eu.yaml) >gitlatch-prod-eu.yaml"
+// manifestsCommand prints the rights of the function and the objects for Flux, on the page of
+// AWS.
+const manifestsCommand = "(kubectl kustomize infra/rbac && echo --- && gitlatch init -o flux -c prod-eu.yaml) >gitlatch-prod-eu.yaml"
 
 // A step is a command of a recipe, with a user's answers to its questions.
 type step struct {
@@ -33,7 +34,7 @@ func recipe(topic string) (steps []step) {
 }
 
 // The page of AWS has at most ten steps, and each is one command or one approval. Before the
-// first tick, the group of the access entry has its rights, and the rules are in git.
+// first tick, the group of the access entry has its rights.
 func TestThePageOfAWSHasTenStepsInOrder(t *testing.T) {
 	t.Parallel()
 	steps := regexp.MustCompile(`\n### \d+\. `).Split(docs.Text("aws"), -1)[1:]

@@ -62,7 +62,7 @@ func (c Cluster) Read() admission.Levels {
 	return l
 }
 
-// policy returns the admission policy; nil if the cluster has none.
+// policy returns the admission policy; nil if it is absent.
 func (c Cluster) policy() map[string]any {
 	if c.Levels == nil || c.Lost["policy"] {
 		return nil
@@ -163,13 +163,12 @@ var paths = map[string]string{
 	"/api/v1/namespaces/" + admission.Namespace + "/configmaps":                         "configmaps",
 }
 
-// Answer answers a request to an API server for one of the parts. ok is false if the request
-// is for something else.
-func (c Cluster) Answer(w http.ResponseWriter, r *http.Request) (ok bool) {
-	part, ok := paths[r.URL.Path]
-	if !ok {
-		return false
-	}
+// Serves reports whether a path of the API is one of the parts.
+func Serves(path string) bool { return paths[path] != "" }
+
+// ServeHTTP answers a request to an API server for one of the parts. See Serves.
+func (c Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	part := paths[r.URL.Path]
 	code, body := http.StatusOK, any(nil)
 	switch policy := c.policy(); {
 	case c.Forbidden[part]:
@@ -192,7 +191,6 @@ func (c Cluster) Answer(w http.ResponseWriter, r *http.Request) (ok bool) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(body)
-	return true
 }
 
 // refused returns the body of a response that refuses a request.

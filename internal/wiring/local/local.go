@@ -20,6 +20,7 @@ import (
 // Parts are the dependencies of a tick.
 type Parts struct {
 	Sampler    tick.Sampler
+	Levels     tick.Levels // nil checks no levels in the cluster
 	Store      latch.Store
 	Repository repo.Repository
 	Proposals  repo.Proposals // nil if the host does not have pull requests
@@ -48,6 +49,7 @@ func Tick(c config.Config, p Parts) *tick.Tick {
 		Period:      c.Period,
 		Lease:       Lease(c),
 		Sampler:     p.Sampler,
+		Levels:      p.Levels,
 		Store:       p.Store,
 		Repository:  p.Repository,
 		Proposals:   p.Proposals,
