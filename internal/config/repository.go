@@ -113,13 +113,6 @@ func wrongPolicyFile(s string) error {
 	return nil
 }
 
-func wrongFolder(s string) error {
-	if !fs.ValidPath(s) || s == "." {
-		return fmt.Errorf("must be a folder from the root of the repository, such as apps/shop, got %s", yamldoc.Quote(s))
-	}
-	return nil
-}
-
 // onGitLab reports a URL that is not the https URL of a repository on the GitLab server.
 func (r *Repository) onGitLab(of *yamldoc.Reader, path string) {
 	server := strings.TrimSuffix(r.GitLabURL, "/") + "/"

@@ -25,7 +25,6 @@ const describedFor = time.Hour
 // DescribeCluster has not answered yet.
 type description struct {
 	server
-	arn     string // "" is unknown
 	at      time.Time
 	private bool // the endpoint answers only within the cluster's network
 }
@@ -102,7 +101,6 @@ func read(cluster *types.Cluster) (description, error) {
 	network := cluster.ResourcesVpcConfig
 	return description{
 		server:  server{endpoint: *cluster.Endpoint, ca: string(ca)},
-		arn:     aws.ToString(cluster.Arn),
 		private: network != nil && !network.EndpointPublicAccess,
 	}, nil
 }
@@ -128,13 +126,6 @@ func (c *Cluster) Client(ctx context.Context) (*rest.Config, error) {
 		return nil, err
 	}
 	return c.client(found.server), nil
-}
-
-// ARN returns the ARN of the cluster from the last description; "" is unknown.
-func (c *Cluster) ARN() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.seen.arn
 }
 
 // Refused adds a remedy to an error of a request, if the cluster refused the request. It

@@ -209,7 +209,7 @@ func (p promotion) sample(target, primary *reading, scale, primarys *workload.Sc
 // gets no traffic, its replicas do not change the result.
 func (p promotion) served(target, primary workload.Scale) *workload.Scale {
 	s := primary
-	s.Applied, s.Unstated = target.Applied, false
+	s.Unstated = false
 	switch {
 	case !p.begun(), p.phase == phasePromoting, p.phase == phaseFinalising:
 		// The load moves between both, and either may have all of it.

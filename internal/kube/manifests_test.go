@@ -113,9 +113,6 @@ func tell(f workload.Fleet) string {
 			if c.Unstated {
 				line("  stated by nobody")
 			}
-			if c.Applied != "" {
-				line("  applied by %s", c.Applied)
-			}
 			if c.Driver != workload.DrivenByNothing {
 				line("  driven by %s: %d to %d, target %g, tolerance %g", c.Driver, c.Min, c.Max, c.Target, c.Tolerance)
 			}

@@ -14,7 +14,6 @@ import (
 // samples have. It is safe for concurrent use.
 type Objects struct {
 	client rest.Interface
-	server string
 }
 
 // NewObjects returns a reader of the cluster in config. It sends no request yet. See
@@ -24,11 +23,8 @@ func NewObjects(config *rest.Config) (*Objects, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Objects{client, config.Host}, nil
+	return &Objects{client}, nil
 }
-
-// Server returns the address of the API server.
-func (o *Objects) Server() string { return o.server }
 
 // List returns all objects of a kind as JSON, page by page. If the cluster does not have
 // the kind, the result is empty. The error has one line.
@@ -50,14 +46,4 @@ func (o *Objects) Get(ctx context.Context, path string) (json.RawMessage, error)
 		return nil, errors.New(words(err))
 	}
 	return body, nil
-}
-
-// Minor returns the minor version of the server, whose major version must be 1. The error
-// has one line.
-func (o *Objects) Minor(ctx context.Context) (int, error) {
-	minor, err := minorOf(klog.NewContext(ctx, klog.Logger{}), o.client)
-	if err != nil {
-		return 0, errors.New(words(err))
-	}
-	return minor, nil
 }

@@ -91,7 +91,6 @@ func (r *reading) scaled(field workload.Field, o *metav1.ObjectMeta, desired *in
 			owners = append(owners, e)
 		}
 	}
-	s.Applied = applied(owners)
 	written(s, owners, tracked)
 }
 
@@ -118,7 +117,6 @@ func written(s *workload.Scale, owners []*metav1.ManagedFieldsEntry, tracked boo
 			latest = e
 		}
 	}
-	s.Writer = latest.Manager
 	if latest.Subresource == "scale" {
 		s.Driver = workload.DrivenByScale
 	}
@@ -140,15 +138,6 @@ var hands = []string{"kubectl", "kubectl-edit", "kubectl-patch", "k9s", "node-fe
 // byHand reports whether a user's tool wrote the entry.
 func byHand(e *metav1.ManagedFieldsEntry) bool {
 	return e.Operation == metav1.ManagedFieldsOperationUpdate && slices.Contains(hands, e.Manager)
-}
-
-// applied returns the manager that states the replica count with an apply, if it is the
-// only owner of the field.
-func applied(owners []*metav1.ManagedFieldsEntry) string {
-	if len(owners) != 1 || owners[0].Operation != metav1.ManagedFieldsOperationApply || owners[0].Subresource != "" {
-		return ""
-	}
-	return owners[0].Manager
 }
 
 // owns reports whether the entry's manager is an owner of the field. Argo Rollouts is not

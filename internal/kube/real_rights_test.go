@@ -142,7 +142,7 @@ status: {conditions: [{type: Ready, status: "True"}]}
 	s := r.untilSample(t, "keda/deployment/orders", func(s workload.Sample) bool {
 		return s.Scale != nil && s.Scale.Driver == workload.DrivenByKEDA
 	})
-	if want := (workload.Scale{Driver: workload.DrivenByKEDA, Max: 30, Applied: "test", Writer: "test"}); *s.Scale != want {
+	if want := (workload.Scale{Driver: workload.DrivenByKEDA, Max: 30}); *s.Scale != want {
 		t.Errorf("orders: %s, want %+v", show(s), want)
 	}
 	fleet := r.without(t, "scaledobjects")

@@ -140,7 +140,7 @@ func (r *realCluster) atRest(t *testing.T) {
 		return ready(4)(s) && strings.HasPrefix(s.Scale.Blind, "ScalingActive is False")
 	})
 	want := workload.Scale{Desired: 4, Ready: 4, Driver: workload.DrivenByHPA, Min: 2, Max: 20, Target: 0.7,
-		Applied: "test", Writer: "test", Blind: "ScalingActive is False: FailedGetResourceMetric"}
+		Blind: "ScalingActive is False: FailedGetResourceMetric"}
 	if *web.Scale != want || !web.Labels.Has("app", "web") {
 		t.Errorf("web: %s, want %+v", show(web), want)
 	}

@@ -51,13 +51,6 @@ type Scale struct {
 	// replicas. Desired is then 1, the default of Kubernetes. The first other value shows
 	// who scales the workload.
 	Unstated bool
-	// Applied is the manager that is the only owner of the replica count, through a
-	// server-side apply that states it: "kustomize-controller". It is "" if no such
-	// manager exists, or if another manager has written the replica count since.
-	Applied string
-	// Writer is the manager that last wrote the replica count, among its owners:
-	// "kube-controller-manager". It is "" if the replica count has no owner.
-	Writer string
 	// Tolerance is the autoscaler's own tolerance when it scales down, 0.1 for 10 %. It
 	// is 0 if the autoscaler does not state one.
 	Tolerance float64
