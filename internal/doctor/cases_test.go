@@ -52,7 +52,7 @@ func TestPublicCases(t *testing.T) {
 		"a manifest of 0, client-side": {argo(", "+noted(`{"replicas": 0}`), scaled), "observed 0, without 0: manifest-states-zero replicas-reset", "the manifest states 0 replicas"},
 		"a manifest that may state 0":  {func(w *world) { w.objects["web"] = deployment(fluxOwned, "", nobody, scaled) }, "unknown 0 to 50, without 0 to 50: manifest-unknown", "floor 50, unless the manifest states 0"},
 		// open-policy-agent/gatekeeper#1837: another policy refuses the level. Without a try,
-		// the answer says so.
+		// the answer states this.
 		"a policy that limits replicas": {func(*world) {}, "observed 50, without 1: ", "floor 50 (admission not tried)"},
 	} {
 		t.Run(name, func(t *testing.T) {

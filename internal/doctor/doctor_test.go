@@ -182,7 +182,7 @@ func policyOf(p admission.Policy) func(*doctor.Case) {
 	}
 }
 
-// If nothing shows the manifest, neither the reset nor the zero is answered.
+// If nothing shows the manifest, the reset and the zero are both unknown.
 func TestAnUnknownManifestAnswersNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
