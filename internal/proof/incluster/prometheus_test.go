@@ -54,7 +54,7 @@ func TestPrometheusFiresWhenTicksStop(t *testing.T) {
 		"kustomization.yaml": components("checks", "prometheus"),
 		"config.yaml":        {"https://git.example.com/platform/fleet.git", server.URL("fleet")},
 	})
-	cp.Kubectl(t, "", "apply", "-k", building(t, example))
+	cp.Kubectl(t, "", "apply", "-k", example)
 	cp.Kubectl(t, "", "create", "secret", "generic", "gitlatch", "-n", "gitlatch", "--from-literal=token=s3cret")
 
 	gateway := controlplane.Ports(t, 1)[0]

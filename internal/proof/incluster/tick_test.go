@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/github"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
@@ -111,18 +112,6 @@ func components(names ...string) [2]string {
 	return [2]string{listed, added}
 }
 
-// building adds the folder with the manifests to the configuration of an example.
-func building(t *testing.T, example string) string {
-	t.Helper()
-	path := filepath.Join(example, "config.yaml")
-	config, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, path, string(config)+"build: {paths: [apps]}\n")
-	return example
-}
-
 // proposes tests that a tick with the key of a GitHub App in a mounted Secret opens a pull
 // request, without AWS.
 func proposes(t *testing.T, cp *controlplane.ControlPlane) {
@@ -170,11 +159,16 @@ func proposes(t *testing.T, cp *controlplane.ControlPlane) {
 // of its ServiceAccount.
 func checks(t *testing.T, cp *controlplane.ControlPlane, url string) {
 	t.Helper()
-	cp.Kubectl(t, "", "apply", "-k", building(t, recipe(t, map[string][2]string{
+	cp.Kubectl(t, "", "apply", "-k", recipe(t, map[string][2]string{
 		"kustomization.yaml": components("checks"),
 		"config.yaml":        {"https://git.example.com/platform/fleet.git", url},
-	})))
-	// No rule protects the workload, which is a problem that a doctor reports by failing.
+	}))
+	policy, err := admission.Policy{}.Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cp.Kubectl(t, string(policy), "apply", "--server-side", "-f", "-")
+	// The levels are not in the cluster, which is a problem that a doctor reports by failing.
 	status, log := start(t, cp, "gitlatch-doctor").run()
 	if status != 1 || !strings.Contains(log, "shop/web") || strings.Contains(log, "forbidden") {
 		t.Errorf("doctor ended with %d:\n%s", status, log)
