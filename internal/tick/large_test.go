@@ -110,7 +110,7 @@ func (n narrow) Commit(ctx context.Context, c repo.Commit) (string, error) {
 // the end it reports an error if a single namespace is too large.
 func TestACommitThatIsTooLargeLandsInParts(t *testing.T) {
 	t.Parallel()
-	for most, want := range map[int][]int{99: {0, 5, 5, 5}, 8: {0, 3, 5, 5}, 4: {0, 1, 2, 3}, 1: {0, 0, 0, 0}} {
+	for most, want := range map[int][]int{99: {0, 5, 5, 5}, 4: {0, 3, 5, 5}, 2: {0, 1, 3, 5}, 1: {0, 0, 0, 0}} {
 		w := newWorld(map[string]string{"gitlatch.yaml": latching})
 		for i := range 5 {
 			id := workload.ID{Namespace: fmt.Sprintf("team-%d", i), Kind: workload.Deployment, Name: "web"}
@@ -168,8 +168,8 @@ func TestHalvingIsNoAttempt(t *testing.T) {
 	for _, proposes := range []bool{false, true} {
 		w := teams(100)
 		w.Host, w.Propose = proposes, proposes
-		w.tickAt(t, 4)
-		report := w.tickAt(t, 4)
+		w.tickAt(t, 2)
+		report := w.tickAt(t, 2)
 		if n := len(w.entries(t)) + w.proposed(t); report.Err() != nil || n != 1 {
 			t.Errorf("with proposals %v: %d entries, %v", proposes, n, report.Err())
 		}
@@ -181,7 +181,7 @@ func TestHalvingIsNoAttempt(t *testing.T) {
 // merged.
 func TestAProposalThatIsTooLargeIsMadeInParts(t *testing.T) {
 	t.Parallel()
-	for most, want := range map[int][]int{99: {0, 5, 5}, 8: {0, 3, 3}, 10: {0, 3, 4}, 4: {0, 1, 1}, 1: {0, 0, 0}} {
+	for most, want := range map[int][]int{99: {0, 5, 5}, 4: {0, 3, 3}, 5: {0, 3, 4}, 2: {0, 1, 1}, 1: {0, 0, 0}} {
 		w := teams(5)
 		w.Host, w.Propose = true, true
 		for run, n := range want {
@@ -197,29 +197,29 @@ func TestAProposalThatIsTooLargeIsMadeInParts(t *testing.T) {
 
 	w := teams(5)
 	w.Host, w.Propose = true, true
-	w.tickAt(t, 8)
-	w.tickAt(t, 8)
+	w.tickAt(t, 4)
+	w.tickAt(t, 4)
 	before := w.head(t)
-	w.tickAt(t, 8)
+	w.tickAt(t, 4)
 	if after := w.head(t); after.Proposal.Head != before.Proposal.Head || after.Budget.Tokens < before.Budget.Tokens {
 		t.Errorf("a part that fits was pushed again: %+v, then %+v", before.Proposal, after.Proposal)
 	}
 	w.team(5)
 	w.team(6)
-	w.tickAt(t, 8)
-	w.tickAt(t, 8)
+	w.tickAt(t, 4)
+	w.tickAt(t, 4)
 	if after := w.head(t); after.Proposal.Head != before.Proposal.Head {
 		t.Errorf("new workloads took the place of some that were proposed")
 	}
-	for _, n := range []int{3, 5, 7} {
+	for _, n := range []int{3, 7} {
 		w.mergeProposal(repomem.Squash)
-		w.tickAt(t, 8) // saves the merge
+		w.tickAt(t, 4) // saves the merge
 		if got := len(w.entries(t)); got != n {
 			t.Errorf("git has %d entries, want %d", got, n)
 		}
-		w.tickAt(t, 8) // proposes the rest
+		w.tickAt(t, 4) // proposes the rest
 	}
-	w.tickAt(t, 8)
+	w.tickAt(t, 4)
 	if p := w.openProposal(); p != nil {
 		t.Errorf("a proposal is open: %+v", p)
 	}
@@ -231,7 +231,7 @@ func TestAPartOfAProposalWaitsForAUser(t *testing.T) {
 	w := teams(5)
 	w.Host, w.Propose = true, true
 	for range int(25*time.Hour/period) + 2 {
-		w.tickAt(t, 8)
+		w.tickAt(t, 4)
 	}
 	open := w.head(t).Open
 	if !slices.ContainsFunc(open, func(o alert.Open) bool {
