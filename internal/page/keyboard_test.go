@@ -154,10 +154,10 @@ func filtered(t *testing.T, b *browser.Browser) {
 	d := site(212)
 	p := b.Open(t, drilled(t, d), browser.View{})
 	tab(t, p, "#workloads-filter")
-	p.Do(t, `await page.keyboard.type('Media/ OVERLAY')`, nil, nil)
+	p.Do(t, `await page.keyboard.type('Media/ CONFIGMAP')`, nil, nil)
 	var want []string
 	for _, w := range d.Workloads {
-		if w.Namespace == "media" && len(w.Causes) > 0 && strings.Contains(w.Causes[0].Text, "overlay") {
+		if w.Namespace == "media" && len(w.Causes) > 0 && strings.Contains(w.Causes[0].Text, "ConfigMap") {
 			want = append(want, fmt.Sprintf("%s/%s/%s", w.Namespace, w.Kind, w.Name))
 		}
 	}

@@ -113,7 +113,7 @@ func explained(t *testing.T, b *browser.Browser) {
 		tab(t, p, "#workloads tbody a")
 		var why string
 		p.Do(t, `return page.evaluate(() => document.activeElement.closest('td').innerText)`, nil, &why)
-		if why != "Component missing" {
+		if why != "Not applied" {
 			t.Errorf("a reason with a fix is %q", why)
 		}
 		press(t, p, "Enter")
