@@ -115,7 +115,7 @@ func (n *Notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 		fix := policy.ApplyRights
 		for _, o := range fleet.Kinds {
 			if o.FullResource() == unread.Part {
-				fix = fmt.Sprintf("apply the rights that \"gitlatch init -c %s.yaml\" prints, or correct kinds in the policy", r.Site)
+				fix = fmt.Sprintf("run \"gitlatch init -o rbac -c %s.yaml | kubectl apply -f -\", or correct kinds in the policy", r.Site)
 			}
 		}
 		n.condition(alert.Unread, unread.Part, unread.Part+" could not be read: "+cmp.Or(unread.Why, "no reason was given"),
