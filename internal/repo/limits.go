@@ -6,8 +6,8 @@ import "fmt"
 // adapter leaves out the paths beyond the limits and notes them in Object.Unsafe.
 const (
 	// MostBytes is the maximum size in bytes of a file, or of a folder's list of entries.
-	// A checkpoint file is a ConfigMap, which Kubernetes accepts up to 1 MiB. The
-	// Component of 10,000 workloads has 3 MiB. A list of 4 MiB has 100,000 names.
+	// A checkpoint file is a ConfigMap, which Kubernetes accepts up to 1 MiB. A
+	// list of 4 MiB has 100,000 names.
 	MostBytes = 4 << 20
 
 	// MostRead is the maximum number of bytes of a repository in memory. A site of 50,000
