@@ -2,6 +2,7 @@ package doctor_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -22,6 +23,20 @@ func argo(annotations string, managers ...string) func(*world) {
 		w.objects = map[string]string{"shop": application, "node": w.objects["node"],
 			"web": deployment(`annotations: {argocd.argoproj.io/tracking-id: "shop:apps/Deployment:shop/web"`+annotations+"}", "", managers...)}
 	}
+}
+
+// parent makes an app of apps apply the Application shop, and the Application levels in an
+// earlier wave.
+func parent(w *world) {
+	argo("", nobody)(w)
+	child := func(name, wave string) string {
+		named := strings.Replace(application, "name: shop", "name: "+name, 1)
+		return strings.Replace(named, "namespace: argocd", fmt.Sprintf("namespace: argocd, annotations: {argocd.argoproj.io/tracking-id: %q, argocd.argoproj.io/sync-wave: %q}",
+			"parent:argoproj.io/Application:argocd/"+name, wave), 1)
+	}
+	w.labels, w.wave = map[string]string{"application": "levels"}, ""
+	w.objects["shop"], w.objects["levels"] = child("shop", "0"), child("levels", "-1")
+	w.objects["parent"] = strings.Replace(application, "name: shop", "name: parent", 1)
 }
 
 // Each case changes one fact of a world in which everything is observed. The want has the
@@ -58,7 +73,12 @@ func TestEachQuestionHasItsAnswer(t *testing.T) {
 		"another dependency":  {func(w *world) { w.objects["apps"] = kustomization("apps", "dependsOn: [{name: other}]", "True") }, "unknown 1 to 50, without 1: order-unknown"},
 		"an indirect one":     {func(w *world) { w.indirect() }, "observed 50, without 1: "},
 		"Argo CD, with waves": {argo("", nobody), "observed 50, without 1: "},
-		"Argo CD, one wave":   {func(w *world) { argo("", nobody)(w); w.wave = "" }, "unknown 1 to 50, without 1: order-unknown"},
+		"an app of apps":      {parent, "unknown 1 to 50, without 1: order-unknown"},
+		"its levels are direct": {func(w *world) {
+			parent(w)
+			w.labels, w.wave = map[string]string{"application": "parent"}, "-1"
+		}, "observed 50, without 1: "},
+		"Argo CD, one wave": {func(w *world) { argo("", nobody)(w); w.wave = "" }, "unknown 1 to 50, without 1: order-unknown"},
 
 		// Would a rebuild create the workload?
 		"its Kustomization is gone": {func(w *world) { delete(w.objects, "apps"); w.first() }, "unknown 0 to 50, without 0 to 1: owner-missing"},

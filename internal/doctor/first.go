@@ -32,8 +32,10 @@ func (e *examination) first(s subject) Answer {
 }
 
 // ordered returns the answer if the tools apply the levels before a workload: the chain of the
-// workload depends on the chain of the levels (Flux), or the two chains meet in an Application
-// that applies the levels in an earlier wave (Argo CD).
+// workload depends on the chain of the levels (Flux), or the Application of the levels applies
+// the workload, or the Application of the workload, in a later wave (Argo CD). An Application of
+// the levels in an earlier wave shows no order: Argo CD waits until such a child has applied its
+// folder only with a health check of Applications, which gitlatch does not read.
 func (c Cluster) ordered(folder []link, m admission.ConfigMap, s subject) (Answer, bool) {
 	chain := c.tools.chain(s.live.meta, selfOf(s.ID, s.object))
 	for _, f := range folder {
@@ -43,21 +45,13 @@ func (c Cluster) ordered(folder []link, m admission.ConfigMap, s subject) (Answe
 			}
 		}
 	}
-	early, late := metaOf(m), s.live.meta
-	for i, f := range folder {
-		for j, w := range chain {
-			if i > 0 {
-				early = folder[i-1].Metadata
-			}
-			late = s.live.meta
-			if j > 0 {
-				late = chain[j-1].Metadata
-			}
-			if f.ref == w.ref && f.ref.kind == applicationKind && wave(early) < wave(late) {
-				return Shows(fmt.Sprintf("%s applies the levels in wave %d, and the workload in wave %d", f.ref, wave(early), wave(late)),
-					Evidence{Object: f.ref.String(), Field: "sync waves", Value: fmt.Sprintf("%d, %d", wave(early), wave(late))}), true
-			}
+	early, late := wave(metaOf(m)), s.live.meta
+	for _, w := range chain {
+		if len(folder) > 0 && folder[0].ref == w.ref && w.ref.kind == applicationKind && early < wave(late) {
+			return Shows(fmt.Sprintf("%s applies the levels in wave %d, and the workload in wave %d", w.ref, early, wave(late)),
+				Evidence{Object: w.ref.String(), Field: "sync waves", Value: fmt.Sprintf("%d, %d", early, wave(late))}), true
 		}
+		late = w.Metadata
 	}
 	return Answer{}, false
 }
