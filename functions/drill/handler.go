@@ -24,8 +24,6 @@ type event struct {
 	Site string `json:"site"`
 	// MinCoverage is the coverage that the drill requires to pass; the default is 0.95.
 	MinCoverage *float64 `json:"minCoverage"`
-	// Exact also lowers levels to the present need.
-	Exact bool `json:"exact"`
 	// Flush writes the present need before the score; the default is true. With false,
 	// the drill scores git unchanged. DryRun also does that, and writes no metrics.
 	Flush  *bool `json:"flush"`
@@ -63,7 +61,7 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 
 // parse reads an event for the configured site.
 func (h *handler) parse(payload json.RawMessage) (event, error) {
-	e, err := awslambda.Event[event](payload, fmt.Sprintf(`{"site": %q, "minCoverage": 0.95, "exact": false} or less`, h.config.Site))
+	e, err := awslambda.Event[event](payload, fmt.Sprintf(`{"site": %q, "minCoverage": 0.95} or less`, h.config.Site))
 	switch {
 	case err != nil:
 		return e, err
@@ -112,7 +110,6 @@ func (h *handler) drill(ctx context.Context, e event) (d drill.Document, err err
 		return d, err
 	}
 	r.Tick.DryRun = !e.flushes()
-	r.Exact = e.Exact
 	if end, ok := ctx.Deadline(); ok {
 		r.LeaseWithin = time.Until(end) / leasePart
 	}
@@ -148,7 +145,7 @@ func (h *handler) note(e event, d drill.Document, took time.Duration, err error)
 	} else {
 		line.Str("nothing", d.Fleet.Nothing)
 	}
-	line.Bool("dryRun", !e.flushes()).Bool("exact", e.Exact).Bool("passed", d.Passed).
+	line.Bool("dryRun", !e.flushes()).Bool("passed", d.Passed).
 		Int64("need", d.Fleet.Need).Int64("covered", d.Fleet.Covered).Str("commit", d.Commit).Int("levels", len(d.Flush.Levels)).
 		Dur("took_ms", took).Msg("drill")
 }

@@ -48,11 +48,11 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 		// Valid events, which fail later because the cluster does not exist.
 		``:   "kubeconfig /nowhere/kubeconfig",
 		`{}`: "kubeconfig /nowhere/kubeconfig",
-		`{"site": "prod-eu", "minCoverage": 0, "exact": true, "dryRun": true}`: "kubeconfig /nowhere/kubeconfig",
+		`{"site": "prod-eu", "minCoverage": 0, "dryRun": true}`: "kubeconfig /nowhere/kubeconfig",
 		`{"flush": false}`: "kubeconfig /nowhere/kubeconfig",
 		// Invalid events.
 		`{"site": "prod-us"}`:   `site is "prod-us", and this function is configured for "prod-eu"`,
-		`{"dry_run": true}`:     `unknown field "dry_run"; want {"site": "prod-eu", "minCoverage": 0.95, "exact": false} or less`,
+		`{"dry_run": true}`:     `unknown field "dry_run"; want {"site": "prod-eu", "minCoverage": 0.95} or less`,
 		`{"minCoverage": 95}`:   "minCoverage must be from 0 to 1, got 95",
 		`{"minCoverage": -0.1}`: "minCoverage must be from 0 to 1",
 	} {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +30,7 @@ type showing struct {
 }
 
 func newDemo(env Env) *cobra.Command {
-	d := showing{drilling: drilling{minCoverage: open.MinCoverage, wait: 2 * time.Minute}}
+	d := showing{drilling: drilling{minCoverage: open.MinCoverage}}
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Show the effect of gitlatch on a simulated or real cluster",
@@ -56,7 +55,7 @@ replicas in your manifests, and predicts only the rebuild with checkpoints.`,
 				return err
 			}
 			if d.cluster == live {
-				return within(c.Context(), longest+d.wait, func(ctx context.Context) error { return d.real(ctx, env) })
+				return within(c.Context(), longest+drillWait, func(ctx context.Context) error { return d.real(ctx, env) })
 			}
 			return demo.Run(c.Context(), demo.Options{Out: env.Out, Err: env.Err, Getenv: env.Getenv, Dir: d.dir})
 		},
@@ -75,7 +74,7 @@ func (d *showing) check() error {
 	ofLive := cmp.Or(d.file, d.repository, d.site, d.kubeconfig, d.context) != ""
 	wrong.unless(d.cluster != simulated || !ofLive, "the flags of a repository or a cluster require --cluster real")
 	wrong.unless(d.cluster != live || d.dir == "", "--dir requires --cluster simulated")
-	return errors.Join(append(wrong, d.drilling.check())...)
+	return errors.Join(wrong...)
 }
 
 // real predicts the rebuild of the live cluster. Without a repository, it uses an empty

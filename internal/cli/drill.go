@@ -22,21 +22,23 @@ import (
 	"github.com/gitlatch/gitlatch/internal/wiring/local"
 )
 
+// drillWait is the longest time that a drill waits for a running tick. It is longer than any
+// tick: see longest.
+const drillWait = 2 * time.Minute
+
 // A drilling contains the flags of drill.
 type drilling struct {
 	flags
 	minCoverage   float64
 	flush, dryRun bool
-	exact         bool // only with flush
 	all           bool
 	aws           bool
-	wait          time.Duration
 	output        output[drill.Document]
 	gateway       report.Pushgateway
 }
 
 func newDrill(env Env) *cobra.Command {
-	d := drilling{minCoverage: open.MinCoverage, wait: 2 * time.Minute}
+	d := drilling{minCoverage: open.MinCoverage}
 	c := &cobra.Command{
 		Use:   "drill",
 		Short: "Predict how many pods a rebuild would start",
@@ -71,17 +73,15 @@ Exit status:
   gitlatch drill --flush --min-coverage 98% -c prod-eu.yaml`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return within(c.Context(), longest+d.wait, func(ctx context.Context) error { return d.run(ctx, env) })
+			return within(c.Context(), longest+drillWait, func(ctx context.Context) error { return d.run(ctx, env) })
 		},
 	}
 	d.register(c, env)
 	c.Flags().Var((*units.Share)(&d.minCoverage), "min-coverage", "minimum coverage for exit status 0, such as 98% or 0.98")
 	c.Flags().BoolVar(&d.flush, "flush", false, "before the drill, raise the level of each workload to the number of pods that it needs now")
-	c.Flags().BoolVar(&d.exact, "exact", false, "with --flush, also lower levels to the number of pods that a workload needs now")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --flush, print the new levels and write nothing")
 	c.Flags().BoolVar(&d.all, "all", false, "also list the workloads that start with all needed pods")
 	registerAWS(c, &d.aws)
-	c.Flags().Var((*units.Span)(&d.wait), "lock-timeout", "maximum time to wait for a running tick")
 	c.Flags().Var(&d.gateway, "pushgateway", "URL of the Prometheus Pushgateway for the metrics, such as http://pushgateway:9091")
 	table := func(document drill.Document, out io.Writer, s term.Style) error { return document.Table(out, s, d.all) }
 	d.output.register(c, table, map[string]form[drill.Document]{"html": inHTML(page.Drill)})
@@ -91,17 +91,7 @@ Exit status:
 // reads reports whether the drill writes no levels.
 func (d *drilling) reads() bool { return d.dryRun || !d.flush }
 
-// check returns the errors in the flags.
-func (d *drilling) check() error {
-	var wrong wrongs
-	wrong.unless(d.flush || !d.exact, "--exact requires --flush")
-	return errors.Join(wrong...)
-}
-
 func (d *drilling) run(ctx context.Context, env Env) (err error) {
-	if err := d.check(); err != nil {
-		return err
-	}
 	r, parts, err := d.prepare(ctx, env)
 	if err != nil {
 		return err
@@ -144,19 +134,18 @@ func (d *drilling) prepare(ctx context.Context, env Env) (r *run.Run, parts loca
 		return nil, parts, errors.Join(err, parts.Close())
 	}
 	r.Tick.DryRun = d.reads()
-	r.Exact = d.exact
 	r.MinCoverage = d.minCoverage
-	r.LeaseWithin = d.wait
+	r.LeaseWithin = drillWait
 	return r, parts, nil
 }
 
-// openWaiting opens the parts of the site. It waits up to d.wait if another process has
+// openWaiting opens the parts of the site. It waits up to drillWait if another process has
 // the state file open.
 func (d *drilling) openWaiting(ctx context.Context, env Env, from *wiring.Opener) (local.Parts, error) {
 	for start := env.Clock(); ; {
 		parts, err := openBy(ctx, env, from)
 		var busy *bolt.BusyError
-		if !errors.As(err, &busy) || env.Clock().Sub(start) >= d.wait {
+		if !errors.As(err, &busy) || env.Clock().Sub(start) >= drillWait {
 			return parts, err
 		}
 		if err := backoff.Sleep(ctx, time.Second); err != nil {

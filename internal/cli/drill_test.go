@@ -228,9 +228,6 @@ func TestADrillWritesNothing(t *testing.T) {
 			t.Errorf("%s: status %d: %s", command, got.status, got.err)
 		}
 	}
-	if got := w.run("drill", "--exact"); got.status != 2 || !strings.Contains(got.err, "--exact requires --flush") {
-		t.Errorf("%+v", got)
-	}
 	if w.hash(t) != before {
 		t.Error("it wrote")
 	}
@@ -257,12 +254,7 @@ func TestADrillOfASiteThatObservesScoresGitAsItIs(t *testing.T) {
 func TestADrillThatCannotLookSaysSo(t *testing.T) {
 	t.Parallel()
 	w := keeping(t)
-	w.lease(t, "another", w.now.Add(time.Hour))
-	if got := w.run("drill", "--flush", "--lock-timeout", "0s"); got.status != 2 || !strings.Contains(got.err, "held by another") || !strings.Contains(got.err, "set a longer --lock-timeout") {
-		t.Errorf("%+v", got)
-	}
-	w.lease(t, "another", w.now)
-	for flag, want := range map[string]string{"--min-coverage=95": "For percent, write 95%", "--output=xml": "table, json, yaml, html", "--lock-timeout=-1s": "must be a duration"} {
+	for flag, want := range map[string]string{"--min-coverage=95": "For percent, write 95%", "--output=xml": "table, json, yaml, html"} {
 		if got := w.run("drill", "--flush", flag); got.status != 2 || !strings.Contains(got.err, want) {
 			t.Errorf("%s: %+v", flag, got)
 		}
@@ -284,17 +276,13 @@ func TestADrillPrintsEachReasonOnce(t *testing.T) {
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "default: {scale: report}\n"}, "report")
 	w.api.workloads["shop/deployment/web"].desired, w.api.workloads["shop/deployment/web"].ready = 187, 187
 	w.api.workloads["shop/deployment/api"].desired, w.api.workloads["shop/deployment/api"].ready = 5, 5
-	for _, args := range [][]string{{"drill"}, {"drill", "--flush", "--exact"}} {
+	for _, args := range [][]string{{"drill"}, {"drill", "--flush"}} {
 		got := w.run(args...)
 		text := strings.Join(strings.Fields(got.out), " ")
 		if strings.Contains(text, "declares the present need") {
 			t.Errorf("%v claims to declare a level:\n%s", args, got.out)
 		}
-		for _, reason := range []string{"a drill finds a need of 187, which rounds to 200", "a drill finds a need of 5, which rounds to 5"} {
-			want := 1
-			if strings.Contains(reason, " 5,") && len(args) == 1 {
-				want = 0 // without --exact, a flush only raises levels
-			}
+		for reason, want := range map[string]int{"a drill finds a need of 187, which rounds to 200": 1, "a drill finds a need of 5, which rounds to 5": 0} {
 			if n := strings.Count(text, reason); n != want {
 				t.Errorf("%v prints %q %d times:\n%s", args, reason, n, got.out)
 			}

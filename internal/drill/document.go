@@ -297,7 +297,6 @@ type Finding struct {
 
 // Flush is the result of the flush before the score.
 type Flush struct {
-	Exact bool `json:"exact"` // the flush also lowered levels; else it only raised them
 	// Commit is the commit of the flush, or "" if the flush changed no level.
 	Commit  string  `json:"commit,omitempty"`
 	Subject string  `json:"subject,omitempty"` // of the commit or proposal

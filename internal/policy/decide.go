@@ -40,7 +40,11 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 	stop := stopsLowering(s, look)
 	l.Up = advanceUp(l, r, s, look)
 	l = advanceDown(l, r, *s.Scale, look, stop)
-	return l, look.Flush.limit(judge(d, l, r, s, look, stop, bounds))
+	d = judge(d, l, r, s, look, stop, bounds)
+	if look.Flush {
+		d = raiseOnly(d)
+	}
+	return l, d
 }
 
 // Skipped returns the latch of a workload that this tick leaves out. A skipped sample ends a
@@ -82,7 +86,7 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 		return d
 	}
 
-	if level, text, due := look.Flush.level(r, declared, *s.Scale, stop); due {
+	if level, text, due := flushed(r, declared, *s.Scale); due && look.Flush {
 		return cross(level, text)
 	}
 	hold := p.HoldUp

@@ -241,7 +241,7 @@ type Look struct {
 	// Period is the scheduled time from one sample to the next.
 	Period time.Duration
 	Stop   Stop
-	Flush  Flush
+	Flush  bool // a drill declares the present need, and lowers nothing
 }
 
 // repeated reports whether Now is not after Last: the same sample again, or a clock that went

@@ -115,7 +115,10 @@ func Retire(g Guards, l latch.Latch, look Look) (latch.Latch, Decision) {
 		d.Verdict = Cross
 		d.Reason = ReasonNone
 	}
-	return l, look.Flush.limit(d)
+	if look.Flush {
+		d = raiseOnly(d)
+	}
+	return l, d
 }
 
 // missed pauses the absence of a workload while the sample is incomplete, or a guard stops

@@ -12,12 +12,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
-// A flush at any point of a history raises the level at least to the desired replicas,
-// unless something blocks it. It lowers no level unless it is exact. A second flush
-// changes nothing, and the following tick keeps its result.
+// A flush at any point of a history raises the level at least to the desired replicas, unless
+// something blocks it. It lowers no level. A second flush changes nothing, and the following
+// tick keeps its result.
 func TestAFlushDeclaresThePresentNeedOnce(t *testing.T) {
 	t.Parallel()
-	var raised, lowered, kept atomic.Int64
+	var raised, kept atomic.Int64
 	each(t, *histories/4, func(h *history) error {
 		for range h.rand.IntN(20) {
 			stop, interval := h.next()
@@ -25,14 +25,11 @@ func TestAFlushDeclaresThePresentNeedOnce(t *testing.T) {
 		}
 		h.policy.Scale, h.policy.Review = policy.ModeLatch, false
 		stop, interval := h.next()
-		how := pick(h.rand, policy.FlushRaise, policy.FlushExact)
 		before := h.latch.Declared.Replicas
-		d := h.flush(how, stop, interval)
+		d := h.flush(stop, interval)
 		switch {
-		case d.Crosses() && how == policy.FlushRaise && d.Lowers():
-			return fmt.Errorf("law: a flush only raises: %d to %v", before, to(d))
 		case d.Crosses() && d.Lowers():
-			lowered.Add(1)
+			return fmt.Errorf("law: a flush only raises: %d to %v", before, to(d))
 		case d.Crosses():
 			raised.Add(1)
 		default:
@@ -43,7 +40,7 @@ func TestAFlushDeclaresThePresentNeedOnce(t *testing.T) {
 		}
 		crossed := d.Crosses()
 		h.declare(d)
-		if again := h.flush(how, stop, time.Second); again.Crosses() {
+		if again := h.flush(stop, time.Second); again.Crosses() {
 			return fmt.Errorf("law: a second flush changes nothing: %v after %v", to(again), to(d))
 		}
 		if after := h.decide(h.view, stop, h.period); crossed && after.Verdict != policy.Quiet {
@@ -51,8 +48,8 @@ func TestAFlushDeclaresThePresentNeedOnce(t *testing.T) {
 		}
 		return h.covered(stop)
 	})
-	t.Logf("%d raised, %d lowered, %d kept", raised.Load(), lowered.Load(), kept.Load())
-	if least := *histories / 400; raised.Load() < int64(least) || lowered.Load() < int64(least) || kept.Load() < int64(least) {
+	t.Logf("%d raised, %d kept", raised.Load(), kept.Load())
+	if least := *histories / 400; raised.Load() < int64(least) || kept.Load() < int64(least) {
 		t.Error("the histories hardly touch what they are to prove")
 	}
 }
@@ -86,10 +83,10 @@ func (h *history) declare(d policy.Decision) {
 }
 
 // flush takes one sample that flushes.
-func (h *history) flush(how policy.Flush, stop policy.Stop, interval time.Duration) (d policy.Decision) {
+func (h *history) flush(stop policy.Stop, interval time.Duration) (d policy.Decision) {
 	h.last, h.now = h.now, h.now.Add(interval)
 	declared := h.latch.Declared
-	h.latch, d = policy.Decide(h.policy, h.latch, h.view.sample(web), policy.Look{Now: h.now, Last: h.last, Period: h.period, Stop: stop, Flush: how})
+	h.latch, d = policy.Decide(h.policy, h.latch, h.view.sample(web), policy.Look{Now: h.now, Last: h.last, Period: h.period, Stop: stop, Flush: true})
 	h.trace = append(h.trace, event{h.now, interval, h.view, stop.Reason, declared, d})
 	return d
 }
@@ -103,27 +100,24 @@ func TestAFlushSaysWhatItDoes(t *testing.T) {
 		declared        int32
 		latch           latch.Latch
 		view            view
-		flush           policy.Flush
 		to              int32
 		verdict, reason string
 		text            string
 	}{
-		{"raises at once", 100, latch.Latch{}, view{desired: 187, ready: 187}, policy.FlushRaise, 200, "cross", "", "a drill finds a need of 187, which rounds to 200"},
-		{"declares what has nothing", 0, latch.Latch{}, view{desired: 7, ready: 7}, policy.FlushRaise, 10, "cross", "", "a need of 7, which rounds to 10"},
-		{"to what is ready, where too much is not", 100, latch.Latch{}, view{desired: 450, ready: 187}, policy.FlushRaise, 200, "cross", "", "a need of 187, which rounds to 200"},
-		{"leaves what is too high", 500, latch.Latch{}, view{desired: 40, ready: 40}, policy.FlushRaise, 0, "pending", "", "their rounded peak, now 50"},
-		{"lowers it where told exactly", 500, latch.Latch{}, view{desired: 40, ready: 40}, policy.FlushExact, 50, "cross", "", "a need of 40, which rounds to 50"},
-		{"lowers without a margin", 100, latch.Latch{}, view{desired: 50, ready: 50}, policy.FlushExact, 50, "cross", "", "a need of 50, which rounds to 50"},
-		{"lowers nothing that is not ready", 500, latch.Latch{}, view{desired: 40, ready: 20}, policy.FlushExact, 0, "freeze", "unready", "only 20 of 40"},
-		{"leaves alone what a person set", 100, yields, view{desired: 187, ready: 187}, policy.FlushExact, 0, "freeze", "yield", "edit grace period"},
-		{"knows nothing of what is unread", 100, latch.Latch{}, view{unread: true}, policy.FlushExact, 0, "freeze", "unread", "unknown"},
-		{"declares no zero", 100, latch.Latch{}, view{}, policy.FlushExact, 0, "freeze", "suspended", "zero"},
+		{"raises at once", 100, latch.Latch{}, view{desired: 187, ready: 187}, 200, "cross", "", "a drill finds a need of 187, which rounds to 200"},
+		{"declares what has nothing", 0, latch.Latch{}, view{desired: 7, ready: 7}, 10, "cross", "", "a need of 7, which rounds to 10"},
+		{"to what is ready, where too much is not", 100, latch.Latch{}, view{desired: 450, ready: 187}, 200, "cross", "", "a need of 187, which rounds to 200"},
+		{"leaves what is too high", 500, latch.Latch{}, view{desired: 40, ready: 40}, 0, "pending", "", "their rounded peak, now 50"},
+		{"lowers nothing that is not ready", 500, latch.Latch{}, view{desired: 40, ready: 20}, 0, "freeze", "unready", "only 20 of 40"},
+		{"leaves alone what a person set", 100, yields, view{desired: 187, ready: 187}, 0, "freeze", "yield", "edit grace period"},
+		{"knows nothing of what is unread", 100, latch.Latch{}, view{unread: true}, 0, "freeze", "unread", "unknown"},
+		{"declares no zero", 100, latch.Latch{}, view{}, 0, "freeze", "suspended", "zero"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			l := c.latch
 			l.Declared = checkpoint.Entry{Replicas: c.declared}
-			_, d := policy.Decide(policy.Presets()["cope"], l, c.view.sample(web), policy.Look{Now: now, Period: time.Minute, Flush: c.flush})
+			_, d := policy.Decide(policy.Presets()["cope"], l, c.view.sample(web), policy.Look{Now: now, Period: time.Minute, Flush: true})
 			if string(d.Verdict) != c.verdict || string(d.Reason) != c.reason || !strings.Contains(d.Text, c.text) {
 				t.Errorf("%s %s: %s", d.Verdict, d.Reason, d.Text)
 			}
@@ -142,13 +136,13 @@ func TestAFlushThatRaisesLeavesWhatIsDue(t *testing.T) {
 	l := latch.Latch{ID: web, Declared: checkpoint.Entry{Replicas: 500}, Down: latch.Down{Level: 50, Count: 2, Stopwatch: long}}
 	gone := latch.Latch{ID: web, Declared: checkpoint.Entry{Replicas: 500}, Missing: long}
 	look := policy.Look{Now: now, Last: now.Add(-time.Minute), Period: time.Minute}
-	for flush, crosses := range map[policy.Flush]bool{policy.FlushNone: true, policy.FlushRaise: false, policy.FlushExact: true} {
+	for flush, crosses := range map[bool]bool{false: true, true: false} {
 		look.Flush = flush
 		_, lowering := policy.Decide(policy.Presets()["cope"], l, view{desired: 40, ready: 40}.sample(web), look)
 		_, retiring := policy.Retire(policy.DefaultGuards(), gone, look)
 		for _, d := range []policy.Decision{lowering, retiring} {
 			if d.Crosses() != crosses || !crosses && d.Reason != policy.ReasonFlush {
-				t.Errorf("flush %q: %s %s: %s", flush, d.Verdict, d.Reason, d.Text)
+				t.Errorf("flush %v: %s %s: %s", flush, d.Verdict, d.Reason, d.Text)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ type Site struct {
 	Period time.Duration // the scheduled time from one sample to the next
 	// Broken are the namespaces whose checkpoint file is broken, with the error.
 	Broken map[string]error
-	Flush  Flush
+	Flush  bool
 	// Lasting repeats each sample until it leads to a decision. The period between the
 	// repeated samples is at least hold.down.
 	Lasting bool
@@ -93,7 +93,7 @@ func limit(s Site, decisions []Decision) []Decision {
 		decisions = Observe(decisions)
 	}
 	decisions = Ride(decisions)
-	if s.Flush == FlushNone {
+	if !s.Flush {
 		decisions = Afford(s.Set.Guards, s.Head.Budget, s.Fleet.At, decisions)
 	}
 	return decisions

@@ -67,8 +67,8 @@ type Tick struct {
 	PolicyFile  string
 	ParsePolicy func(file string, data []byte) (policy.Set, error)
 
-	// Flush writes the present need, without stabilization windows and budget.
-	Flush  policy.Flush
+	// Flush raises to the present need, without stabilization windows and budget.
+	Flush  bool
 	SkipCI bool // asks the CI of the branch to skip checkpoint commits
 	DryRun bool // writes nothing, and takes no lease
 }

@@ -34,7 +34,6 @@ type Run struct {
 	Branch  string // of the repository
 	Policy  string // the path of the policy file on the branch
 
-	Exact       bool
 	MinCoverage float64
 	// LeaseWithin is the longest time to wait while another tick has the lease.
 	LeaseWithin time.Duration
@@ -82,10 +81,7 @@ func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
 
 // flush runs the tick, and waits while another run has the lease.
 func (r *Run) flush(ctx context.Context) (tick.Report, error) {
-	r.Tick.Flush = policy.FlushRaise
-	if r.Exact {
-		r.Tick.Flush = policy.FlushExact
-	}
+	r.Tick.Flush = true
 	start := r.Tick.Clock()
 	for {
 		report, err := r.Tick.Run(ctx)
@@ -98,7 +94,7 @@ func (r *Run) flush(ctx context.Context) (tick.Report, error) {
 		case ctx.Err() != nil:
 			return report, context.Cause(ctx)
 		case waited >= r.LeaseWithin || r.Tick.Wait == nil:
-			return report, fmt.Errorf("%s; waited for %s. Run the drill again, or set a longer --lock-timeout", report.NotRun, waited.Round(time.Second))
+			return report, fmt.Errorf("%s; waited for %s. Run the drill again", report.NotRun, waited.Round(time.Second))
 		}
 		r.Tick.Wait(ctx, every)
 	}
@@ -108,7 +104,7 @@ func (r *Run) flush(ctx context.Context) (tick.Report, error) {
 // the commit that the flush published, or the tip of the branch if the flush published no
 // commit.
 func (r *Run) look(ctx context.Context, flushed tick.Report) (look score.Look, seen doctor.Case, err error) {
-	look = score.Look{Tick: flushed, Branch: r.Branch, Flush: r.Tick.Flush, MinCoverage: r.MinCoverage}
+	look = score.Look{Tick: flushed, Branch: r.Branch, MinCoverage: r.MinCoverage}
 	if flushed.Commit != nil && flushed.Commit.ID != "" {
 		look.Commit = flushed.Commit.ID
 	} else {

@@ -16,7 +16,7 @@ import (
 
 // flushed returns the levels that the tick wrote, proposed or blocked.
 func flushed(l Look) drill.Flush {
-	f := drill.Flush{Exact: l.Flush == policy.FlushExact, Levels: []drill.Level{}, Proposed: []drill.Level{}, Withheld: []drill.Level{}}
+	f := drill.Flush{Levels: []drill.Level{}, Proposed: []drill.Level{}, Withheld: []drill.Level{}}
 	if c := l.Tick.Commit; c != nil {
 		f.Commit = c.ID
 		f.Subject = subjectOf(c.Message)

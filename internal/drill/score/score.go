@@ -14,7 +14,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/lists"
-	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -30,7 +29,6 @@ type Look struct {
 	Ages map[workload.ID]history.Age
 
 	Branch, Commit string
-	Flush          policy.Flush
 	MinCoverage    float64
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/proof/story"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -62,10 +61,7 @@ func (s *Seen) early(change checkpoint.Change) string {
 	if next.frozen != "" {
 		return next.frozen
 	}
-	switch s.World.Flush {
-	case policy.FlushExact:
-		return ""
-	case policy.FlushRaise:
+	if s.World.Flush {
 		return "a drill only raises"
 	}
 	sample := s.World.Fleet[change.ID]

@@ -92,7 +92,7 @@ var mortal = []event{
 	}},
 	{"restore", 6, restored},
 	{"drill", 6, func(d *draw) []string {
-		drill := pick(d, "drill", "drill", "drill exact", "drill exact", "drill dies before push", "drill exact dies before settle")
+		drill := pick(d, "drill", "drill", "drill", "drill", "drill dies before push", "drill dies before settle")
 		return append([]string{d.scale(), d.scale()}, d.then(drill)...)
 	}},
 

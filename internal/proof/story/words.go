@@ -12,7 +12,6 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/latch"
-	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -122,13 +121,10 @@ var events = map[string]func(*Story, []string) error{
 		}
 		return err
 	},
-	// drill [exact] [dies before push]: a tick that flushes.
+	// drill [dies before push]: a tick that flushes.
 	"drill": func(s *Story, w []string) error {
-		s.Flush = policy.FlushRaise
-		if len(w) > 0 && w[0] == "exact" {
-			s.Flush, w = policy.FlushExact, w[1:]
-		}
-		defer func() { s.Flush = policy.FlushNone }()
+		s.Flush = true
+		defer func() { s.Flush = false }()
 		if len(w) > 0 {
 			return s.dies(w[1:])
 		}

@@ -84,8 +84,8 @@ type World struct {
 	Requests int // to the repository, in the last tick
 	// Propose makes the site propose every level change. It needs Host.
 	Propose, Host bool
-	// Flush is the flush of the following ticks.
-	Flush policy.Flush
+	// Flush makes the following ticks flush.
+	Flush bool
 
 	// PolicyFile is the path of the policy, as the configuration names it.
 	PolicyFile string
