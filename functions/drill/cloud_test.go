@@ -240,7 +240,7 @@ func (c *cloud) deploy(t *testing.T, provider string) *stack {
 	c.hook.Set(t, c.access)
 	s.start(t, hosted)
 	c.cp.Kubectl(t, "", "create", "namespace", s.name)
-	c.cp.Apply(t, string(levels.Policy()), string(admission.Binding(s.name)), fmt.Sprintf(leveled, s.name))
+	c.cp.Apply(t, string(levels.Applied()), string(admission.Binding(s.name)), fmt.Sprintf(leveled, s.name))
 	owned := "labels: {kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: flux-system}, name:"
 	for name, pods := range map[string]string{"web": "12", "stray": "4"} {
 		manifest := controlplane.Workload("Deployment", s.name, name)

@@ -81,6 +81,29 @@ func Find(objects []map[string]any, name string) Read {
 	return Missing()
 }
 
+// Why returns the reason why the object could not be read; "" if the cluster has it, or does not
+// have it.
+func (r Read) Why() string {
+	answer, _ := r.outcome()
+	return answer.Why
+}
+
+// Metadata returns the labels and annotations of an object, which show the tool that applies
+// it; nil without an object.
+func (r Read) Metadata() (labels, annotations map[string]string) {
+	return texts(at(r.object, "metadata", "labels")), texts(at(r.object, "metadata", "annotations"))
+}
+
+// texts returns a map of texts; nil for another value.
+func texts(value any) map[string]string {
+	all, _ := value.(map[string]any)
+	found := map[string]string{}
+	for key, one := range all {
+		found[key], _ = one.(string)
+	}
+	return found
+}
+
 // outcome returns the answer if the object cannot be compared. ok is true if it can.
 func (r Read) outcome() (answer Answer, ok bool) {
 	switch {

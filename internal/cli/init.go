@@ -44,7 +44,7 @@ its own, and changes no other file. Without a change, it makes no commit.
 With -o flux or -o argocd, the command prints the objects that make this tool
 keep the admission policy and the levels current. With -o rbac, it prints the
 RBAC roles for the custom kinds in the policy. The objects for Flux and Argo CD
-include these roles.
+include these roles. With these formats, the command commits nothing.
 
 With --aws, the command prepares the deployment on AWS instead. It asks up to
 six questions, and reads the cluster, the network and the secret with your AWS
@@ -70,6 +70,7 @@ AWS. Run it in a clone of the repository of gitlatch.`,
 			if onAWS {
 				return i.prepare(ctx, env)
 			}
+			i.dryRun = i.dryRun || slices.Contains([]string{"flux", "argocd", "rbac"}, i.output.chosen)
 			return i.run(ctx, env)
 		}),
 	}

@@ -9,19 +9,20 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A role contains the rights of groups to custom kinds. There is one for each role in
+// A role contains the rights to custom kinds. There is one for each role in
 // infra/rbac.
 type role struct {
 	name    string
 	purpose string
 	groups  []string
-	scales  bool // also reads and writes the scale subresource
-	defines bool // also reads the CustomResourceDefinitions
+	account string // the service account of infra/cluster with this role; "" for none
+	scales  bool   // also reads and writes the scale subresource
+	defines bool   // also reads the CustomResourceDefinitions
 }
 
 var roles = []role{
-	{name: "sampler", purpose: "A tick lists them.", groups: []string{"gitlatch:samplers"}},
-	{name: "doctor", purpose: "Users and drills list them, and read their CustomResourceDefinition.", groups: []string{"gitlatch:people", "gitlatch:drillers"}, defines: true},
+	{name: "sampler", purpose: "A tick lists them.", groups: []string{"gitlatch:samplers"}, account: "gitlatch"},
+	{name: "doctor", purpose: "Users and drills list them, and read their CustomResourceDefinition.", groups: []string{"gitlatch:people", "gitlatch:drillers"}, account: "gitlatch-checks", defines: true},
 	{name: "restorer", purpose: "A restore lists them, and raises their scale.", groups: []string{"gitlatch:restorers"}, scales: true},
 }
 
@@ -53,5 +54,8 @@ func (r role) write(b *strings.Builder, site string, kinds workload.Kinds) {
 	fmt.Fprintf(b, "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: %[1]s}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: %[1]s}\nsubjects:\n", name)
 	for _, group := range r.groups {
 		fmt.Fprintf(b, "- {apiGroup: rbac.authorization.k8s.io, kind: Group, name: %q}\n", group)
+	}
+	if r.account != "" {
+		fmt.Fprintf(b, "- {kind: ServiceAccount, name: %s, namespace: gitlatch}\n", r.account)
 	}
 }

@@ -55,15 +55,16 @@ func TestAKindIsComparedWithWhatDefinesIt(t *testing.T) {
 		defined defined
 		of      func(*workload.Object)
 		want    []string
+		denied  bool
 	}{
-		"as it is":            {defines, func(*workload.Object) {}, nil},
-		"not to be read":      {"", func(o *workload.Object) { o.Replicas = workload.Replicas }, nil},
-		"below an open field": {defines, func(o *workload.Object) { o.Ready = ".status.pools.ready" }, nil},
-		"without a schema":    {edit("schema:", "none:"), func(o *workload.Object) { o.Ready = ".status.up" }, nil},
-		"another count":       {defines, func(o *workload.Object) { o.Replicas = workload.Replicas }, []string{"has its replica count in the field .spec.pool.size, but the policy has replicas: .spec.replicas"}},
-		"no such ready field": {defines, func(o *workload.Object) { o.Ready = workload.Ready }, []string{"has no field .status.readyReplicas"}},
-		"two at once":         {defines, func(o *workload.Object) { o.Replicas, o.Ready = workload.Replicas, workload.Ready }, []string{".spec.replicas", ".status.readyReplicas"}},
-		"no scale":            {defines, func(o *workload.Object) { o.Version = "v1alpha1" }, []string{"has no scale subresource in v1alpha1"}},
+		"as it is":            {defines, func(*workload.Object) {}, nil, false},
+		"not to be read":      {"", func(o *workload.Object) { o.Replicas = workload.Replicas }, nil, true},
+		"below an open field": {defines, func(o *workload.Object) { o.Ready = ".status.pools.ready" }, nil, false},
+		"without a schema":    {edit("schema:", "none:"), func(o *workload.Object) { o.Ready = ".status.up" }, nil, false},
+		"another count":       {defines, func(o *workload.Object) { o.Replicas = workload.Replicas }, []string{"has its replica count in the field .spec.pool.size, but the policy has replicas: .spec.replicas"}, false},
+		"no such ready field": {defines, func(o *workload.Object) { o.Ready = workload.Ready }, []string{"has no field .status.readyReplicas"}, false},
+		"two at once":         {defines, func(o *workload.Object) { o.Replicas, o.Ready = workload.Replicas, workload.Ready }, []string{".spec.replicas", ".status.readyReplicas"}, false},
+		"no scale":            {defines, func(o *workload.Object) { o.Version = "v1alpha1" }, []string{"has no scale subresource in v1alpha1"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,6 +72,12 @@ func TestAKindIsComparedWithWhatDefinesIt(t *testing.T) {
 			c.of(&o)
 			cluster := doctor.ReadCluster(t.Context(), c.defined, workload.Kinds{"worker": o})
 			found := doctor.Examine(doctor.Case{Site: "prod", Cluster: cluster, Fleet: workload.Fleet{Kinds: workload.Kinds{"worker": o}}}).Findings
+			if c.denied {
+				if len(found) != 1 || found[0].Trap != doctor.MissingRights || len(cluster.Unread) != 1 {
+					t.Errorf("found %+v, unread %q", found, cluster.Unread)
+				}
+				return
+			}
 			if len(found) != len(c.want) || len(cluster.Unread) > 0 {
 				t.Fatalf("found %+v, unread %q, want %q", found, cluster.Unread, c.want)
 			}

@@ -68,9 +68,15 @@ func TestEachQuestionHasItsAnswer(t *testing.T) {
 		"Kubernetes 1.35": {func(w *world) { w.minor = 35 }, "observed 1, without 1: kubernetes-too-old"},
 
 		// Does the folder come before the workloads?
-		"no order":            {func(w *world) { w.objects["apps"] = kustomization("apps", "", "True") }, "unknown 1 to 50, without 1: order-unknown"},
-		"a user states it":    {func(w *world) { w.objects["apps"] = kustomization("apps", "", "True"); w.first() }, "stated 50, without 1: "},
-		"another dependency":  {func(w *world) { w.objects["apps"] = kustomization("apps", "dependsOn: [{name: other}]", "True") }, "unknown 1 to 50, without 1: order-unknown"},
+		"no order":                             {func(w *world) { w.objects["apps"] = kustomization("apps", "", "True") }, "unknown 1 to 50, without 1: order-unknown"},
+		"a user states it":                     {func(w *world) { w.objects["apps"] = kustomization("apps", "", "True"); w.first() }, "stated 50, without 1: "},
+		"another dependency":                   {func(w *world) { w.objects["apps"] = kustomization("apps", "dependsOn: [{name: other}]", "True") }, "unknown 1 to 50, without 1: order-unknown"},
+		"nothing shows who applies the policy": {func(w *world) { w.handmade = true }, "unknown 1 to 50, without 1: order-unknown"},
+		"a parent of the levels": {func(w *world) {
+			w.objects["apps"] = kustomization("apps", "dependsOn: [{name: infra}]", "True")
+			w.objects["infra"] = kustomization("infra", "", "True")
+			w.objects["levels"] = strings.Replace(kustomization("levels", "", "True"), "namespace: flux-system}", "namespace: flux-system, labels: {kustomize.toolkit.fluxcd.io/name: infra, kustomize.toolkit.fluxcd.io/namespace: flux-system}}", 1)
+		}, "unknown 1 to 50, without 1: order-unknown"},
 		"an indirect one":     {func(w *world) { w.indirect() }, "observed 50, without 1: "},
 		"Argo CD, with waves": {argo("", nobody), "observed 50, without 1: "},
 		"an app of apps":      {parent, "unknown 1 to 50, without 1: order-unknown"},
@@ -112,8 +118,18 @@ func TestEachQuestionHasItsAnswer(t *testing.T) {
 			w.objects["web"] = deployment("ownerReferences: [{controller: true, kind: Site, name: web, apiVersion: example.com/v1, uid: u}], "+fluxOwned, "", nobody)
 		}, "unknown 0 to 50, without 0 to 1: no-owner"},
 		"Kustomizations may not be read": {func(w *world) { w.forbidden = []string{"kustomizations"} }, "unknown 0 to 50, without 0 to 1: missing-rights not-read order-unknown"},
-		"it is paused":                   {func(w *world) { w.objects["web"] = deployment(fluxOwned, ", paused: true", nobody) }, "unknown 0 to 50, without 0 to 1: paused"},
-		"it is not live":                 {func(w *world) { delete(w.objects, "web") }, "unknown 0 to 50, without 0 to 50: order-unknown manifest-unknown"},
+		"git has it no longer, for Flux": {func(w *world) {
+			w.objects["apps"] = strings.Replace(w.objects["apps"], "status: {", "status: {inventory: {entries: [{id: shop_api_apps_Deployment, v: v1}]}, ", 1)
+		}, "unknown 0 to 50, without 0 to 1: owner-missing"},
+		"git has it, for Flux": {func(w *world) {
+			w.objects["apps"] = strings.Replace(w.objects["apps"], "status: {", "status: {inventory: {entries: [{id: shop_web_apps_Deployment, v: v1}]}, ", 1)
+		}, "observed 50, without 1: "},
+		"git has it no longer, for Argo CD": {func(w *world) {
+			argo("", nobody)(w)
+			w.objects["shop"] = strings.Replace(application, "status: {", "status: {resources: [{group: apps, kind: Deployment, namespace: shop, name: web, requiresPruning: true}, {kind: ConfigMap, namespace: gitlatch-levels, name: shop}, {group: admissionregistration.k8s.io, kind: MutatingAdmissionPolicy, name: gitlatch-levels}], ", 1)
+		}, "unknown 0 to 50, without 0 to 1: owner-missing"},
+		"it is paused":   {func(w *world) { w.objects["web"] = deployment(fluxOwned, ", paused: true", nobody) }, "unknown 0 to 50, without 0 to 1: paused"},
+		"it is not live": {func(w *world) { delete(w.objects, "web") }, "unknown 0 to 50, without 0 to 50: order-unknown manifest-unknown"},
 
 		// Does a tool reset the replicas later? Does the manifest state 0?
 		"Flux states a count": {func(w *world) { w.objects["web"] = deployment(fluxOwned, "", fluxStates) }, "observed 42, without 42: replicas-reset"},
@@ -136,6 +152,9 @@ func TestEachQuestionHasItsAnswer(t *testing.T) {
 		}, "unknown 0 to 50, without 0 to 50: manifest-unknown"},
 		"a tool changed from client-side to server-side": {func(w *world) {
 			w.objects["web"] = deployment("annotations: {"+noted(`{"selector": {}}`)+"}, "+fluxOwned, "", nobody, scaled)
+		}, "unknown 0 to 50, without 0 to 50: manifest-unknown"},
+		"Helm adopted it": {func(w *world) {
+			w.objects["web"] = deployment("annotations: {meta.helm.sh/release-name: web, "+noted(`{"selector": {}}`)+"}, "+fluxOwned, "", scaled)
 		}, "unknown 0 to 50, without 0 to 50: manifest-unknown"},
 		"without managed fields": {func(w *world) { w.objects["web"] = deployment(fluxOwned, "") }, "unknown 0 to 50, without 0 to 50: manifest-unknown"},
 		"a maximum in git below the desired": {func(w *world) {
@@ -266,7 +285,7 @@ func TestMissingRightsAreOneFinding(t *testing.T) {
 	if f.Trap != doctor.MissingRights || strings.Join(f.Subjects, " ") != "kustomizations.kustomize.toolkit.fluxcd.io applications.argoproj.io resourcequotas horizontalpodautoscalers.autoscaling configmaps" {
 		t.Errorf("%+v", f)
 	}
-	for _, part := range []string{"kind: ClusterRole\n", `{apiGroups: ["autoscaling"], resources: [horizontalpodautoscalers], verbs: [get, list]}`, "kind: Role\nmetadata: {name: gitlatch-doctor-more, namespace: gitlatch-levels}", `name: "gitlatch:people"`} {
+	for _, part := range []string{"kind: ClusterRole\n", `{apiGroups: ["autoscaling"], resources: [horizontalpodautoscalers], verbs: [get, list]}`, "kind: Role\nmetadata: {name: gitlatch-doctor-configmaps, namespace: gitlatch-levels}", `name: "gitlatch:people"`} {
 		if !strings.Contains(f.Manifest, part) {
 			t.Errorf("the manifest lacks %s:\n%s", part, f.Manifest)
 		}

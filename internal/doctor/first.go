@@ -3,6 +3,8 @@ package doctor
 import (
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 )
@@ -13,7 +15,7 @@ func (e *examination) first(s subject) Answer {
 	if e.Another() && s.sample != nil {
 		evidence := Evidence{Object: s.ID.String(), Field: "metadata.annotations[" + admission.Mark + "]", Value: s.sample.Mark}
 		if s.sample.Mark == "" {
-			return Refutes(MarkMissing, "the workload was created before its level was in the cluster, or a tool has replaced the whole object since", "run \"gitlatch restore\"", evidence)
+			return Refutes(MarkMissing, "the workload was created before its level was in the cluster or in git, or a tool has replaced the whole object since", "run \"gitlatch restore\"", evidence)
 		}
 		return Shows("the workload was created with level "+s.sample.Mark, evidence)
 	}
@@ -22,7 +24,7 @@ func (e *examination) first(s subject) Answer {
 	}
 	m, found, _ := e.Cluster.folder(s.ID.Namespace)
 	if found && s.live != nil {
-		if answer, ordered := e.Cluster.ordered(e.Cluster.folderChain(m), m, s); ordered {
+		if answer, ordered := e.Cluster.ordered(m, s); ordered {
 			return answer
 		}
 	}
@@ -31,23 +33,39 @@ func (e *examination) first(s subject) Answer {
 			checkpoint.Directory(e.Site), e.Policy))
 }
 
-// ordered returns the answer if the tools apply the levels before a workload: the chain of the
-// workload depends on the chain of the levels (Flux), or the Application of the levels applies
-// the workload, or the Application of the workload, in a later wave (Argo CD). An Application of
-// the levels in an earlier wave shows no order: Argo CD waits until such a child has applied its
-// folder only with a health check of Applications, which gitlatch does not read.
-func (c Cluster) ordered(folder []link, m admission.ConfigMap, s subject) (Answer, bool) {
-	chain := c.tools.chain(s.live.meta, selfOf(s.ID, s.object))
-	for _, f := range folder {
-		for _, w := range chain {
-			if c.tools.dependsOn(w.tool, f.ref, deepest) {
-				return Shows(fmt.Sprintf("%s depends on %s, which applies the levels", w.ref, f.ref), Evidence{Object: w.ref.String(), Field: "spec.dependsOn", Value: f.ref.String()}), true
-			}
-		}
+// ordered returns the answer if the tools apply the policy and the levels before a workload.
+func (c Cluster) ordered(m admission.ConfigMap, s subject) (Answer, bool) {
+	levels, first := c.before(c.folderChain(m), wave(metaOf(m)), s)
+	if !first {
+		return Answer{}, false
 	}
-	early, late := wave(metaOf(m)), s.live.meta
-	for _, w := range chain {
-		if len(folder) > 0 && folder[0].ref == w.ref && w.ref.kind == applicationKind && early < wave(late) {
+	meta := metav1.ObjectMeta{}
+	meta.Labels, meta.Annotations = c.Levels.Policy.Metadata()
+	chain := c.tools.chain(meta, tracked("admissionregistration.k8s.io", "MutatingAdmissionPolicy", "", admission.Name))
+	policy, first := c.before(chain, wave(meta), s)
+	if !first {
+		return Answer{}, false
+	}
+	runs := c.tools.runs(chain)
+	if !runs.Yes() {
+		return runs, true
+	}
+	levels.evidence = append(levels.evidence, policy.evidence...)
+	return levels, true
+}
+
+// before returns the answer if an object is applied before a workload. chain are the tools that
+// apply the object, in a wave of the first one. With Flux, a Kustomization of the workload depends
+// on it. With Argo CD, the same Application applies the workload, or its Application, in a later
+// wave. A parent of the first tool shows no order: it may be ready before its children.
+func (c Cluster) before(chain []link, early int, s subject) (Answer, bool) {
+	late := s.live.meta
+	for _, w := range c.tools.chain(s.live.meta, selfOf(s.ID, s.object)) {
+		switch {
+		case len(chain) == 0:
+		case c.tools.dependsOn(w.tool, chain[0].ref, deepest):
+			return Shows(fmt.Sprintf("%s depends on %s, which applies the levels", w.ref, chain[0].ref), Evidence{Object: w.ref.String(), Field: "spec.dependsOn", Value: chain[0].ref.String()}), true
+		case chain[0].ref == w.ref && w.ref.kind == applicationKind && early < wave(late):
 			return Shows(fmt.Sprintf("%s applies the levels in wave %d, and the workload in wave %d", w.ref, early, wave(late)),
 				Evidence{Object: w.ref.String(), Field: "sync waves", Value: fmt.Sprintf("%d, %d", early, wave(late))}), true
 		}

@@ -50,6 +50,9 @@ func (l *live) manifest(name, ignores string) manifest {
 		return manifest{text: "the Application of the workload has RespectIgnoreDifferences, so the manifests that it applies have the live replicas"}
 	}
 	field.Value = l.managers()
+	if release := l.meta.Annotations["meta.helm.sh/release-name"]; release != "" {
+		return manifest{text: "Helm applies the workload (release " + release + "), and its object does not show the manifest"}
+	}
 	by, applied := l.applier()
 	switch {
 	case applied && l.meta.Annotations[admission.Mark] == strconv.Itoa(int(l.replicas)):

@@ -57,6 +57,20 @@ type tool struct {
 			Phase      string      `json:"phase"`
 			FinishedAt metav1.Time `json:"finishedAt"`
 		} `json:"operationState"`
+		// The objects of the last apply: of a Kustomization, and of an Application. An object
+		// of the latter that git has no longer requires pruning.
+		Inventory *struct {
+			Entries []struct {
+				ID string `json:"id"`
+			} `json:"entries"`
+		} `json:"inventory"`
+		Resources []struct {
+			Group           string `json:"group"`
+			Kind            string `json:"kind"`
+			Namespace       string `json:"namespace"`
+			Name            string `json:"name"`
+			RequiresPruning bool   `json:"requiresPruning"`
+		} `json:"resources"`
 	} `json:"status"`
 
 	ref ref
@@ -115,6 +129,30 @@ func (t tool) unready() (why string, at metav1.Time) {
 	return "", ready.LastTransitionTime
 }
 
+// forgets reports whether the last apply did not have an object, which is named by the text that
+// Argo CD tracks it by: git has its manifest no longer, and the tool does not prune it. It is
+// false if the tool does not list its objects, like a HelmRelease.
+func (t tool) forgets(self string) bool {
+	group, rest, _ := strings.Cut(self, "/")
+	kind, rest, _ := strings.Cut(rest, ":")
+	namespace, name, _ := strings.Cut(rest, "/")
+	if t.Status.Inventory != nil {
+		id := strings.Join([]string{namespace, name, group, kind}, "_")
+		for _, e := range t.Status.Inventory.Entries {
+			if e.ID == id {
+				return false
+			}
+		}
+		return true
+	}
+	for _, r := range t.Status.Resources {
+		if r.Group == group && r.Kind == kind && r.Name == name && (r.Namespace == namespace || namespace == "") {
+			return r.RequiresPruning
+		}
+	}
+	return t.Status.Resources != nil
+}
+
 // wave returns the sync wave of an object of Argo CD.
 func wave(meta metav1.ObjectMeta) int {
 	n, _ := strconv.Atoi(meta.Annotations["argocd.argoproj.io/sync-wave"]) // Argo CD also uses 0 for other text
@@ -154,7 +192,7 @@ func (t tools) owner(meta metav1.ObjectMeta, self string) (ref, bool) {
 			return ref{flux.kind, meta.Labels[flux.prefix+"namespace"], name}, true
 		}
 	}
-	if app, object, ok := strings.Cut(meta.Annotations["argocd.argoproj.io/tracking-id"], ":"); ok && object == self {
+	if app, object, ok := strings.Cut(meta.Annotations["argocd.argoproj.io/tracking-id"], ":"); ok && same(object, self) {
 		namespace, name, apart := strings.Cut(app, "_")
 		if !apart {
 			return ref{applicationKind, "", app}, true
@@ -168,6 +206,13 @@ func (t tools) owner(meta metav1.ObjectMeta, self string) (ref, bool) {
 	return ref{}, false
 }
 
+// same reports whether two texts that Argo CD tracks objects by name one object. The text of an
+// object without a namespace has the namespace of its Application's destination.
+func same(object, self string) bool {
+	kind, name, _ := strings.Cut(self, ":/")
+	return object == self || name != "" && strings.HasPrefix(object, kind+":") && strings.HasSuffix(object, "/"+name)
+}
+
 // tracked returns the text that Argo CD tracks an object by.
 func tracked(group, kind, namespace, name string) string {
 	return fmt.Sprintf("%s/%s:%s/%s", group, kind, namespace, name)
@@ -177,6 +222,7 @@ func tracked(group, kind, namespace, name string) string {
 type link struct {
 	tool
 	missing bool // the cluster does not have the object
+	forgets bool // its last apply did not have the object that it owns
 }
 
 // deepest is the maximum length of a chain of owners.
@@ -191,12 +237,12 @@ func (t tools) chain(meta metav1.ObjectMeta, self string) (all []link) {
 		}
 		one, found := t.find(r)
 		if !found {
-			return append(all, link{tool{ref: r}, true})
+			return append(all, link{tool: tool{ref: r}, missing: true})
 		}
 		if slices.ContainsFunc(all, func(l link) bool { return l.ref == one.ref }) {
 			return all // the root Kustomization of Flux applies itself
 		}
-		all = append(all, link{one, false})
+		all = append(all, link{tool: one, forgets: one.forgets(self)})
 		meta = one.Metadata
 		self = tracked(groups[one.ref.kind], one.ref.kind, one.ref.namespace, one.ref.name)
 	}
@@ -222,6 +268,8 @@ func (t tools) runs(chain []link) Answer {
 			return Open(NotRead, fmt.Sprintf("%ss could not be read: %s", l.ref.kind, t.unread[l.ref.kind]), remedy(t.unread[l.ref.kind]))
 		case l.missing:
 			return Open(OwnerMissing, name+" does not exist in the cluster, but the object has its labels", "create "+name+" again, or remove the labels. If Argo CD runs in another cluster, set gitops in the configuration to that cluster")
+		case l.forgets:
+			return Open(OwnerMissing, name+" applied the object before, but its last apply did not have it", "add the manifest to git again, or delete the object", Evidence{Object: name, Field: "status"})
 		case l.Spec.Suspend:
 			return Open(OwnerSuspended, name+" is suspended (spec.suspend: true)", "set spec.suspend: false in "+name, Evidence{Object: name, Field: "spec.suspend", Value: "true"})
 		case l.manual():

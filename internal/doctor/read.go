@@ -56,9 +56,11 @@ func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster
 		}
 		var d definition
 		data, err := from.Get(ctx, definitions+o.FullResource())
-		if err == nil && json.Unmarshal(data, &d) == nil { // without this right, only the comparison of kinds is missing
+		if err == nil && data != nil {
+			err = json.Unmarshal(data, &d)
 			c.definitions[kind] = d
 		}
+		c.unread("customresourcedefinitions.apiextensions.k8s.io", right{"", "apiextensions.k8s.io", "customresourcedefinitions"}, err)
 	}
 	return c
 }

@@ -30,7 +30,7 @@ func TestOnARealControlPlane(t *testing.T) {
 		cp.Kubectl(t, "", "create", "namespace", namespace)
 	}
 	cp.Define(t, controlplane.Kustomization, controlplane.HelmRelease, controlplane.Application)
-	cp.Apply(t, file(t, "doctor/clusterrole.yaml"), file(t, "doctor/clusterrolebinding.yaml"), string(levels.Policy()))
+	cp.Apply(t, file(t, "doctor/clusterrole.yaml"), file(t, "doctor/clusterrolebinding.yaml"), string(levels.Applied()))
 	cp.Apply(t, string(admission.Binding("shop")), levels.Kustomizations,
 		`{apiVersion: v1, kind: ConfigMap, metadata: {name: shop, namespace: gitlatch-levels, labels: {kustomize.toolkit.fluxcd.io/name: levels, kustomize.toolkit.fluxcd.io/namespace: flux-system}}, data: {deployment.web: "50"}}`)
 	manifest := strings.Replace(controlplane.Workload("Deployment", "shop", "web"), "name: web", owned, 1)

@@ -48,7 +48,7 @@ func (c Case) denied() (rights []right) {
 		right
 	}{
 		{l.Bindings.Why(), right{"", "admissionregistration.k8s.io", "mutatingadmissionpolicybindings"}},
-		{admission.Compare(c.Admission, l.Policy).Why, right{"", "admissionregistration.k8s.io", "mutatingadmissionpolicies"}},
+		{l.Policy.Why(), right{"", "admissionregistration.k8s.io", "mutatingadmissionpolicies"}},
 		{l.ConfigMaps.Why(), right{admission.Namespace, "", "configmaps"}},
 	} {
 		if forbidden(one.why) {
@@ -76,21 +76,25 @@ func (e *examination) missingRights() {
 	}
 }
 
-// grant returns the roles with the rights, bound to the group of infra/rbac for users.
+// readers are the subjects that run doctor and drills: the groups of infra/rbac, and the service
+// account of infra/cluster.
+const readers = `- {apiGroup: rbac.authorization.k8s.io, kind: Group, name: "gitlatch:people"}
+- {apiGroup: rbac.authorization.k8s.io, kind: Group, name: "gitlatch:drillers"}
+- {kind: ServiceAccount, name: gitlatch-checks, namespace: gitlatch}
+`
+
+// grant returns a role for each right, so that no manifest removes the rights of an earlier one.
 func grant(rights []right) string {
 	var documents []string
-	for _, namespace := range slices.Compact(slices.Sorted(slices.Values(lists.Map(rights, func(r right) string { return r.namespace })))) {
-		kind, metadata := "ClusterRole", "{name: gitlatch-doctor-more}"
-		if namespace != "" {
-			kind, metadata = "Role", fmt.Sprintf("{name: gitlatch-doctor-more, namespace: %s}", namespace)
+	for _, r := range rights {
+		name := "gitlatch-doctor-" + r.resource
+		kind, metadata := "ClusterRole", fmt.Sprintf("{name: %s}", name)
+		if r.namespace != "" {
+			kind, metadata = "Role", fmt.Sprintf("{name: %s, namespace: %s}", name, r.namespace)
 		}
-		text := fmt.Sprintf("apiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata: %s\nrules:\n", kind, metadata)
-		for _, r := range rights {
-			if r.namespace == namespace {
-				text += fmt.Sprintf("- {apiGroups: [%q], resources: [%s], verbs: [get, list]}\n", r.group, r.resource)
-			}
-		}
-		documents = append(documents, text, fmt.Sprintf("apiVersion: rbac.authorization.k8s.io/v1\nkind: %[1]sBinding\nmetadata: %[2]s\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: %[1]s, name: gitlatch-doctor-more}\nsubjects:\n- {apiGroup: rbac.authorization.k8s.io, kind: Group, name: \"gitlatch:people\"}\n", kind, metadata))
+		documents = append(documents,
+			fmt.Sprintf("apiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata: %s\nrules:\n- {apiGroups: [%q], resources: [%s], verbs: [get, list]}\n", kind, metadata, r.group, r.resource),
+			fmt.Sprintf("apiVersion: rbac.authorization.k8s.io/v1\nkind: %[1]sBinding\nmetadata: %[2]s\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: %[1]s, name: %[3]s}\nsubjects:\n%[4]s", kind, metadata, name, readers))
 	}
 	return strings.Join(documents, "---\n")
 }

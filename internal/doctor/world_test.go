@@ -35,7 +35,8 @@ type world struct {
 	policy    []byte // the file of the policy in the cluster; nil is the usual one
 	data      map[string]string
 	labels    map[string]string // of the ConfigMap with the levels
-	wave      string            // of the ConfigMap
+	wave      string            // of the ConfigMap, and of the policy
+	handmade  bool              // no tool applies the policy
 	change    func(*doctor.Case)
 }
 
@@ -116,6 +117,7 @@ func (w *world) ReadLevels(context.Context) admission.Levels {
 		}
 		switch o["kind"] {
 		case "MutatingAdmissionPolicy":
+			w.own(o["metadata"].(map[string]any))
 			l.Policy = admission.Present(o)
 		case "MutatingAdmissionPolicyBinding":
 			bindings = append(bindings, o)
@@ -132,6 +134,24 @@ func (w *world) ReadLevels(context.Context) admission.Levels {
 		{Name: "shop", Data: w.data, Labels: w.labels, Annotations: annotations, Managers: []admission.Manager{{Name: "kubectl", Operation: "Apply"}}},
 	})
 	return l
+}
+
+// own makes the tool of the levels also apply the policy.
+func (w *world) own(metadata map[string]any) {
+	if w.handmade {
+		return
+	}
+	labels, annotations := map[string]any{}, map[string]any{}
+	for key, value := range w.labels {
+		labels[key] = value
+	}
+	if w.wave != "" {
+		annotations["argocd.argoproj.io/sync-wave"] = w.wave
+	}
+	if app := w.labels["application"]; app != "" {
+		annotations["argocd.argoproj.io/tracking-id"] = app + ":admissionregistration.k8s.io/MutatingAdmissionPolicy:default/gitlatch-levels"
+	}
+	metadata["labels"], metadata["annotations"] = labels, annotations
 }
 
 // tracking returns the annotation of Argo CD on the levels, if the labels name an Application.

@@ -75,22 +75,36 @@ func checked(was latch.Applied, found admission.Applied, now time.Time) latch.Ap
 		next.Unknown = append(next.Unknown, found.Other.Why())
 	}
 	known := lists.Index(was.Oldest, func(l latch.Lasting) object { return objectOf(l.Difference) })
+	more := 0
 	for _, subject := range admission.Subjects() {
 		differences, read := found.Differences[subject].Value()
 		if !read {
+			more = was.More
 			next.Unknown = append(next.Unknown, found.Differences[subject].Why())
 			next.Oldest = append(next.Oldest, lists.Filter(was.Oldest, func(l latch.Lasting) bool { return l.Subject == subject })...)
 		}
 		for _, d := range differences {
-			next.Oldest = append(next.Oldest, lasting(known[objectOf(d)], d, now))
+			before, remembered := known[objectOf(d)]
+			if !remembered && was.More > 0 {
+				before = forgotten(was, d)
+			}
+			next.Oldest = append(next.Oldest, lasting(before, d, now))
 		}
 	}
 	slices.Sort(next.Unknown)
 	next.Unknown = slices.Compact(next.Unknown)
 	slices.SortStableFunc(next.Oldest, func(a, b latch.Lasting) int { return a.Since().Compare(b.Since()) })
-	next.More = max(0, len(next.Oldest)-latch.MostDifferences)
-	next.Oldest = next.Oldest[:len(next.Oldest)-next.More]
+	most := min(len(next.Oldest), latch.MostDifferences)
+	next.More = max(more, len(next.Oldest)-most)
+	next.Oldest = next.Oldest[:most]
 	return next
+}
+
+// forgotten returns a difference that the memory had no room for. It is as old as the youngest
+// one in the memory: the alert then lasts until all differences are gone.
+func forgotten(was latch.Applied, d admission.Difference) latch.Lasting {
+	since := was.Oldest[len(was.Oldest)-1].Since()
+	return latch.Lasting{Difference: d, GitSince: since, ClusterSince: since}
 }
 
 // An object is an object that can differ: a policy and a binding may have the same name.
@@ -118,7 +132,7 @@ func lasting(was latch.Lasting, d admission.Difference, now time.Time) latch.Las
 // notApplied adds that the levels in git do not come into the cluster, or that it has the
 // levels of another site.
 func (n *Notes) notApplied(site string, a latch.Applied) {
-	apply := fmt.Sprintf("run \"kubectl apply --server-side -f checkpoints/admission -f checkpoints/%s\"", site)
+	apply := fmt.Sprintf("run \"kubectl apply --server-side --force-conflicts -f checkpoints/admission -f checkpoints/%s\"", site)
 	if a.Other != "" {
 		n.condition(alert.NotApplied, "site "+a.Other, fmt.Sprintf("the cluster has the levels of site %s: ConfigMap %s in namespace %s names it", a.Other, admission.Identity, admission.Namespace),
 			fmt.Sprintf("a workload that is created now starts at its level of site %s, or without a level", a.Other),

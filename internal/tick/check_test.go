@@ -54,6 +54,41 @@ func TestTheHeadIsSmallForAnyNumberOfDifferences(t *testing.T) {
 	}
 }
 
+// The alert lasts until the cluster has all levels, also those that the memory has no room for.
+func TestTheAlertLastsUntilAllIsApplied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"})
+	s := &story.Story{World: w.World}
+	ticks := func(n int) {
+		for range n {
+			_, err := w.Tick()
+			must(t, err)
+			w.Now = w.Now.Add(period)
+		}
+	}
+	name := func(i int) string { return fmt.Sprintf("shop/web-%03d", i) }
+	for i := range 3 * latch.MostDifferences {
+		must(t, s.Do("workload "+name(i)+" 87"))
+	}
+	ticks(3)
+	for i := range 3 * latch.MostDifferences {
+		w.Levels.Lost["shop/deployment"+strings.TrimPrefix(name(i), "shop")] = true
+	}
+	ticks(40)
+	for _, l := range w.head(t).Applied.Oldest {
+		delete(w.Levels.Lost, l.Name)
+	}
+	ticks(14)
+	if head := w.head(t); len(head.Open) != 1 || head.Applied.More != latch.MostDifferences {
+		t.Errorf("%d alerts, and %d more differences", len(head.Open), head.Applied.More)
+	}
+	clear(w.Levels.Lost)
+	ticks(14)
+	if head := w.head(t); len(head.Open) != 0 || len(head.Applied.Oldest) != 0 {
+		t.Errorf("%d alerts, and %d differences", len(head.Open), len(head.Applied.Oldest))
+	}
+}
+
 // A hanging cluster does not answer until the request is cancelled.
 type hanging struct{}
 

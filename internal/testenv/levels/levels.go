@@ -22,10 +22,16 @@ func Policy() []byte {
 	return file
 }
 
+// Applied returns the file of the admission policy as Flux applies it: with the labels of the
+// Kustomization levels.
+func Applied() []byte {
+	return bytes.Replace(Policy(), []byte("kind: MutatingAdmissionPolicy\nmetadata:\n"), []byte("kind: MutatingAdmissionPolicy\nmetadata:\n  labels: {kustomize.toolkit.fluxcd.io/name: levels, kustomize.toolkit.fluxcd.io/namespace: flux-system}\n"), 1)
+}
+
 // Levels returns the objects of gitlatch in the cluster. data has the levels of each
 // namespace.
 func Levels(site string, data map[string]map[string]string) admission.Levels {
-	texts := bytes.Split(Policy(), []byte("\n---\n"))
+	texts := bytes.Split(Applied(), []byte("\n---\n"))
 	maps := []admission.ConfigMap{{Name: admission.Identity, Data: map[string]string{"name": site}}}
 	for namespace, levels := range data {
 		texts = append(texts, admission.Binding(namespace))
@@ -81,7 +87,7 @@ func Objects(site string, data map[string]map[string]string) map[string]string {
 		items = append(items, map[string]any{"metadata": map[string]any{"name": m.Name, "namespace": admission.Namespace, "labels": m.Labels}, "data": m.Data})
 	}
 	objects := map[string]string{}
-	for text := range bytes.SplitSeq(Policy(), []byte("\n---\n")) {
+	for text := range bytes.SplitSeq(Applied(), []byte("\n---\n")) {
 		if bytes.Contains(text, []byte("kind: MutatingAdmissionPolicy\n")) {
 			objects[admission.Name] = string(text)
 		}
