@@ -57,10 +57,8 @@ func end(env Env, err error) int {
 		}
 	}
 	fmt.Fprintln(env.Err, "gitlatch:", err)
-	for _, h := range hints {
-		if h.about(err) {
-			fmt.Fprintln(env.Err, "hint:", h.text)
-		}
+	for _, text := range hintsOf(err) {
+		fmt.Fprintln(env.Err, "hint:", text)
 	}
 	return status
 }

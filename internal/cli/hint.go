@@ -19,9 +19,6 @@ var hints = []struct {
 	{in(kube.ErrUnauthorized), "log in again, or choose other credentials with --kubeconfig and --context"},
 	{is[*workload.UnreadError], "gitlatch lowers no level until then. Give it the rights in infra/rbac, and for kinds of the policy the roles that \"gitlatch init -o rbac\" prints"},
 	{in(repo.ErrNoBranch), "create the branch, or set another repository.branch in the configuration"},
-	{refused(func(e *repo.RefusedError) bool { return !e.OnDisk && e.What == "" }), "let the identity of repository.auth push to the branch, or set another repository.branch"},
-	{refused(func(e *repo.RefusedError) bool { return !e.OnDisk && e.What != "" }), "let the identity of repository.auth open pull requests, or set repository.mode: direct"},
-	{refused(func(e *repo.RefusedError) bool { return e.OnDisk }), "follow the error text, and check that the user that runs gitlatch can write to the repository's folder"},
 	{is[*repo.UnsafeError], "commit a regular file or folder in its place. gitlatch follows no symlink, submodule or Git LFS pointer"},
 }
 
@@ -34,9 +31,16 @@ func is[E error](err error) bool {
 	return errors.As(err, &e)
 }
 
-func refused(how func(*repo.RefusedError) bool) func(error) bool {
-	return func(err error) bool {
-		var e *repo.RefusedError
-		return errors.As(err, &e) && how(e)
+// hintsOf returns the solutions for an error, in the order of the table.
+func hintsOf(err error) (texts []string) {
+	for _, h := range hints {
+		if h.about(err) {
+			texts = append(texts, h.text)
+		}
 	}
+	var refused *repo.RefusedError
+	if errors.As(err, &refused) {
+		texts = append(texts, refused.Remedy())
+	}
+	return texts
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -222,7 +223,7 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 			continue
 		}
 		git.at, err = parts.Repository.Commit(ctx, repo.Commit{Parent: git.at,
-			Files: change.files, Message: change.message(c.Site), When: env.Clock()})
+			Files: change.files, Message: change.message(git.set.Subject, c.Site), When: env.Clock()})
 		if errors.Is(err, repo.ErrMoved) {
 			return errors.New("init: the branch moved before the push. Run init again")
 		}
@@ -269,9 +270,10 @@ func tellUnraised(env Env, kinds workload.Kinds) {
 	}
 }
 
-func (c change) message(site string) string {
-	return fmt.Sprintf("init(%s): %s\n\n%s\n\nGitlatch-Site: %s\n",
-		site, c.subject, strings.Join(slices.Sorted(maps.Keys(c.files)), "\n"), site)
+// message returns the message of the commit. The template of its subject is of the policy.
+func (c change) message(template, site string) string {
+	subject := ledger.FillSubject(template, site, c.subject)
+	return fmt.Sprintf("%s\n\n%s\n\nGitlatch-Site: %s\n", subject, strings.Join(slices.Sorted(maps.Keys(c.files)), "\n"), site)
 }
 
 // next returns the next steps of a site. latches is true if its policy writes levels, and

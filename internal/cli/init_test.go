@@ -133,8 +133,16 @@ func TestInitUpdatesTheAdmissionPolicy(t *testing.T) {
 	if got.status != 0 || w.origin.Tip("main~1") != tip || w.changed(t) != admission.Path || !strings.HasPrefix(got.out, "commit "+w.origin.Tip("main")+"\n  "+admission.Path+"\n") {
 		t.Errorf("%+v changes %s", got, w.changed(t))
 	}
-	if subject := w.origin.Log(t, "main")[0]; subject != "init(prod-eu): update the admission policy" {
+	if subject := w.origin.Log(t, "main")[0]; subject != "latch(prod-eu): update the admission policy" {
 		t.Errorf("the subject is %q", subject)
+	}
+	w.origin.Push(t, "main", map[string]string{
+		"gitlatch.yaml": latching + "commit: {subject: \"chore: {{.Changes}}\"}\n",
+		admission.Path:  strings.Replace(policyOf(t, admission.Policy{}), "failurePolicy: Ignore", "failurePolicy: Fail", 1),
+	}, "a subject")
+	before = w.files(t)
+	if got := w.run("init"); got.status != 0 || w.origin.Log(t, "main")[0] != "chore: update the admission policy" {
+		t.Errorf("with a subject: %+v, %q", got, w.origin.Log(t, "main")[0])
 	}
 	after := w.files(t)
 	if after[admission.Path] != policyOf(t, admission.Policy{}) {

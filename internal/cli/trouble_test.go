@@ -205,17 +205,13 @@ func TestWhatIsUnreadIsSaidInFullOnce(t *testing.T) {
 // committed once the branch accepts a push.
 func TestAProtectedBranch(t *testing.T) {
 	t.Parallel()
-	w := grown(t)
-	server := gitserver.Start(t)
-	must(t, os.Rename(w.origin.Dir, server.Dir("site")))
-	w.origin.Dir = server.Dir("site")
-	w.configure(t, server.URL("site"))
+	w := served(t, grown(t))
 	w.origin.Decline(t, "main is protected: open a pull request")
 	tip, declared := w.origin.Tip("main"), w.declared(t)
 	w.tick()
 	for range 2 {
 		got := w.tick()
-		w.fails(t, got, "publish: ", server.URL("site"), "push was refused: ", "main is protected", "hint: let the identity of repository.auth push")
+		w.fails(t, got, "publish: ", "push was refused: ", "main is protected", "hint: set repository.mode: proposal")
 		if !strings.Contains(got.out, "no commit: 2 level changes could not be committed\n") {
 			t.Errorf("shows\n%s", got.out)
 		}
@@ -229,6 +225,55 @@ func TestAProtectedBranch(t *testing.T) {
 	}
 }
 
+// A host accepts only commits with a pattern in the subject. The error names the field, and
+// with the field the level changes land. The next tick knows its commit by the trailers.
+func TestAHostThatRequiresAPatternInTheSubject(t *testing.T) {
+	t.Parallel()
+	w := served(t, grown(t))
+	const pattern = `^(build|chore|ci|docs|feat|fix)(\(.+\))?: `
+	w.origin.RequireSubjects(t, pattern)
+	w.tick()
+	got := w.tick()
+	w.fails(t, got, "publish: ", "push was refused: ", "GitLab: Commit message does not follow the pattern '"+pattern+"'", "hint: set commit.subject in the policy file (gitlatch.yaml)")
+	if strings.Contains(got.err, "identity") {
+		t.Errorf("has a remedy for another reason: %s", got.err)
+	}
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "commit: {subject: \"chore({{.Site}}): {{.Changes}}\"}\n"}, "set a subject")
+	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, ": chore(prod-eu): shop/web 100 -> 200, +1 more\n") {
+		t.Errorf("with a subject: %+v", got)
+	}
+	tip := w.origin.Tip("main")
+	if got := w.tick(); got.status != 0 || w.origin.Tip("main") != tip || strings.Contains(got.out+got.err, "edit grace period") {
+		t.Errorf("after its own commit: %+v", got)
+	}
+}
+
+// A host refuses commits without a signature, after many lines about its rules. The error
+// has the complete text of the host, and names the field for a signing key.
+func TestAHostThatRequiresSignatures(t *testing.T) {
+	t.Parallel()
+	w := served(t, grown(t))
+	rules := "error: GH013: Repository rule violations found for refs/heads/main.\nReview all repository rules at https://github.com/team/site/rules?ref=refs%2Fheads%2Fmain\n\n"
+	found := "- Commits must have verified signatures.\n  Found 1 violation:\n" + strings.Repeat("\n  9eef7a2fcc46d04a8bbf8d1e1e4c0f6d6c8a1f27", 30)
+	w.origin.Decline(t, rules+found)
+	w.tick()
+	got := w.tick()
+	w.fails(t, got, strings.Join(strings.Fields(rules+found), " "), "hint: set commit.signing in the configuration")
+	if strings.Contains(got.err, "identity") {
+		t.Errorf("has a remedy for another reason: %s", got.err)
+	}
+}
+
+// served moves the repository of a world to a server.
+func served(t *testing.T, w *world) *world {
+	t.Helper()
+	server := gitserver.Start(t)
+	must(t, os.Rename(w.origin.Dir, server.Dir("site")))
+	w.origin.Dir = server.Dir("site")
+	w.configure(t, server.URL("site"))
+	return w
+}
+
 // gitlatch does not move the checked-out branch of a working copy.
 func TestABranchThatIsCheckedOut(t *testing.T) {
 	t.Parallel()
@@ -240,9 +285,8 @@ func TestABranchThatIsCheckedOut(t *testing.T) {
 	tip := w.origin.Tip("main")
 	w.tick()
 	got := w.tick()
-	w.fails(t, got, `branch "main" is checked out in `+w.origin.Dir, "Use a bare repository, or another branch",
-		"hint: follow the error text, and check that the user that runs gitlatch can write")
-	if strings.Contains(got.err, "repository.auth") {
+	w.fails(t, got, `branch "main" is checked out in `+w.origin.Dir, "hint: set repository.branch to another branch, or repository.url to a bare repository")
+	if strings.Contains(got.err, "identity") {
 		t.Errorf("a folder has no identity to push with: %s", got.err)
 	}
 	if w.origin.Tip("main") != tip {

@@ -3,9 +3,11 @@ package config
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/internal/yamldoc"
@@ -16,6 +18,7 @@ import (
 func DefaultPolicy(period time.Duration) policy.Set {
 	set := policy.DefaultSet()
 	set.Default.Name = defaultName
+	set.Subject = ledger.DefaultSubject
 	set.Guards.Period = period
 	set.Guards.DropWithin = max(set.Guards.DropWithin, period)
 	return set
@@ -75,6 +78,9 @@ func (d *policyDocument) fields() yamldoc.Object {
 			yamldoc.Optional("images", "whether a workload that is created during a rollout starts with the old images, if its rollout entry selects the old template", yes(&d.set.Images)),
 			yamldoc.Optional("first", "your statement that the bootstrap of a new cluster applies the levels before the workloads; gitlatch cannot observe this", yes(&d.set.First)),
 		)),
+		yamldoc.Optional("commit", "settings for the commits and pull requests that gitlatch creates", yamldoc.Fields(
+			yamldoc.Optional("subject", "template for the subject of commits and the title of pull requests, with the placeholders `{{.Site}}` and `{{.Changes}}`", subject(&d.set.Subject)),
+		)),
 		yamldoc.Optional("policies", "list of policies; for each workload, gitlatch uses the first policy whose match selects the workload", items(&d.rules, d.ruleFields)),
 		yamldoc.Optional("default", "policy for workloads that match no item in the list of policies", yamldoc.Fields(presetRules(&d.set.Default)...)),
 		yamldoc.Optional("guards", "limits that apply to all workloads of the site", guardFields(&d.set.Guards)),
@@ -99,6 +105,15 @@ var (
 	presets = yamldoc.Word(policy.PresetNames()...)
 	rounds  = yamldoc.Word(policy.Roundings()...)
 )
+
+// subject binds the template of a subject.
+func subject(into *string) yamldoc.Scalar {
+	const text = `[^\s\x00-\x1f\x7f]`
+	form := yamldoc.Text("^"+text+`([^\x00-\x1f\x7f]*`+text+")?$", "one line of at most 100 characters, such as "+ledger.DefaultSubject).AtMost(100)
+	s := yamldoc.Into(into, form, ledger.CheckSubject)
+	s.Holds = strconv.Quote(*into)
+	return s
+}
 
 func matchFields(m *policy.Match, kinds workload.Kinds) yamldoc.Object {
 	const all = "leave the field out for all"

@@ -27,7 +27,7 @@ func FuzzTrailers(f *testing.F) {
 			}
 		}
 		by := Trailers{Site: "prod", Intent: "2-00", Surges: []Surge{{workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}, 7}}}
-		own := Message(by, false, []Crossing{{ID: by.Surges[0].ID, Text: message}}, nil)
+		own := Message(DefaultSubject, by, false, []Crossing{{ID: by.Surges[0].ID, Text: message}}, nil)
 		if got := ReadTrailers(own); !reflect.DeepEqual(got, by) {
 			t.Errorf("with %q as reason a commit reads as %+v", message, got)
 		}

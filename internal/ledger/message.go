@@ -23,28 +23,18 @@ type Crossing struct {
 	Text     string
 }
 
-// Message returns the message of a commit. The subject shows the largest of the
-// crossings. The body has a line for each crossing with its reason, and for each of the
-// namespaces whose checkpoint file is restored to its canonical form. The trailers follow. At
-// least one crossing or namespace is required. After 64 KiB the body ends with the number of
-// omitted lines.
-func Message(by Trailers, skipCI bool, crossings []Crossing, restored []string) string {
+// Message returns the message of a commit. The template of its subject is of the policy, see
+// FillSubject. The subject shows the largest of the crossings. The body has a line for each
+// crossing with its reason, and for each of the namespaces whose checkpoint file is restored
+// to its canonical form. The trailers follow. At least one crossing or namespace is required.
+// After 64 KiB the body ends with the number of omitted lines.
+func Message(template string, by Trailers, skipCI bool, crossings []Crossing, restored []string) string {
 	ordered := slices.Clone(crossings)
 	slices.SortStableFunc(ordered, func(a, b Crossing) int {
 		return cmp.Or(cmp.Compare(weight(b), weight(a)), workload.Compare(a.ID, b.ID))
 	})
 	var b strings.Builder
-	n := len(ordered)
-	if n > 0 {
-		first := ReasonOf(ordered[0])
-		fmt.Fprintf(&b, "latch(%s): %s", by.Site, first.change(first.ID.Short()))
-	} else {
-		n = len(restored)
-		fmt.Fprintf(&b, "latch(%s): restore the text of the checkpoint file of %s", by.Site, restored[0])
-	}
-	if n > 1 {
-		fmt.Fprintf(&b, ", +%d more", n-1)
-	}
+	b.WriteString(FillSubject(template, by.Site, summary(ordered, restored)))
 	if skipCI {
 		b.WriteString(" [skip ci]")
 	}
@@ -59,6 +49,24 @@ func Message(by Trailers, skipCI bool, crossings []Crossing, restored []string) 
 	}
 	fmt.Fprintf(&b, "\n%s", by)
 	return b.String()
+}
+
+// summary returns the first crossing, or else the first namespace, and the number of the
+// others.
+func summary(ordered []Crossing, restored []string) string {
+	var text string
+	n := len(ordered)
+	if n > 0 {
+		first := ReasonOf(ordered[0])
+		text = first.change(first.ID.Short())
+	} else {
+		n = len(restored)
+		text = "restore the text of the checkpoint file of " + restored[0]
+	}
+	if n > 1 {
+		text += fmt.Sprintf(", +%d more", n-1)
+	}
+	return text
 }
 
 // maxLineBytes is the maximum size of a message in bytes, without its trailers.

@@ -26,7 +26,7 @@ func TestAMessageTellsItsReasons(t *testing.T) {
 		{ID: web, Rollout: true, From: at(200, 25), To: at(200, 50), Text: "half"},
 		{ID: web, Rollout: true, From: at(200, 50), To: at(200, 0), Text: "over"},
 	}
-	message := ledger.Message(ledger.Trailers{Site: "prod", Intent: "1"}, true, crossings,
+	message := ledger.Message(ledger.DefaultSubject, ledger.Trailers{Site: "prod", Intent: "1"}, true, crossings,
 		[]string{"pay", "shop"})
 	want := []ledger.Reason{
 		{web, false, "100", "200", "it grew: 187 of 100"},
@@ -58,7 +58,7 @@ func TestALongMessageStatesTheNumberOfOtherLines(t *testing.T) {
 	t.Parallel()
 	crossing := ledger.Crossing{ID: web, From: checkpoint.Entry{Replicas: 100}, To: checkpoint.Entry{Replicas: 200}, Text: strings.Repeat("x", 1000)}
 	const all = 100
-	message := ledger.Message(ledger.Trailers{Site: "prod", Intent: "1"}, false, slices.Repeat([]ledger.Crossing{crossing}, all), nil)
+	message := ledger.Message(ledger.DefaultSubject, ledger.Trailers{Site: "prod", Intent: "1"}, false, slices.Repeat([]ledger.Crossing{crossing}, all), nil)
 	shown := len(ledger.Reasons(message))
 	line := len("shop/deployment/web 100 -> 200: ") + 1001
 	if shown == all || len(message) > 64<<10+200 || len(message) < 64<<10-line {

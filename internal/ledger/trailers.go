@@ -12,12 +12,15 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
+// trailers is the start of the key of each trailer.
+const trailers = "Gitlatch-"
+
 // The keys of the trailers, which identify a commit.
 const (
-	keySite   = "Gitlatch-Site"
-	keyIntent = "Gitlatch-Intent"
-	keyBase   = "Gitlatch-Base"
-	keySurge  = "Gitlatch-Surge"
+	keySite   = trailers + "Site"
+	keyIntent = trailers + "Intent"
+	keyBase   = trailers + "Base"
+	keySurge  = trailers + "Surge"
 )
 
 // Trailers are the facts of a commit that its difference to its parent does not show.

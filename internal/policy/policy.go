@@ -234,6 +234,7 @@ type Set struct {
 	Kinds    workload.Kinds // kinds to sample in addition to the built-in ones
 	Images   bool           // whether the admission policy replaces images
 	First    bool           // a user states that a rebuild applies the levels before the workloads
+	Subject  string         // template of the subject of commits and pull requests, see ledger.FillSubject
 }
 
 // DefaultSet is the set of a site without a gitlatch.yaml.

@@ -4,7 +4,6 @@
 package repo
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -106,21 +105,6 @@ var (
 	// branch could not be read afterwards. The next tick reads it.
 	ErrUnknown = errors.New("push may or may not have landed")
 )
-
-// A RefusedError means that the server does not accept a request: the branch is
-// protected, a hook declined the push, or the credentials do not allow writes.
-type RefusedError struct {
-	What string // the refused request; "" is a push
-	Why  string // the server's message, on one line
-	// OnDisk is true if the repository is a folder on this machine. File permissions then
-	// decide who may write.
-	OnDisk bool
-	// TooLarge is true if the server may accept a part of the request.
-	TooLarge bool
-}
-
-// Error returns the server's message.
-func (e *RefusedError) Error() string { return cmp.Or(e.What, "push") + " was refused: " + e.Why }
 
 // An UnsafeError means that a path is not a plain file or directory.
 type UnsafeError struct {

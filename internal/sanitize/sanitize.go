@@ -13,7 +13,16 @@ const longest = 300
 
 // Line returns text as one printable line of limited length, without control characters,
 // terminal escapes, and characters that change the direction of text or are invisible.
-func Line(text string) string {
+func Line(text string) string { return line(text, longest) }
+
+// MostAnswer is the maximum number of characters of a server's answer.
+const MostAnswer = 8 << 10
+
+// Answer returns the answer of a server as Line does, up to MostAnswer characters. The rule
+// that refuses a request can come late in a long answer.
+func Answer(text string) string { return line(text, MostAnswer) }
+
+func line(text string, longest int) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
 	}), " ")

@@ -65,17 +65,13 @@ func (n *Notes) policyGone(file, text, did string) {
 }
 
 // refused reports whether an error means that the host refuses the commit or the proposal,
-// and adds it to the notes. problem is the format of an error that wraps it, and fix is the
-// remedy for the user.
-func (n *Notes) refused(err error, problem, subject, fix string) bool {
+// and adds it to the notes. problem is the format of an error that wraps it.
+func (n *Notes) refused(err error, problem, subject string) bool {
 	var refused *repo.RefusedError
 	if !errors.As(err, &refused) {
 		return false
 	}
-	if refused.OnDisk {
-		fix = "follow the error text, and check that the user that runs gitlatch can write to the repository's folder"
-	}
 	n.problem(fmt.Errorf(problem, err))
-	n.condition(alert.Blocked, subject, err.Error(), triesAgain, fix)
+	n.condition(alert.Blocked, subject, err.Error(), triesAgain, refused.Remedy())
 	return true
 }

@@ -134,7 +134,7 @@ func (p *publisher) pushProposal(ctx context.Context, s latch.State, want wants)
 	}
 	by.Base = p.tip.commit
 	crossings := proposal.Crossings(want.changes, p.Published.Decisions)
-	to.Message = ledger.Message(by, false, lists.Map(crossings, proposal.Line), w.restored)
+	to.Message = ledger.Message(p.Set.Subject, by, false, lists.Map(crossings, proposal.Line), w.restored)
 	if p.DryRun {
 		p.Asked = &Proposed{Message: to.Message, Changes: crossings}
 		return false, nil
@@ -155,7 +155,7 @@ func (p *publisher) pushProposal(ctx context.Context, s latch.State, want wants)
 		}
 	}
 	switch {
-	case p.refused(err, "propose: %w", "proposal", "allow the identity of gitlatch to push to branch "+to.Branch):
+	case p.refused(err, "propose: %w", "proposal"):
 		return false, nil
 	case errors.Is(err, repo.ErrMoved):
 		p.notice(NoticeMoved, to.Branch, "the proposal's branch moved before the push; the next tick tries again")
@@ -182,10 +182,10 @@ func (p *publisher) openProposal(ctx context.Context) error {
 	ours := *s.Head.Proposal
 	crossings := proposal.Crossings(proposal.Changes(s.Latches), p.Published.Decisions)
 	restored := namespaces(ours.Repairs)
-	message := ledger.Message(ledger.Trailers{Site: p.Site}, false, lists.Map(crossings, proposal.Line), restored)
+	message := ledger.Message(p.Set.Subject, ledger.Trailers{Site: p.Site}, false, lists.Map(crossings, proposal.Line), restored)
 	title, _, _ := strings.Cut(message, "\n")
 	on, err := p.Proposals.Ensure(ctx, repo.Draft{Branch: ours.Branch, Title: title, Body: proposal.Body(p.Site, crossings, restored)})
-	if p.refused(err, "propose: %w", "proposal", "allow the identity of gitlatch to open pull requests from branch "+ours.Branch) {
+	if p.refused(err, "propose: %w", "proposal") {
 		return nil
 	}
 	if err != nil {

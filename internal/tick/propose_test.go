@@ -24,6 +24,10 @@ func TestAPullRequestThatTheHostRefusesOnce(t *testing.T) {
 	if err != nil || report.Err() == nil || !strings.Contains(report.Err().Error(), "no pull requests today") {
 		t.Errorf("error %v, problem %v", err, report.Err())
 	}
+	const fix = "let the identity of gitlatch open, edit and close pull requests"
+	if len(report.Alerts) != 1 || report.Alerts[0].Fix != fix {
+		t.Errorf("the alerts are %+v, want one with the remedy %q", report.Alerts, fix)
+	}
 	head := w.head(t).Proposal
 	if head == nil || w.openProposal() != nil {
 		t.Fatalf("the state has the proposal %+v, the host %+v", head, w.openProposal())
@@ -36,11 +40,36 @@ func TestAPullRequestThatTheHostRefusesOnce(t *testing.T) {
 	}
 }
 
+// The template of the policy is also for the commit and the title of a pull request. Merged
+// by any method, its changes are gitlatch's.
+func TestTheSubjectOfAPullRequest(t *testing.T) {
+	t.Parallel()
+	for _, method := range []repomem.Method{repomem.MergeCommit, repomem.Squash, repomem.Rebase} {
+		w := newWorld(map[string]string{"gitlatch.yaml": latching + "commit: {subject: \"chore(levels): {{.Changes}} in {{.Site}}\"}\n"})
+		w.Host, w.Propose = true, true
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		const want = "chore(levels): shop/web new -> 100 in " + site
+		open := w.openProposal()
+		log, _, err := w.Repository.History(t.Context(), open.Head, "", 1)
+		must(t, err)
+		title, _, _ := w.Repository.Words(open.ID)
+		if title != want || !strings.HasPrefix(log[0].Message, want+"\n") {
+			t.Errorf("the title is %q, and the message of the commit is %q", title, log[0].Message)
+		}
+		w.mergeProposal(method)
+		w.ticks(2)
+		if l := w.latches(t)[id("shop/web")]; l.Declared.Replicas != 100 || !l.GraceUntil.IsZero() {
+			t.Errorf("merged by %d: the latch is %+v", method, l)
+		}
+	}
+}
+
 // refuser is a host that opens no pull request.
 type refuser struct{ repo.Proposals }
 
 func (refuser) Ensure(context.Context, repo.Draft) (repo.Proposal, error) {
-	return repo.Proposal{}, &repo.RefusedError{Why: "no pull requests today"}
+	return repo.Proposal{}, &repo.RefusedError{What: "pull request", Why: "no pull requests today: the bot is not allowed to"}
 }
 
 // The notice of a declined proposal counts the workloads and the checkpoint files that now

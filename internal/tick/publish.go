@@ -109,8 +109,7 @@ func (p *publisher) commit(ctx context.Context) error {
 				continue
 			}
 		}
-		fix := fmt.Sprintf("allow the identity of gitlatch to push to branch %s, or set another branch or identity in repository of the configuration", p.Base)
-		if p.refused(err, "publish: %w; the levels in git do not change until the branch accepts a push", "", fix) {
+		if p.refused(err, "publish: %w; the levels in git do not change until the branch accepts a push", "") {
 			return nil
 		}
 		if !errors.Is(err, repo.ErrMoved) {
@@ -249,7 +248,7 @@ func (p *publisher) pushBase(ctx context.Context, w writing) error {
 	}
 	surges := lists.Filter(p.changes, func(d policy.Decision) bool { return d.Surge })
 	by.Surges = lists.Map(surges, func(d policy.Decision) ledger.Surge { return ledger.Surge{ID: d.ID, Need: d.Count} })
-	made := &Commit{Changes: p.changes, Message: ledger.Message(by, p.SkipCI, lists.Map(p.changes, proposal.Line), w.restored)}
+	made := &Commit{Changes: p.changes, Message: ledger.Message(p.Set.Subject, by, p.SkipCI, lists.Map(p.changes, proposal.Line), w.restored)}
 	if p.DryRun {
 		p.Commit = made
 		return nil

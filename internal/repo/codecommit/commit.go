@@ -75,7 +75,7 @@ func (r *Repository) create(ctx context.Context, c repo.Commit, e edit) (string,
 	failed = r.refused("", failed)
 	var refused *repo.RefusedError
 	if !errors.As(failed, &refused) {
-		failed = &repo.RefusedError{Why: sanitize.Line(failed.Error())}
+		failed = &repo.RefusedError{Why: sanitize.Answer(failed.Error())}
 	}
 	return "", failed
 }

@@ -40,7 +40,7 @@ func (r *Repository) explain(err error) error {
 	if !errors.As(err, &api) {
 		return err
 	}
-	words := sanitize.Line(api.ErrorMessage())
+	words := sanitize.Answer(api.ErrorMessage())
 	switch {
 	case is(err, noRepository):
 		return fmt.Errorf("repository %q does not exist in this account and Region", r.Repository)
@@ -70,5 +70,5 @@ func (r *Repository) refused(what string, err error) error {
 	case is(err, tooMany):
 		why = "it changes more files than CodeCommit accepts in one commit: " + why
 	}
-	return &repo.RefusedError{What: what, Why: sanitize.Line(why), TooLarge: is(err, tooMany)}
+	return &repo.RefusedError{What: what, Why: sanitize.Answer(why), TooLarge: is(err, tooMany)}
 }

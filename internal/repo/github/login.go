@@ -131,7 +131,7 @@ func (t *Login) explain(err error) error {
 	if advice != "" {
 		advice = ", " + advice
 	}
-	return &loginError{fmt.Errorf("get a token for App %d: GitHub answers %d%s: %s", t.app.ID, failed.Response.StatusCode, advice, sanitize.Line(said.Message))}
+	return &loginError{fmt.Errorf("get a token for App %d: GitHub answers %d%s: %s", t.app.ID, failed.Response.StatusCode, advice, sanitize.Answer(said.Message))}
 }
 
 // A loginError means that gitlatch got no token and sent no request.

@@ -216,5 +216,5 @@ func words(answer *api.ErrorResponse) string {
 			said = append(said, e.Field+" is "+e.Code)
 		}
 	}
-	return sanitize.Line(strings.Join(said, ": "))
+	return sanitize.Answer(strings.Join(said, ": "))
 }

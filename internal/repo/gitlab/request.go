@@ -93,9 +93,9 @@ func words(body []byte) string {
 		Description any `json:"error_description"`
 	}
 	if json.Unmarshal(body, &said) != nil {
-		return sanitize.Line(string(body[:min(len(body), 1000)]))
+		return sanitize.Answer(string(body[:min(len(body), sanitize.MostAnswer)]))
 	}
-	return sanitize.Line(strings.Join(slices.Concat(texts(said.Message), texts(said.Error), texts(said.Description)), ": "))
+	return sanitize.Answer(strings.Join(slices.Concat(texts(said.Message), texts(said.Error), texts(said.Description)), ": "))
 }
 
 // texts returns the texts in a value, in the order of the fields' names.

@@ -113,7 +113,7 @@ func (r *Repository) land(ctx context.Context, m move, id plumbing.Hash, made []
 		var no *wire.Refusal
 		if try == tries || errors.As(failed, &no) && no.Final {
 			_, onDisk := r.remote.(*local)
-			return &repo.RefusedError{Why: sanitize.Line(failed.Error()), OnDisk: onDisk}
+			return &repo.RefusedError{Why: sanitize.Answer(failed.Error()), OnDisk: onDisk}
 		}
 		if err := r.pause(ctx, try); err != nil {
 			return fmt.Errorf("%w: %w", repo.ErrUnknown, err)

@@ -23,7 +23,7 @@ func (l *local) declines() error {
 	for _, name := range deciding {
 		hook := filepath.Join(folder, name)
 		if info, err := os.Stat(hook); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return &wire.Refusal{Words: fmt.Sprintf("%s decides about each push, and only git can run it. Use the URL of the repository's server, or remove the hook", hook), Final: true}
+			return &wire.Refusal{Words: fmt.Sprintf("%s decides about each push, and only git can run it", hook), Final: true}
 		}
 	}
 	return nil

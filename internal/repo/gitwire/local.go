@@ -141,7 +141,7 @@ func (l *local) Push(ctx context.Context, branch plumbing.ReferenceName, old plu
 	}
 	if head, err := os.ReadFile(filepath.Join(l.dir, "HEAD")); !l.bare && err == nil &&
 		strings.TrimSpace(string(head)) == "ref: "+string(branch) {
-		return &wire.Refusal{Words: fmt.Sprintf("branch %q is checked out in %s. Use a bare repository, or another branch", branch.Short(), l.path), Final: true}
+		return &wire.Refusal{Words: fmt.Sprintf("branch %q is checked out in %s", branch.Short(), l.path), Final: true}
 	}
 	if err := l.declines(); err != nil {
 		return err
@@ -183,7 +183,7 @@ func takeLock(ctx context.Context, path string) (*os.File, error) {
 			return nil, ctx.Err()
 		}
 	}
-	return nil, &wire.Refusal{Words: fmt.Sprintf("the branch is locked. If no git process runs, remove %s", path), Final: true}
+	return nil, &wire.Refusal{Words: fmt.Sprintf("the branch is locked by %s", path), Final: true}
 }
 
 // move writes the new value to the lock file, and renames the lock file to the ref.

@@ -133,7 +133,7 @@ func TestAHookThatMightDeclineIsNotGoneRound(t *testing.T) {
 			switch {
 			case !c.refused && (err != nil || o.Tip("main") != id):
 				t.Errorf("commit: %s, %v", id, err)
-			case c.refused && (!errors.As(err, &refused) || !strings.Contains(refused.Why, hook) || !strings.Contains(refused.Why, "server")):
+			case c.refused && (!errors.As(err, &refused) || !strings.Contains(refused.Why, hook) || !strings.Contains(refused.Remedy(), "URL of the repository's server")):
 				t.Errorf("commit: %v, want a RefusedError that names %s", err, hook)
 			case c.refused && (o.Tip("main") != tip || tries != 1):
 				t.Errorf("the branch moved, or %d tries were made", tries)

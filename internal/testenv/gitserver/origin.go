@@ -261,6 +261,18 @@ done
 `)
 }
 
+// RequireSubjects makes the repository decline pushes with a commit whose subject does not
+// match an extended regular expression, in the words of a push rule of GitLab.
+func (o *Origin) RequireSubjects(t testing.TB, pattern string) {
+	t.Helper()
+	o.receive(t, `while read -r old new ref; do
+	for commit in $(git rev-list "$new" --not --all); do
+		git log -1 --format=%s "$commit" | grep -qE '`+pattern+`' || { echo "GitLab: Commit message does not follow the pattern '`+pattern+`'" >&2; exit 1; }
+	done
+done
+`)
+}
+
 // Signers is the file of the keys of RequireSignatures, in the form for git.
 func (o *Origin) Signers() string { return filepath.Join(o.Dir, "allowed_signers") }
 

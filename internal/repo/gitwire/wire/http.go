@@ -116,8 +116,8 @@ func status(answer *http.Response) error {
 		}
 	}
 	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind == "text/plain" {
-		words, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))
-		e.words = sanitize.Line(string(words))
+		words, _ := io.ReadAll(io.LimitReader(answer.Body, sanitize.MostAnswer))
+		e.words = sanitize.Answer(string(words))
 	}
 	return e
 }

@@ -67,7 +67,7 @@ func (p *packets) next() (packet, error) {
 		return packet{}, early(err)
 	}
 	if words, ok := bytes.CutPrefix(payload, []byte("ERR ")); ok {
-		return packet{}, &serverError{sanitize.Line(string(words))}
+		return packet{}, &serverError{sanitize.Answer(string(words))}
 	}
 	return packet{payload: payload}, nil
 }
@@ -121,7 +121,7 @@ func (b *band) take(p packet) error {
 	case 2:
 		_, _ = b.words.Write(rest) // never fails
 	case 3:
-		return &serverError{sanitize.Line(string(rest))}
+		return &serverError{sanitize.Answer(string(rest))}
 	default:
 		if !bytes.HasPrefix(p.payload, []byte("NAK")) && !bytes.HasPrefix(p.payload, []byte("ACK ")) {
 			return errNotGit

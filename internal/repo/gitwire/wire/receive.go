@@ -86,7 +86,7 @@ func refused(status, words string) error {
 	if rest, ok := strings.CutPrefix(status, "ng "); ok {
 		_, status, _ = strings.Cut(rest, " ")
 	}
-	words = sanitize.Line(words)
+	words = sanitize.Answer(words)
 	if words != "" {
 		status += ": " + words
 	}

@@ -190,7 +190,7 @@ func (c *conversation) Close() error {
 	return nil
 }
 
-// words stores the first 1,000 bytes that are written to it.
+// words stores the first sanitize.MostAnswer bytes that are written to it.
 type words struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -199,12 +199,12 @@ type words struct {
 func (w *words) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.text.Write(b[:min(len(b), 1000-w.text.Len())])
+	w.text.Write(b[:min(len(b), sanitize.MostAnswer-w.text.Len())])
 	return len(b), nil
 }
 
 func (w *words) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return sanitize.Line(w.text.String())
+	return sanitize.Answer(w.text.String())
 }
