@@ -30,7 +30,7 @@ func readFile(env Env, name string, past *backtest.Past, show *tty.Progress) (er
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return fmt.Errorf("past scale: %w", err)
+		return fmt.Errorf("read the past replica counts: %w. Give the path of an existing file, or - for the standard input", err)
 	}
 	defer closed(&err, f)
 	show.Say("reading %s", name)

@@ -235,7 +235,7 @@ func TestDiffTellsTroubleFromDifferences(t *testing.T) {
 	}{
 		"a cluster that does not answer": {func(w *world) { w.api.Close() }, nil, "use --kubeconfig"},
 		"part of the cluster":            {func(w *world) { w.api.refuse["deployments"] = http.StatusForbidden }, nil, "not read: deployments"},
-		"no such repository":             {func(w *world) { _ = os.RemoveAll(w.origin.Dir) }, nil, "contains no git repository"},
+		"no such repository":             {func(w *world) { _ = os.RemoveAll(w.origin.Dir) }, nil, "this path does not exist"},
 		"an unknown form":                {nil, []string{"-o", "xml"}, "must be one of table, json, yaml"},
 		"an unknown flag":                {nil, []string{"--wat"}, "unknown flag: --wat"},
 		"an unknown workload":            {nil, []string{"shop/wep"}, "shop/api, shop/batch"},

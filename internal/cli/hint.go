@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
@@ -18,8 +19,8 @@ var hints = []struct {
 	{in(kube.ErrUnreachable), "for another cluster, use --kubeconfig and --context"},
 	{in(kube.ErrUnauthorized), "log in again, or choose other credentials with --kubeconfig and --context"},
 	{is[*workload.UnreadError], "gitlatch lowers no level until then. Give it the rights in infra/rbac, and for kinds of the policy the roles that \"gitlatch init -o rbac\" prints"},
-	{in(repo.ErrNoBranch), "create the branch, or set another repository.branch in the configuration"},
-	{is[*repo.UnsafeError], "commit a regular file or folder in its place. gitlatch follows no symlink, submodule or Git LFS pointer"},
+	{in(repo.ErrNoBranch), "push a commit to the branch, or set another repository.branch in the configuration"},
+	{irregular, "commit a regular file or folder in its place. gitlatch follows no symlink, submodule or Git LFS pointer"},
 }
 
 func in(kind error) func(error) bool {
@@ -29,6 +30,12 @@ func in(kind error) func(error) bool {
 func is[E error](err error) bool {
 	var e E
 	return errors.As(err, &e)
+}
+
+// irregular reports whether a path in git is something else than a file or folder.
+func irregular(err error) bool {
+	var unsafe *repo.UnsafeError
+	return errors.As(err, &unsafe) && strings.HasPrefix(unsafe.Why, "is a ")
 }
 
 // hintsOf returns the solutions for an error, in the order of the table.

@@ -52,11 +52,18 @@ func TestNothingIsDoneWhereNothingCanBe(t *testing.T) {
 		{"a kubeconfig that is none", func(t *testing.T, w *world) { w.write(t, "kubeconfig", "{") }, []string{"/kubeconfig: "}},
 
 		{"a repository that is not there", func(t *testing.T, w *world) { w.configure(t, w.path("nowhere.git")) },
-			[]string{"nowhere.git", "this path contains no git repository"}},
+			[]string{"nowhere.git", "this path does not exist"}},
 		{"a server that is not there", func(t *testing.T, w *world) { w.configure(t, "http://127.0.0.1:1/site.git") },
 			[]string{"http://127.0.0.1:1/site.git", "connection refused"}},
-		{"a branch that is not there", func(t *testing.T, w *world) { w.origin.ForcePush(t, "main", "") },
-			[]string{"site.git", `branch "main"`, "does not exist", "hint: create the branch", "repository.branch"}},
+		{"a path without a repository", func(t *testing.T, w *world) { w.configure(t, w.dir) },
+			[]string{"this path contains no git repository", "git init"}},
+		{"a branch that is not there", func(t *testing.T, w *world) {
+			w.origin.Push(t, "dev", map[string]string{"a": "1"}, "dev")
+			w.origin.Push(t, "team/next", map[string]string{"a": "1"}, "next")
+			w.origin.ForcePush(t, "main", "")
+		}, []string{"site.git", `branch "main": branch does not exist. Existing branches: dev, team/next`, "hint: push a commit to the branch", "repository.branch"}},
+		{"a repository without a commit", func(t *testing.T, w *world) { w.origin.ForcePush(t, "main", "") },
+			[]string{"site.git", `branch "main": branch does not exist. The repository is empty`, "hint: push a commit to the branch"}},
 		{"a repository of SHA-256 ids", func(t *testing.T, w *world) {
 			w.origin.Git(t, "init", "--quiet", "--bare", "--object-format=sha256", w.path("long.git"))
 			w.configure(t, w.path("long.git"))

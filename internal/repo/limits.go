@@ -25,5 +25,5 @@ var (
 	TooLarge = fmt.Sprintf("is larger than %d MiB, the maximum for a file or for the list of a folder", MostBytes>>20)
 	TooMany  = fmt.Sprintf("contains more than %d files and folders, the maximum", MostPaths)
 	TooDeep  = fmt.Sprintf("is more than %d folders deep", MostLevels)
-	Missing  = "is missing: the server does not send its object"
+	Missing  = "is missing: the repository does not have its object. To find the damage, run \"git fsck\" in the repository"
 )

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -58,8 +59,10 @@ func load(rules *clientcmd.ClientConfigLoadingRules, context string) (*rest.Conf
 	there := strings.Join(slices.Sorted(maps.Keys(merged.Contexts)), ", ")
 	found := merged.Contexts[context]
 	switch {
+	case there == "" && !slices.ContainsFunc(rules.GetLoadingPrecedence(), exists):
+		return nil, errors.New("no such file")
 	case there == "":
-		return nil, errors.New("no such file, or no context in it")
+		return nil, errors.New("the file has no context")
 	case found == nil:
 		return nil, fmt.Errorf("no context %q; there are: %s", context, there)
 	case merged.Clusters[found.Cluster] == nil:
@@ -68,4 +71,9 @@ func load(rules *clientcmd.ClientConfigLoadingRules, context string) (*rest.Conf
 		return nil, fmt.Errorf("context %q: no user %q", context, found.AuthInfo)
 	}
 	return clientcmd.NewNonInteractiveClientConfig(*merged, context, nil, rules).ClientConfig()
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

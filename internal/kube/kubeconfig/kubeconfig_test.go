@@ -46,7 +46,7 @@ func TestLoad(t *testing.T) {
 		"first of several files": {Choice{}, astray + string(filepath.ListSeparator) + good, "https://blue.test", ""},
 		"no such file":           {Choice{Path: astray}, "", "", "nowhere: no such file or directory"},
 		"no file at all":         {Choice{}, astray, "", "nowhere: no such file"},
-		"empty":                  {Choice{Path: file("empty", "")}, "", "", "empty: no such file, or no context in it"},
+		"empty":                  {Choice{Path: file("empty", "")}, "", "", "empty: the file has no context"},
 		"no such context":        {Choice{Path: good, Context: "red"}, "", "", `two: no context "red"; there are: astray, blue, green, nobody`},
 		"no present context":     {Choice{Path: file("none", strings.Replace(two, "current-context: blue", "", 1))}, "", "", `no context ""; there are: astray, blue, green, nobody`},
 		"no such cluster":        {Choice{Path: good, Context: "astray"}, "", "", `context "astray": no cluster "red"`},

@@ -31,6 +31,13 @@ func (l *late) Heads(ctx context.Context, branches []plumbing.ReferenceName) ([]
 	return l.opened.Heads(ctx, branches)
 }
 
+func (l *late) Branches(ctx context.Context) ([]string, error) {
+	if err := l.open(ctx); err != nil {
+		return nil, err
+	}
+	return l.opened.Branches(ctx)
+}
+
 func (l *late) Fetch(ctx context.Context, into *pack.Objects, commit plumbing.Hash, ids []plumbing.Hash, whole bool) error {
 	if err := l.open(ctx); err != nil {
 		return err

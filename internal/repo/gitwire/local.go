@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,10 +42,13 @@ func openLocal(path string) (*local, error) {
 		}
 		l.dir, l.bare = filepath.Join(path, ".git"), false
 	}
-	if _, err := os.Stat(filepath.Join(l.dir, "HEAD")); err != nil {
-		return nil, fmt.Errorf("repository %q: this path contains no git repository", path)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("repository %q: this path does not exist. Correct the path of the repository", path)
 	}
-	l.disk = filesystem.NewStorage(osfs.New(l.dir), cache.NewObjectLRU(4*cache.MiByte))
+	if _, err := os.Stat(filepath.Join(l.dir, "HEAD")); err != nil {
+		return nil, fmt.Errorf("repository %q: this path contains no git repository. Correct the path, or run \"git init\" there", path)
+	}
+	l.disk = filesystem.NewStorageWithOptions(osfs.New(l.dir), cache.NewObjectLRU(4*cache.MiByte), filesystem.Options{AlternatesFS: osfs.New("/")})
 	config, err := l.disk.Config()
 	if err != nil {
 		return nil, fmt.Errorf("repository %s: read its config: %w", path, err)
@@ -101,6 +105,26 @@ func (l *local) read(branch plumbing.ReferenceName) (tip plumbing.Hash, err erro
 		}
 	}
 	return tip, nil
+}
+
+// Branches returns the loose and the packed branches, sorted.
+func (l *local) Branches(ctx context.Context) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	refs, err := l.disk.IterReferences()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	err = refs.ForEach(func(ref *plumbing.Reference) error {
+		if ref.Name().IsBranch() {
+			names = append(names, ref.Name().Short())
+		}
+		return nil
+	})
+	slices.Sort(names)
+	return slices.Compact(names), err
 }
 
 func isDirectory(path string) bool {

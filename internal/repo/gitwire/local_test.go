@@ -43,6 +43,52 @@ func TestACheckedOutBranchIsRefused(t *testing.T) {
 	}
 }
 
+// A clone with --shared or --reference has its objects in another repository.
+func TestObjectsOfAnotherRepository(t *testing.T) {
+	t.Parallel()
+	o := gitserver.NewOrigin(t, t.TempDir(), site(2))
+	shared := filepath.Join(t.TempDir(), "shared.git")
+	o.Git(t, "clone", "--quiet", "--bare", "--shared", o.Dir, shared)
+	r := open(t, gitwire.Options{URL: shared})
+	found, err := r.Read(t.Context(), o.Tip("main"), nil, "checkpoints")
+	if err != nil || len(found["checkpoints"].Files) == 0 {
+		t.Fatalf("read %v, %v", found, err)
+	}
+	id, err := r.Commit(t.Context(), edit(o.Tip("main"), "checkpoints/prod/ns000.levels.yaml", "ours\n"))
+	if clone := (&gitserver.Origin{Dir: shared}); err != nil || clone.Tip("main") != id {
+		t.Errorf("commit: %s, %v", id, err)
+	}
+}
+
+// A branch that does not exist is an error with the branches that do, in each version of the
+// protocol and on disk.
+func TestABranchThatDoesNotExist(t *testing.T) {
+	t.Parallel()
+	server := gitserver.Start(t)
+	old := gitserver.Start(t)
+	old.OnlyV0(true)
+	for name, dir := range map[string]string{server.URL("site"): server.Dir("site"), old.URL("site"): old.Dir("site"), "": filepath.Join(t.TempDir(), "site")} {
+		o := gitserver.NewOrigin(t, dir, nil)
+		if name == "" {
+			name = o.Dir
+		}
+		r := open(t, gitwire.Options{URL: name})
+		if _, _, err := r.Heads(t.Context()); !errors.Is(err, repo.ErrNoBranch) || !strings.HasSuffix(err.Error(), "The repository is empty") {
+			t.Errorf("%s: an empty repository: %v", name, err)
+		}
+		for n := range 12 {
+			o.Push(t, fmt.Sprintf("b%02d", n), map[string]string{"a": "1"}, "begin")
+		}
+		o.Git(t, "pack-refs", "--all")
+		o.Push(t, "b00", map[string]string{"a": "2"}, "loose and packed")
+		_, _, err := r.Heads(t.Context())
+		const want = `branch "main": branch does not exist. Existing branches: b00, b01, b02, b03, b04, b05, b06, b07, b08, b09 and 2 more`
+		if !errors.Is(err, repo.ErrNoBranch) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
 func TestADiskSeesWhatGitDoesMeanwhile(t *testing.T) {
 	t.Parallel()
 	o := gitserver.NewOrigin(t, t.TempDir(), site(5))

@@ -3,6 +3,7 @@ package gitwire
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -31,6 +32,8 @@ type remote interface {
 	// Heads returns the commit of each branch, in the order of branches; zero if a branch
 	// does not exist.
 	Heads(ctx context.Context, branches []plumbing.ReferenceName) ([]plumbing.Hash, error)
+	// Branches returns the names of all branches.
+	Branches(ctx context.Context) ([]string, error)
 	// Fetch adds trees and blobs of a commit to into, by their ids. With whole, it adds
 	// all objects below them, unless these are too many. If ids contains the commit,
 	// Fetch adds the commit and its root tree.
@@ -75,7 +78,7 @@ func (r *Repository) Heads(ctx context.Context, also ...string) (_ string, _ []s
 	case err != nil:
 		return "", nil, err
 	case heads[0].IsZero():
-		return "", nil, fmt.Errorf("branch %q: %w", r.base.Short(), repo.ErrNoBranch)
+		return "", nil, r.noBranch(ctx)
 	}
 	others := make([]string, len(also))
 	for i, head := range heads[1:] {
@@ -84,6 +87,25 @@ func (r *Repository) Heads(ctx context.Context, also ...string) (_ string, _ []s
 		}
 	}
 	return heads[0].String(), others, nil
+}
+
+// mostNamed is the maximum number of branches that an error names.
+const mostNamed = 10
+
+// noBranch returns the error for a base that does not exist, with the branches that do.
+func (r *Repository) noBranch(ctx context.Context) error {
+	names, err := r.remote.Branches(ctx)
+	if err != nil {
+		return err
+	}
+	there := "Existing branches: " + strings.Join(names[:min(len(names), mostNamed)], ", ")
+	switch {
+	case len(names) == 0:
+		there = "The repository is empty"
+	case len(names) > mostNamed:
+		there += fmt.Sprintf(" and %d more", len(names)-mostNamed)
+	}
+	return fmt.Errorf("branch %q: %w. %s", r.base.Short(), repo.ErrNoBranch, there)
 }
 
 // Read sends one request for each level of the trees that lead to the paths, for all

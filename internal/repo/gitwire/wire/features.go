@@ -2,10 +2,12 @@ package wire
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
 
@@ -24,12 +26,12 @@ var best = features{v2: true, filter: true}
 // An advertisement is a server's list of its features.
 type advertisement struct {
 	features
-	heads []plumbing.Hash // the commits of the requested branches, in version 0 only; zero if a branch does not exist
+	refs []ref // the refs that start with the requested prefixes, in version 0 only
 }
 
-// advertised asks the server for its features, and in version 0 for the commits of
-// branches.
-func (s *Server) advertised(ctx context.Context, branches ...plumbing.ReferenceName) (advertisement, error) {
+// advertised asks the server for its features, and in version 0 for the refs that start with
+// one of the prefixes.
+func (s *Server) advertised(ctx context.Context, prefixes ...string) (advertisement, error) {
 	answer, err := s.transport.Get(ctx, uploadPack)
 	if err != nil {
 		return advertisement{}, err
@@ -51,7 +53,7 @@ func (s *Server) advertised(ctx context.Context, branches ...plumbing.ReferenceN
 	if p.line() == "version 2" {
 		return capabilities(in)
 	}
-	return references(in, p, branches)
+	return references(in, p, prefixes)
 }
 
 // capabilities reads the advertisement of version 2.
@@ -74,8 +76,7 @@ func capabilities(in *packets) (advertisement, error) {
 
 // references reads the advertisement of version 0, which lists all refs of the server and
 // may be long. first is its first line.
-func references(in *packets, first packet, branches []plumbing.ReferenceName) (a advertisement, err error) {
-	a.heads = make([]plumbing.Hash, len(branches))
+func references(in *packets, first packet, prefixes []string) (a advertisement, err error) {
 	if first.kind == flush {
 		return a, nil // a repository without refs
 	}
@@ -92,8 +93,9 @@ func references(in *packets, first packet, branches []plumbing.ReferenceName) (a
 		if p.kind == data && line == "" {
 			line = p.line()
 		}
-		if !note(line, branches, a.heads) {
-			return a, errNotGit
+		a.refs, err = note(a.refs, line, prefixes)
+		if err != nil {
+			return a, err
 		}
 		line = ""
 	}
@@ -120,35 +122,63 @@ func (s *Server) attempt(ctx context.Context, f func() error) error {
 	return f()
 }
 
+// A ref is the name and the commit of a branch or a tag.
+type ref struct {
+	name string
+	id   plumbing.Hash
+}
+
 // Heads asks for refs by their names. Version 0 can only list all refs.
-func (s *Server) Heads(ctx context.Context, branches []plumbing.ReferenceName) (heads []plumbing.Hash, err error) {
-	if s.has.v2 {
-		heads, err = s.lsRefs(ctx, branches)
-		if err == nil || s.Asked || hopeless(err) {
-			return heads, err
+func (s *Server) Heads(ctx context.Context, branches []plumbing.ReferenceName) ([]plumbing.Hash, error) {
+	found, err := s.refs(ctx, lists.Map(branches, plumbing.ReferenceName.String))
+	if err != nil {
+		return nil, err
+	}
+	heads := make([]plumbing.Hash, len(branches))
+	for _, r := range found {
+		if i := slices.Index(branches, plumbing.ReferenceName(r.name)); i >= 0 {
+			heads[i] = r.id
 		}
 	}
-	a, asking := s.advertised(ctx, branches...)
+	return heads, nil
+}
+
+// Branches asks for the refs of all branches.
+func (s *Server) Branches(ctx context.Context) ([]string, error) {
+	const prefix = "refs/heads/"
+	found, err := s.refs(ctx, []string{prefix})
+	return lists.Map(found, func(r ref) string { return strings.TrimPrefix(r.name, prefix) }), err
+}
+
+// refs lists the refs that start with one of the prefixes.
+func (s *Server) refs(ctx context.Context, prefixes []string) (found []ref, err error) {
+	if s.has.v2 {
+		found, err = s.lsRefs(ctx, prefixes)
+		if err == nil || s.Asked || hopeless(err) {
+			return found, err
+		}
+	}
+	a, asking := s.advertised(ctx, prefixes...)
 	if asking != nil {
 		return nil, asking
 	}
 	s.has, s.Asked = a.features, true
 	switch {
 	case !a.v2:
-		return a.heads, nil
+		return a.refs, nil
 	case err == nil: // an earlier answer of the server did not offer version 2
-		return s.lsRefs(ctx, branches)
+		return s.lsRefs(ctx, prefixes)
 	}
 	return nil, err
 }
 
-// lsRefs lists the refs that start with the names of the branches, in version 2.
-func (s *Server) lsRefs(ctx context.Context, branches []plumbing.ReferenceName) ([]plumbing.Hash, error) {
+// lsRefs lists the refs that start with one of the prefixes, in version 2.
+func (s *Server) lsRefs(ctx context.Context, prefixes []string) (found []ref, err error) {
 	var ask Request
 	ask.Linef("command=ls-refs\n")
 	ask.delimiter()
-	for _, branch := range branches {
-		ask.Linef("ref-prefix %s\n", branch)
+	for _, prefix := range prefixes {
+		ask.Linef("ref-prefix %s\n", prefix)
 	}
 	ask.Flush()
 	answer, err := s.transport.Post(ctx, uploadPack, &ask, true)
@@ -156,29 +186,28 @@ func (s *Server) lsRefs(ctx context.Context, branches []plumbing.ReferenceName) 
 		return nil, err
 	}
 	defer answer.Close()
-	heads := make([]plumbing.Hash, len(branches))
 	for in := (&packets{r: answer}); ; {
 		p, err := in.next()
 		if err != nil || p.kind == flush {
-			return heads, err
+			return found, err
 		}
-		if !note(p.line(), branches, heads) {
-			return nil, errNotGit
+		found, err = note(found, p.line(), prefixes)
+		if err != nil {
+			return nil, err
 		}
 	}
 }
 
-// note reads one line of a list of refs. If the line names one of the branches, note sets
-// its head. It returns false if that line does not have a commit id.
-func note(line string, branches []plumbing.ReferenceName, heads []plumbing.Hash) bool {
+// note adds the ref in one line of a list, if it starts with one of the prefixes. It returns
+// errNotGit if that line does not have a commit id.
+func note(found []ref, line string, prefixes []string) ([]ref, error) {
 	id, name, _ := strings.Cut(line, " ")
-	for i, branch := range branches {
-		if name == string(branch) {
-			if !plumbing.IsHash(id) {
-				return false
-			}
-			heads[i] = plumbing.NewHash(id)
-		}
+	wanted := slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	switch {
+	case !wanted:
+		return found, nil
+	case !plumbing.IsHash(id):
+		return nil, errNotGit
 	}
-	return true
+	return append(found, ref{name, plumbing.NewHash(id)}), nil
 }
