@@ -12,7 +12,7 @@ const (
 	changesPlaceholder = "{{.Changes}}" // the largest change, and the number of the others
 )
 
-// DefaultSubject is the template if the policy has none.
+// DefaultSubject is the template if the policy does not set one.
 const DefaultSubject = "latch(" + sitePlaceholder + "): " + changesPlaceholder
 
 var placeholder = regexp.MustCompile(`\{\{[^{}]*\}*`)
