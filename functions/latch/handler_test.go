@@ -86,7 +86,7 @@ func TestAFunctionThatCannotStartSaysWhy(t *testing.T) {
 		{"a context that is not there", strings.Replace(good, "cluster: {", "cluster: {context: green, ", 1), "x",
 			[]string{`no context "green"`, "there are: test"}},
 		{"a token that is not there", good, "", []string{"repository.auth.tokenEnv", "GIT_TOKEN is not set"}},
-		{"a repository that is not there", fmt.Sprintf(document, kubeconfig, "/nowhere/site.git"), "x", []string{"/nowhere/site.git", "no git repository"}},
+		{"a repository that is not there", fmt.Sprintf(document, kubeconfig, "/nowhere/site.git"), "x", []string{"/nowhere/site.git", "this path does not exist"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

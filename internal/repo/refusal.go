@@ -73,24 +73,18 @@ var remedies = []struct {
 		fix: "let the identity of gitlatch push to the protected branch, or set repository.mode: proposal in the configuration"},
 	{to: toPush, general: true, reason: forbidden,
 		fix: "let the identity of gitlatch push to the branch, or set another repository.branch in the configuration"},
-	{to: toPush, general: true, reason: `answers 5\d\d|time-?d? ?out|deadline|connection|EOF|cut short|cannot lock ref|(internal|service)\w*(error|exception|unavailable)`,
+	{to: toPush, general: true, reason: `answers 5\d\d|time(d |-)?out|deadline|connection|EOF|cut short|cannot lock ref|(internal|service)\w*(error|exception|unavailable)`,
 		fix: "wait, because gitlatch tries again with each tick. If the error stays, check the git host and the network"},
 	{to: toPush, general: true,
 		fix: "change the rule that the git host states, or let the identity of gitlatch bypass it"},
 
-	{to: toAsk, general: true, reason: forbidden,
-		fix: "let the identity of gitlatch open, edit and close pull requests"},
-	{to: toAsk, general: true,
-		fix: "change the rule that the git host states, or let the identity of gitlatch bypass it"},
+	{to: toAsk, general: true, reason: forbidden, fix: "let the identity of gitlatch open, edit and close pull requests"},
+	{to: toAsk, general: true, fix: "change the rule that the git host states, or let the identity of gitlatch bypass it"},
 
-	{to: toDisk, reason: `is checked out in`,
-		fix: "set repository.branch to another branch, or repository.url to a bare repository"},
-	{to: toDisk, reason: `decides about each push`,
-		fix: "set repository.url to the URL of the repository's server, or remove the hook"},
-	{to: toDisk, reason: `is locked by`,
-		fix: "if no git process runs, remove the lock file"},
-	{to: toDisk, general: true,
-		fix: "let the user that runs gitlatch write to the folder of the repository"},
+	{to: toDisk, reason: `is checked out in`, fix: "set repository.branch to another branch, or repository.url to a bare repository"},
+	{to: toDisk, reason: `decides about each push`, fix: "set repository.url to the URL of the repository's server, or remove the hook"},
+	{to: toDisk, reason: `is locked by`, fix: "if no git process runs, remove the lock file"},
+	{to: toDisk, general: true, fix: "let the user that runs gitlatch write to the folder of the repository"},
 }
 
 // forbidden is the reason of a server whose credentials do not allow a request.

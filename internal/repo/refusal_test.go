@@ -42,6 +42,7 @@ func TestTheRemedyFollowsFromTheMessageOfTheHost(t *testing.T) {
 		{RefusedError{Why: "the server answers 403 Forbidden, the credentials do not allow it: Permission to team/site.git denied to bot."}, []string{"let the identity of gitlatch push to the branch"}},
 		{RefusedError{Why: "AccessDeniedException: User: arn:aws:sts::1:role is not authorized to perform: codecommit:CreateCommit"}, []string{"let the identity of gitlatch push to the branch"}},
 		{RefusedError{Why: "the server answers 502 Bad Gateway"}, []string{"tries again"}},
+		{RefusedError{Why: "post the pack: net/http: request timed out"}, []string{"tries again"}},
 		{RefusedError{Why: "unpack failed: unable to create temporary object directory"}, []string{"change the rule"}},
 
 		{RefusedError{What: "pull request", Why: "GitHub answers 403, the credentials do not allow it (pull requests need pull requests: write, and contents: write): Resource not accessible by integration"}, []string{"open, edit and close pull requests"}},
