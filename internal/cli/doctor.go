@@ -18,6 +18,7 @@ type checkup struct {
 	flags
 	output output[doctor.Report]
 	aws    bool
+	try    bool
 }
 
 func newDoctor(env Env) *cobra.Command {
@@ -34,6 +35,10 @@ policy, or "unknown". For each problem and each unknown answer, the command
 prints a fix. It also prints whether the pods of a rebuild fit the nodes, the
 NodePools and, with --aws, the AWS account.
 
+With --try, the command also sends one dry-run CREATE for each live workload with
+a level, and prints which workloads the API server refuses at their level. A dry
+run creates nothing, but requires the right to create.
+
 "gitlatch doctor" needs the permissions in infra/rbac/doctor.
 
 Exit status:
@@ -42,12 +47,16 @@ Exit status:
      objects in the cluster, or the pods of a rebuild do not fit.
   2  The command could not check the site.`,
 		Example: `  # List the problems of the site
-  gitlatch doctor -c prod-eu.yaml`,
+  gitlatch doctor -c prod-eu.yaml
+
+  # Also list the workloads that an admission policy refuses at their level
+  gitlatch doctor --try -c prod-eu.yaml`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: timed(longest, func(ctx context.Context, _ []string) error { return d.run(ctx, env) }),
 	}
 	d.register(c, env)
 	registerAWS(c, &d.aws)
+	c.Flags().BoolVar(&d.try, "try", false, "also try to create each workload at its level, as a dry run")
 	d.output.register(c, doctor.Report.Table, nil)
 	return c
 }
@@ -107,6 +116,13 @@ func (d *checkup) look(ctx context.Context, env Env, of *wiring.Opener, r repo.R
 		return seen, err
 	}
 	seen.Cluster = doctor.ReadCluster(ctx, from, seen.Kinds())
+	if d.try {
+		creator, err := open.Creator(ctx, of)
+		if err != nil {
+			return seen, err
+		}
+		seen.Try(ctx, from, creator)
+	}
 	seen.Admission, err = doctor.ReadAdmission(ctx, r, git.at)
 	return seen, err
 }

@@ -2,9 +2,13 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -63,6 +67,45 @@ func TestDoctorSaysWhatToMend(t *testing.T) {
 		t.Errorf("%+v", asJSON)
 	}
 	golden(t, "doctor-findings.json", asJSON.out)
+}
+
+// With --try, doctor sends only dry runs: one for each workload with a level.
+func TestDoctorTriesWithoutWriting(t *testing.T) {
+	t.Parallel()
+	w := tended(t)
+	next := w.api.Config.Handler
+	var together sync.Mutex
+	var sent []string
+	w.api.Config.Handler = http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			next.ServeHTTP(answer, r)
+			return
+		}
+		together.Lock()
+		defer together.Unlock()
+		sent = append(sent, fmt.Sprintf("%s %s %s", r.Method, r.URL.Path, r.URL.Query()["dryRun"]))
+		text, _ := io.ReadAll(r.Body)
+		status, reason, message := http.StatusConflict, "AlreadyExists", "exists"
+		if strings.Contains(string(text), `"replicas":100`) {
+			status, reason, message = http.StatusUnprocessableEntity, "Invalid", `deployments.apps "web" is forbidden: ValidatingAdmissionPolicy 'limits' with binding 'limits' denied request: at most 60 replicas`
+		}
+		answer.Header().Set("Content-Type", "application/json")
+		answer.WriteHeader(status)
+		fmt.Fprintf(answer, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": %d, "reason": %q, "message": %q}`, status, reason, message)
+	})
+	got := w.run("doctor", "--try")
+	slices.Sort(sent)
+	if one := "POST /apis/apps/v1/namespaces/shop/deployments [All]"; !slices.Equal(sent, []string{one, one, one}) {
+		t.Errorf("sent %q", sent)
+	}
+	if got.status != 1 || got.err != "" {
+		t.Errorf("%+v", got)
+	}
+	golden(t, "doctor-try.txt", got.out)
+	sent = nil
+	if got := w.run("doctor"); got.status != 0 || len(sent) > 0 {
+		t.Errorf("without --try: %+v, sent %q", got, sent)
+	}
 }
 
 // A plain git server has no pull requests, so no surge can wait for a review.

@@ -24,6 +24,9 @@ type Case struct {
 	// Admission is the file at admission.Path on the branch; nil without such a file.
 	Admission []byte
 	Room      fit.Room // for the pods of a rebuild
+	// Tried has the error of the dry-run CREATE of each workload that was tried; a nil error
+	// means that the API server admits it. The map is nil if nobody asked. See Try.
+	Tried map[workload.ID]error
 }
 
 // Kinds returns the kinds of the live workloads and of the workloads in git.
@@ -40,7 +43,7 @@ func Examine(c Case) Report {
 	for _, namespace := range slices.Sorted(maps.Keys(c.Tree.Broken)) {
 		unread = append(unread, workload.Unread{Part: c.Tree.Broken[namespace].Error()})
 	}
-	e := examination{Case: c, report: Report{Site: c.Site, Unread: unread, Room: map[string]int64{}}}
+	e := examination{Case: c, report: Report{Site: c.Site, Unread: unread, Room: map[string]int64{}, DryRuns: len(c.Tried)}}
 	e.otherCluster()
 	e.otherSite()
 	e.missingRights()
@@ -134,6 +137,7 @@ func (e *examination) examine(s subject) Workload {
 	w.Answers.First = e.first(s)
 	w.Answers.Kept = kept(m, ignores)
 	w.Answers.Positive = positive(m)
+	w.Answers.Admitted = e.admitted(s)
 	w.Start = w.Answers.with(w.Level, m, w.Without)
 	for _, a := range w.Answers.all() {
 		f, ok := a.finding(s.ID.String())

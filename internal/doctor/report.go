@@ -23,6 +23,8 @@ type Report struct {
 	Room map[string]int64 `json:"-"`
 	// Fit is the answer to the question whether the pods of a rebuild can be placed.
 	Fit placement.Answer `json:"fit"`
+	// DryRuns is the number of workloads whose creation doctor tried; 0 if nobody asked.
+	DryRuns int `json:"dryRuns,omitzero"`
 }
 
 // Clean reports whether the report has no finding, and everything could be read. An unknown

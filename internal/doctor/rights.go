@@ -68,33 +68,46 @@ func (r Report) explains(u workload.Unread) bool {
 
 // missingRights reports all missing rights as one finding, with the manifest that grants them.
 func (e *examination) missingRights() {
-	rights := e.denied()
-	if len(rights) > 0 {
-		e.add(Finding{Trap: MissingRights, Basis: Observed, Subjects: lists.Map(rights, right.String),
-			Text: "doctor may not read these resources, so the answers that depend on them are unknown.",
-			Fix:  "apply infra/rbac/doctor and checkpoints/admission, or this manifest:", Manifest: grant(rights)})
+	for _, one := range []struct {
+		rights   []right
+		does     string
+		prefix   string // of the names of the roles
+		verbs    string
+		subjects string
+		fix      string
+	}{
+		{e.denied(), "read", "gitlatch-doctor", "get, list", readers, "apply infra/rbac/doctor and checkpoints/admission, or this manifest:"},
+		{e.untried(), "create", "gitlatch-try", "create", people, "apply this manifest for the try. Then delete it, because it also allows real creations:"},
+	} {
+		if len(one.rights) > 0 {
+			e.add(Finding{Trap: MissingRights, Basis: Observed, Subjects: lists.Map(one.rights, right.String),
+				Text: "doctor may not " + one.does + " these resources, so the answers that depend on them are unknown.",
+				Fix:  one.fix, Manifest: grant(one.rights, one.prefix, one.verbs, one.subjects)})
+		}
 	}
 }
 
-// readers are the subjects that run doctor and drills: the groups of infra/rbac, and the service
-// account of infra/cluster.
-const readers = `- {apiGroup: rbac.authorization.k8s.io, kind: Group, name: "gitlatch:people"}
-- {apiGroup: rbac.authorization.k8s.io, kind: Group, name: "gitlatch:drillers"}
+// people is the group of infra/rbac for users, and readers are all subjects that run doctor and
+// drills: the groups, and the service account of infra/cluster.
+const (
+	people  = "- {apiGroup: rbac.authorization.k8s.io, kind: Group, name: \"gitlatch:people\"}\n"
+	readers = people + `- {apiGroup: rbac.authorization.k8s.io, kind: Group, name: "gitlatch:drillers"}
 - {kind: ServiceAccount, name: gitlatch-checks, namespace: gitlatch}
 `
+)
 
 // grant returns a role for each right, so that no manifest removes the rights of an earlier one.
-func grant(rights []right) string {
+func grant(rights []right, prefix, verbs, subjects string) string {
 	var documents []string
 	for _, r := range rights {
-		name := "gitlatch-doctor-" + r.resource
+		name := prefix + "-" + r.resource
 		kind, metadata := "ClusterRole", fmt.Sprintf("{name: %s}", name)
 		if r.namespace != "" {
 			kind, metadata = "Role", fmt.Sprintf("{name: %s, namespace: %s}", name, r.namespace)
 		}
 		documents = append(documents,
-			fmt.Sprintf("apiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata: %s\nrules:\n- {apiGroups: [%q], resources: [%s], verbs: [get, list]}\n", kind, metadata, r.group, r.resource),
-			fmt.Sprintf("apiVersion: rbac.authorization.k8s.io/v1\nkind: %[1]sBinding\nmetadata: %[2]s\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: %[1]s, name: %[3]s}\nsubjects:\n%[4]s", kind, metadata, name, readers))
+			fmt.Sprintf("apiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata: %s\nrules:\n- {apiGroups: [%q], resources: [%s], verbs: [%s]}\n", kind, metadata, r.group, r.resource, verbs),
+			fmt.Sprintf("apiVersion: rbac.authorization.k8s.io/v1\nkind: %[1]sBinding\nmetadata: %[2]s\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: %[1]s, name: %[3]s}\nsubjects:\n%[4]s", kind, metadata, name, subjects))
 	}
 	return strings.Join(documents, "---\n")
 }

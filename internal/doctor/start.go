@@ -31,6 +31,7 @@ type Answers struct {
 	Created  Answer `json:"created"`  // a rebuild creates the workload
 	Kept     Answer `json:"kept"`     // no tool resets the replicas later
 	Positive Answer `json:"positive"` // the manifest does not state 0 replicas
+	Admitted Answer `json:"admitted"` // the API server admits the workload at its level
 }
 
 // enters are the questions that decide whether the policy raises the workload.
@@ -38,7 +39,7 @@ func (a Answers) enters() []Answer { return []Answer{a.Bound, a.Applied, a.First
 
 // all returns the answers in the order in which findings list them.
 func (a Answers) all() []Answer {
-	return []Answer{a.Bound, a.Applied, a.First, a.Created, a.Positive, a.Kept}
+	return []Answer{a.Bound, a.Applied, a.First, a.Created, a.Admitted, a.Positive, a.Kept}
 }
 
 // without returns the start of a workload without gitlatch. most is the highest count that the
@@ -68,6 +69,11 @@ func (a Answers) with(level int32, m manifest, without Start) Start {
 	blocked, no := lists.First(enters, Answer.No)
 	open, unknown := lists.First(enters, func(one Answer) bool { return !one.Yes() })
 	raised := max(level, without.Low)
+	tried := a.Admitted.Text() != notTried.Text()
+	admission := "the API server admits it"
+	if !tried {
+		admission = "admission not tried"
+	}
 	switch {
 	case a.Created.Yes() && a.Positive.No():
 		return exactly(0, Observed, a.Positive.Text())
@@ -76,6 +82,10 @@ func (a Answers) with(level int32, m manifest, without Start) Start {
 	case no:
 		without.Text = blocked.Text()
 		return without
+	case a.Admitted.No() && !unknown:
+		return exactly(0, Observed, a.Admitted.Text())
+	case tried && !a.Admitted.Yes():
+		return between(0, max(level, without.High), a.Admitted.Text())
 	case a.Kept.No() && m.count != nil:
 		return exactly(*m.count, Observed, fmt.Sprintf("floor %d, until the next apply resets the replicas to %d", level, *m.count))
 	case unknown:
@@ -89,7 +99,7 @@ func (a Answers) with(level int32, m manifest, without Start) Start {
 	if _, stated := lists.First(a.all(), func(one Answer) bool { return one.basis == Stated }); stated {
 		basis = Stated
 	}
-	return exactly(raised, basis, fmt.Sprintf("floor %d (admission not tried)", level))
+	return exactly(raised, basis, fmt.Sprintf("floor %d (%s)", level, admission))
 }
 
 // String returns the number, or both limits: "50", "0 to 50".

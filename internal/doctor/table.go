@@ -42,6 +42,9 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	if r.Marks != nil {
 		p.Say("", "%s.", r.Marks)
 	}
+	if r.DryRuns > 0 {
+		p.Say("", "Sent %s, which create nothing.", term.Count(r.DryRuns, "dry-run CREATE request"))
+	}
 	p.Verdict(r.Clean(), r.summary())
 	return p.Print(out)
 }

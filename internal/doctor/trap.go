@@ -34,17 +34,19 @@ const (
 	NotFirst       Trap = "order-unknown"
 	MarkMissing    Trap = "created-too-early"
 
-	OwnerMissing    Trap = "owner-missing"
-	OwnerSuspended  Trap = "owner-suspended"
-	OwnerNotReady   Trap = "owner-not-ready"
-	OwnerManual     Trap = "owner-syncs-manually"
-	NoOwner         Trap = "no-owner"
-	StatesZero      Trap = "manifest-states-zero"
-	Paused          Trap = "paused"
-	ReplicasReset   Trap = "replicas-reset"
-	ManifestUnknown Trap = "manifest-unknown"
-	Quota           Trap = "quota"
-	MaxUnderNeed    Trap = "max-under-need"
+	OwnerMissing     Trap = "owner-missing"
+	OwnerSuspended   Trap = "owner-suspended"
+	OwnerNotReady    Trap = "owner-not-ready"
+	OwnerManual      Trap = "owner-syncs-manually"
+	NoOwner          Trap = "no-owner"
+	AdmissionRefuses Trap = "admission-refuses"
+	AdmissionUnknown Trap = "admission-unknown"
+	StatesZero       Trap = "manifest-states-zero"
+	Paused           Trap = "paused"
+	ReplicasReset    Trap = "replicas-reset"
+	ManifestUnknown  Trap = "manifest-unknown"
+	Quota            Trap = "quota"
+	MaxUnderNeed     Trap = "max-under-need"
 
 	KindDiffers       Trap = "kind-differs"
 	ReviewWithoutHost Trap = "review-without-host"
@@ -55,7 +57,7 @@ var worst = []Trap{
 	OtherCluster, OtherSite, MissingRights, NotRead,
 	TooOld, PolicyDiffers, BindingDiffers, KindNotCovered, NotApplied, NotFirst, MarkMissing,
 	OwnerMissing, OwnerSuspended, OwnerNotReady, OwnerManual, NoOwner,
-	StatesZero, Paused, ReplicasReset, ManifestUnknown, Quota, MaxUnderNeed,
+	AdmissionRefuses, AdmissionUnknown, StatesZero, Paused, ReplicasReset, ManifestUnknown, Quota, MaxUnderNeed,
 }
 
 // merged adds a finding to a list. Findings that differ only in their subjects are one.

@@ -78,6 +78,15 @@ func Objects(ctx context.Context, o *wiring.Opener) (doctor.Lister, error) {
 	return doctor.Hub{Lister: own, Hub: hub}, nil
 }
 
+// Creator returns a sender of dry runs to the site's cluster.
+func Creator(ctx context.Context, o *wiring.Opener) (doctor.Creator, error) {
+	found, _, err := o.Client(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	return kube.NewDryRun(found)
+}
+
 // Account returns a function that adds the AWS account of a cluster to the room in the
 // cluster: of the standby cluster, or else of the site's cluster. The function is nil if
 // the configuration names no EKS cluster.
