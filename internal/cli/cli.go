@@ -45,7 +45,7 @@ var groups = []struct {
 	title    string
 	commands []func(Env) *cobra.Command
 }{
-	{"Get started", []func(Env) *cobra.Command{newDemo, newInit, newValidate, newDoctor, newBacktest, newSchema}},
+	{"Get started", []func(Env) *cobra.Command{newPreview, newDemo, newInit, newValidate, newDoctor, newBacktest, newSchema}},
 	{"Daily use", []func(Env) *cobra.Command{newTick, newStatus, newExplain, newDiff, newLog, newPause, newAdopt}},
 	{"Before and after a rebuild", []func(Env) *cobra.Command{newDrill, newRestore}},
 }

@@ -72,7 +72,7 @@ func TestHelpIsGroupedAndHasExamples(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	for _, c := range []string{"tick", "status", "explain", "diff", "log", "pause", "adopt", "drill", "restore", "restore release", "demo", "init", "validate", "doctor", "backtest", "schema", "version"} {
+	for _, c := range []string{"tick", "status", "explain", "diff", "log", "pause", "adopt", "drill", "restore", "restore release", "demo", "preview", "init", "validate", "doctor", "backtest", "schema", "version"} {
 		help := run(time.Time{}, append(strings.Fields(c), "--help")...).out
 		_, example, _ := strings.Cut(help, "Examples:\n")
 		if strings.HasPrefix(example, "  # ") {

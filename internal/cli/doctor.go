@@ -35,9 +35,9 @@ policy, or "unknown". For each problem and each unknown answer, the command
 prints a fix. It also prints whether the pods of a rebuild fit the nodes, the
 NodePools and, with --aws, the AWS account.
 
-With --try, the command also sends one dry-run CREATE for each live workload with
-a level, and prints which workloads the API server refuses at their level. A dry
-run creates nothing, but requires the right to create.
+With --try, the command also sends one dry-run CREATE for each live workload
+that has a level, and prints the workloads that the API server refuses at their
+level. A dry run creates nothing, but requires the right to create.
 
 "gitlatch doctor" needs the permissions in infra/rbac/doctor.
 

@@ -131,9 +131,6 @@ func TestTheConfigurationIsFound(t *testing.T) {
 		"/dev/null: is empty":           {"tick", "-c", "/dev/null"},
 		"no such file":                  {"tick", "-c", w.path("none.yaml")},
 		"or use --repository URL with ": {"tick"},
-		"--cluster: must be simulated":  {"demo", "--cluster", "prod-eu"},
-		" require --cluster real":       {"demo", "--repository", w.origin.Dir},
-		"--dir requires --cluster sim":  {"demo", "--cluster", "real", "--dir", w.dir},
 	} {
 		if got := call("", args...); got.status != 2 || !strings.Contains(got.err, want) {
 			t.Errorf("%q: %+v", args, got)

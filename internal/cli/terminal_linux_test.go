@@ -98,7 +98,7 @@ var sessions = []session{
 	{"init", bare, ""},
 	{"backtest PAST", newWorld, ""},
 	{"demo", nil, ""},
-	{"demo --cluster real", tended, ""},
+	{"preview", tended, ""},
 	{"version", nil, ""},
 	{"status", settled, ""},
 	{"status --help", nil, ""},
@@ -115,6 +115,7 @@ var sessions = []session{
 	{"backtest --help", nil, ""},
 	{"log --help", nil, ""},
 	{"demo --help", nil, ""},
+	{"preview --help", nil, ""},
 	{"init --help", nil, ""},
 	{"adopt --help", nil, ""},
 	{"pause --help", nil, ""},
@@ -134,6 +135,8 @@ func (s session) on(t *testing.T, w *world, out io.Writer, environment map[strin
 	switch {
 	case s.args == "demo":
 		args = append(args, "--dir", t.TempDir())
+	case s.args == "preview":
+		args = append(args, "--kubeconfig", w.path("kubeconfig"))
 	case s.world != nil && args[0] != "backtest":
 		args = append(args, "--config", w.path("config.yaml"))
 	}
@@ -186,7 +189,7 @@ func TestAllIsReadAtEightyColumnsWithoutColour(t *testing.T) {
 			}
 		})
 	}
-	for _, name := range []string{"tick", "explain", "diff", "doctor", "drill", "restore", "backtest", "log", "demo", "init"} {
+	for _, name := range []string{"tick", "explain", "diff", "doctor", "drill", "restore", "backtest", "log", "demo", "preview", "init"} {
 		if !seen[name] {
 			t.Errorf("%s is not run", name)
 		}

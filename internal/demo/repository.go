@@ -58,12 +58,6 @@ func create(ctx context.Context, path string, files map[string]string, at time.T
 	return c, repository, err
 }
 
-// Empty makes a bare repository without manifests in a folder, and returns its path.
-func Empty(ctx context.Context, dir string, at time.Time) (path string, err error) {
-	path = filepath.Join(dir, "fleet.git")
-	return path, createRepository(ctx, path, map[string]string{policyPath: policyFile}, at)
-}
-
 // createRepository makes a bare repository at a path, as on the team's host, with one
 // commit at the given time.
 func createRepository(ctx context.Context, path string, files map[string]string, at time.Time) error {

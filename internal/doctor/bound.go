@@ -10,17 +10,28 @@ import (
 // tooOld is the remedy below Kubernetes 1.36.
 const tooOld = "start \"gitlatch restore --wait\" before the GitOps tool, or upgrade the cluster"
 
+// served answers whether the API server serves the admission policy.
+func (e *examination) served() Answer {
+	version := e.Cluster.Levels.Version
+	minor, read := version.Value()
+	evidence := Evidence{Object: "API server", Field: "version", Value: fmt.Sprintf("1.%d", minor)}
+	switch {
+	case !read:
+		return Open(NotRead, "the version of Kubernetes is unknown: "+version.Why(), remedy(version.Why()))
+	case minor < admission.Minor:
+		return Refutes(TooOld, fmt.Sprintf("Kubernetes 1.%d does not serve the admission policy, which requires 1.%d", minor, admission.Minor), tooOld, evidence)
+	}
+	return Shows(fmt.Sprintf("Kubernetes 1.%d serves the admission policy", minor), evidence)
+}
+
 // bound answers whether the admission policy in the cluster is the one in git, raises the kind
 // of a workload, and is bound to its namespace.
 func (e *examination) bound(s subject) Answer {
 	l := e.Cluster.Levels
-	minor, read := l.Version.Value()
+	served := e.served()
 	switch {
-	case !read:
-		return Open(NotRead, "the version of Kubernetes is unknown: "+l.Version.Why(), remedy(l.Version.Why()))
-	case minor < admission.Minor:
-		return Refutes(TooOld, fmt.Sprintf("Kubernetes 1.%d does not serve the admission policy, which requires 1.%d", minor, admission.Minor), tooOld,
-			Evidence{Object: "API server", Field: "version", Value: fmt.Sprintf("1.%d", minor)})
+	case !served.Yes():
+		return served
 	case e.Admission == nil:
 		return Open(PolicyDiffers, "git has no "+admission.Path, "run \"gitlatch init\"")
 	}

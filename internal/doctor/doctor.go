@@ -27,6 +27,9 @@ type Case struct {
 	// Tried has the error of the dry-run CREATE of each workload that was tried; a nil error
 	// means that the API server admits it. The map is nil if nobody asked. See Try.
 	Tried map[workload.ID]error
+	// Preview is true if nothing is in git or in the cluster yet. The answers then assume that
+	// a rebuild applies the levels before the workloads.
+	Preview bool
 }
 
 // Kinds returns the kinds of the live workloads and of the workloads in git.
@@ -132,9 +135,7 @@ func (e *examination) examine(s subject) Workload {
 	if w.Level == 0 {
 		return w
 	}
-	w.Answers.Applied = e.applied(s)
-	w.Answers.Bound = e.bound(s)
-	w.Answers.First = e.first(s)
+	w.Answers.Applied, w.Answers.Bound, w.Answers.First = e.enters(s)
 	w.Answers.Kept = kept(m, ignores)
 	w.Answers.Positive = positive(m)
 	w.Answers.Admitted = e.admitted(s)
@@ -148,6 +149,19 @@ func (e *examination) examine(s subject) Workload {
 	}
 	e.limits(&w, s)
 	return w
+}
+
+// enters answers the questions that decide whether a level reaches the workload.
+func (e *examination) enters(s subject) (applied, bound, first Answer) {
+	if !e.Preview {
+		return e.applied(s), e.bound(s), e.first(s)
+	}
+	assumed := States("a preview assumes that a rebuild applies the levels before the workloads")
+	served := e.served()
+	if !served.Yes() {
+		return assumed, served, assumed
+	}
+	return assumed, assumed, assumed
 }
 
 // limits reports a maximum in git that is too low for a workload.

@@ -82,7 +82,9 @@ func (c *Case) Try(ctx context.Context, from Lister, to Creator) {
 // manifestOf returns a live workload as a tool would create it, at its level: without the
 // fields that the API server and controllers set. object is nil for a workload without a
 // level.
-func manifestOf(data []byte, kind workload.Kind, o workload.Object, levels map[workload.ID]int32) (object []byte, id workload.ID, err error) {
+func manifestOf(
+	data []byte, kind workload.Kind, o workload.Object, levels map[workload.ID]int32,
+) (object []byte, id workload.ID, err error) {
 	var of struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
 		Spec     map[string]any    `json:"spec"`
@@ -97,7 +99,10 @@ func manifestOf(data []byte, kind workload.Kind, o workload.Object, levels map[w
 	delete(of.Metadata.Annotations, corev1.LastAppliedConfigAnnotation)
 	made := map[string]any{
 		"apiVersion": o.APIVersion(), "kind": o.Kind, "spec": of.Spec,
-		"metadata": metav1.ObjectMeta{Namespace: id.Namespace, Name: id.Name, Labels: of.Metadata.Labels, Annotations: of.Metadata.Annotations},
+		"metadata": metav1.ObjectMeta{
+			Namespace: id.Namespace, Name: id.Name,
+			Labels: of.Metadata.Labels, Annotations: of.Metadata.Annotations,
+		},
 	}
 	at, names := made, o.Replicas.Names()
 	for _, name := range names[:len(names)-1] {
@@ -160,10 +165,10 @@ func refusal(err error) (text string, status metav1.Status) {
 	return sanitize.Words(text), status
 }
 
-// refuses reports whether an answer is a decision against the object. A failed webhook and a
-// namespace that is being deleted are no decision.
+// refuses reports whether the API server decided against the object. A failed webhook and the
+// end of a namespace do not count.
 func refuses(status metav1.Status, text string) bool {
-	ends := status.Details != nil && slices.ContainsFunc(status.Details.Causes, func(c metav1.StatusCause) bool { return c.Type == corev1.NamespaceTerminatingCause })
+	ends := apierrors.HasStatusCause(&apierrors.StatusError{ErrStatus: status}, corev1.NamespaceTerminatingCause)
 	denied := strings.Contains(text, "denied the request") || strings.Contains(text, "denied request")
 	return denied || !ends && (status.Code == http.StatusForbidden || status.Code == http.StatusUnprocessableEntity)
 }

@@ -161,7 +161,7 @@ func TestAKindOfThePolicyIsTried(t *testing.T) {
 	}
 }
 
-// A workload that the cluster does not have cannot be tried, and nobody is asked to admit it.
+// A workload that the cluster does not have cannot be tried, so doctor sends no request.
 func TestAWorkloadThatIsNotLiveIsNotTried(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -208,7 +208,7 @@ func TestManyWorkloadsAreTriedTogether(t *testing.T) {
 		t.Errorf("%d requests, %d at once, %d reported", len(s.sent), s.most, r.DryRuns)
 	}
 	f := r.Findings[0]
-	if len(r.Findings) != 1 || f.Trap != doctor.MissingRights || strings.Join(f.Subjects, " ") != "deployments.apps" || !strings.Contains(f.Manifest, `{apiGroups: ["apps"], resources: [deployments], verbs: [create]}`) || !strings.Contains(f.Manifest, "name: gitlatch-doctor-try}") {
+	if len(r.Findings) != 1 || f.Trap != doctor.MissingRights || strings.Join(f.Subjects, " ") != "deployments.apps" || !strings.Contains(f.Manifest, `{apiGroups: ["apps"], resources: [deployments], verbs: [create]}`) || !strings.Contains(f.Manifest, "name: gitlatch-try-deployments}") {
 		t.Errorf("%+v", r.Findings)
 	}
 	for id := range c.Tried {

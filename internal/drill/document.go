@@ -290,6 +290,8 @@ type Finding struct {
 	Subjects []string `json:"subjects"` // workloads, namespaces or objects
 	Text     string   `json:"text"`
 	Fix      string   `json:"fix"` // the remedy
+	// Manifest has the objects of the remedy; "" without objects.
+	Manifest string `json:"manifest,omitempty"`
 	// Workloads are the workloads whose coverage it lowers, as "namespace/kind/name".
 	Workloads []string `json:"workloads"`
 	Missing   int64    `json:"missing"` // missing pods of these workloads

@@ -57,7 +57,7 @@ func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
 	if err != nil {
 		return drill.Document{}, fmt.Errorf("flush: %w", err)
 	}
-	look, _, err := r.look(ctx, flushed)
+	look, err := r.look(ctx, flushed)
 	if err != nil {
 		return drill.Document{}, err
 	}
@@ -100,24 +100,23 @@ func (r *Run) flush(ctx context.Context) (tick.Report, error) {
 	}
 }
 
-// look reads everything that is scored, and returns the input of doctor as well. It reads
-// the commit that the flush published, or the tip of the branch if the flush published no
-// commit.
-func (r *Run) look(ctx context.Context, flushed tick.Report) (look score.Look, seen doctor.Case, err error) {
+// look reads everything that is scored. It reads the commit that the flush published, or the
+// tip of the branch if the flush published no commit.
+func (r *Run) look(ctx context.Context, flushed tick.Report) (look score.Look, err error) {
 	look = score.Look{Tick: flushed, Branch: r.Branch, MinCoverage: r.MinCoverage}
 	if flushed.Commit != nil && flushed.Commit.ID != "" {
 		look.Commit = flushed.Commit.ID
 	} else {
 		tip, _, err := r.Tick.Repository.Heads(ctx)
 		if err != nil {
-			return look, seen, fmt.Errorf("find the commit to score: %w", err)
+			return look, fmt.Errorf("find the commit to score: %w", err)
 		}
 		look.Commit = tip
 	}
 	if look.Tree, _, err = ledger.TreeAt(ctx, r.Tick.Repository, look.Commit, flushed.Site); err != nil {
-		return look, seen, fmt.Errorf("read %s: %w", checkpoint.Directory(flushed.Site), err)
+		return look, fmt.Errorf("read %s: %w", checkpoint.Directory(flushed.Site), err)
 	}
-	seen = doctor.Case{
+	seen := doctor.Case{
 		Site: flushed.Site, Policy: r.Policy, Set: flushed.Set, Tree: look.Tree,
 		Fleet: workload.Fleet{Site: flushed.Site, Cluster: flushed.Cluster, At: flushed.At,
 			Unread: flushed.Unread, Kinds: flushed.Kinds, Samples: flushed.Samples},
@@ -128,7 +127,7 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (look score.Look, s
 	seen.Cluster = doctor.ReadCluster(ctx, r.Objects, seen.Kinds())
 	seen.Admission, err = doctor.ReadAdmission(ctx, r.Tick.Repository, look.Commit)
 	if err != nil {
-		return look, seen, err
+		return look, err
 	}
 	seen.ReadRoom(ctx, r.Standby, r.Account)
 	look.Doctor = doctor.Examine(seen)
@@ -136,7 +135,7 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (look score.Look, s
 	if err != nil { // the score does not depend on it
 		look.Tick.Problems = append(slices.Clone(flushed.Problems), fmt.Errorf("read the age of checkpoints: %w", err))
 	}
-	return look, seen, nil
+	return look, nil
 }
 
 // keep saves the document and its page.

@@ -252,3 +252,5 @@ func TestADrillTellsThatARebuildNoLongerFits(t *testing.T) {
 		}
 	}
 }
+
+const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"

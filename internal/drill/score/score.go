@@ -133,7 +133,8 @@ func findings(r doctor.Report, all []drill.Workload) []drill.Finding {
 	}
 	found := []drill.Finding{}
 	for _, f := range r.Findings {
-		one := drill.Finding{Trap: string(f.Trap), Basis: f.Basis.String(), Subjects: f.Subjects, Text: f.Text, Fix: f.Fix, Workloads: []string{}}
+		one := drill.Finding{Trap: string(f.Trap), Basis: f.Basis.String(), Subjects: f.Subjects,
+			Text: f.Text, Fix: f.Fix, Manifest: f.Manifest, Workloads: []string{}}
 		for _, w := range r.Workloads {
 			missing := lacks[w.ID.String()]
 			crowded := f.Trap == doctor.Quota && slices.Contains(f.Subjects, w.ID.Namespace)
