@@ -5,6 +5,10 @@ import (
 	"time"
 )
 
+// ApplyWithin is the time from a commit until the cluster has its levels. Flux and Argo CD apply a
+// commit within minutes; pipelines that run once an hour need more than one hour.
+const ApplyWithin = 2 * time.Hour
+
 const (
 	// Minor is the first minor version of Kubernetes 1 that serves the policy.
 	Minor = 36

@@ -8,6 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
+	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/wiring/local"
@@ -95,6 +96,9 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 	return unless(report.Clean())
 }
 
+// agesOf is the number of commits that doctor reads for the ages of the levels.
+const agesOf = 100
+
 // look reads the input of doctor.
 func (d *checkup) look(ctx context.Context, env Env, of *wiring.Opener, r repo.Repository) (seen doctor.Case, err error) {
 	c := of.Config
@@ -124,5 +128,10 @@ func (d *checkup) look(ctx context.Context, env Env, of *wiring.Opener, r repo.R
 		seen.Try(ctx, from, creator)
 	}
 	seen.Admission, err = doctor.ReadAdmission(ctx, r, git.at)
+	if err != nil {
+		return seen, err
+	}
+	ages, err := history.Ages(ctx, r, git.at, c.Site, agesOf)
+	seen.Changed = history.Changed(ages)
 	return seen, err
 }

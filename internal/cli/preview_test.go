@@ -38,7 +38,7 @@ func TestAPreviewNeedsNoRepository(t *testing.T) {
 	}
 }
 
-// Without a sample, and without workloads, there is no prediction.
+// Without a sample, and without workloads, there is not a prediction.
 func TestAPreviewThatKnowsNothingFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -32,8 +32,8 @@ func (c Cluster) folderChain(m admission.ConfigMap) []link {
 	return c.tools.chain(metaOf(m), tracked("", "ConfigMap", admission.Namespace, m.Name))
 }
 
-// applied answers whether the cluster gets the level of a workload from git. A level
-// that differs from git's is not a problem if a tool applies it: the tool is only late.
+// applied answers whether the cluster gets the level of a workload from git. A tool that applies
+// the levels may still have to apply a new one.
 func (e *examination) applied(s subject) Answer {
 	file := checkpoint.RecordPath(e.Site, s.ID.Namespace)
 	apply := "apply it: kubectl apply --server-side -f " + checkpoint.Directory(e.Site)
@@ -62,6 +62,10 @@ func (e *examination) applied(s subject) Answer {
 		return Shows(object+" has the level in git", evidence)
 	}
 	answer := e.Cluster.tools.runs(chain)
+	changed, known := e.Changed[s.ID]
+	if value != wanted && answer.Yes() && (!known || e.Fleet.At.Sub(changed) >= admission.ApplyWithin) {
+		answer = Open(NotApplied, fmt.Sprintf("%s still has another level than %s, although a tool applies it", object, file), "check the path and the revision that "+chain[0].ref.String()+" applies")
+	}
 	answer.evidence = append(answer.evidence, evidence)
 	return answer
 }

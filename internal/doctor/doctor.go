@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/fit"
@@ -21,6 +22,9 @@ type Case struct {
 	Policy  string // the path of the policy file on the branch
 	Tree    checkpoint.Tree
 	Cluster Cluster
+	// Changed are the times at which git got its present levels. A workload that is not in it
+	// has an older or an unknown one.
+	Changed map[workload.ID]time.Time
 	// Admission is the file at admission.Path on the branch; nil without such a file.
 	Admission []byte
 	Room      fit.Room // for the pods of a rebuild
@@ -128,7 +132,7 @@ func (e *examination) examine(s subject) Workload {
 	if w.Live != nil {
 		most = max(most, *w.Live)
 	}
-	w.Without = m.without(w.Answers.Created, most)
+	w.Without = m.without(s.ID.Kind, w.Answers.Created, most)
 	w.Start = w.Without
 	w.Rollout = s.entry.Rollout
 	w.Returns, w.Returned = e.returns(s)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
@@ -51,8 +52,16 @@ func TestEachQuestionHasItsAnswer(t *testing.T) {
 		"everything is observed": {func(*world) {}, "observed 50, without 1: "},
 
 		// Does anything apply the folders?
-		"the cluster lacks the levels":         {func(w *world) { w.change = lacking("shop") }, "observed 1, without 1: not-applied"},
-		"the cluster has an older level":       {func(w *world) { w.data["deployment.web"] = "20" }, "observed 50, without 1: "},
+		"the cluster lacks the levels":   {func(w *world) { w.change = lacking("shop") }, "observed 1, without 1: not-applied"},
+		"the cluster has an older level": {func(w *world) { w.data["deployment.web"] = "20" }, "unknown 1 to 50, without 1: not-applied"},
+		"git has had the level for an hour": {func(w *world) {
+			w.data["deployment.web"] = "20"
+			w.change = changed(time.Hour)
+		}, "observed 50, without 1: "},
+		"git has had the level for three hours": {func(w *world) {
+			w.data["deployment.web"] = "20"
+			w.change = changed(3 * time.Hour)
+		}, "unknown 1 to 50, without 1: not-applied"},
 		"kubectl applied an older level":       {func(w *world) { w.data["deployment.web"], w.labels = "20", nil }, "observed 1, without 1: not-applied order-unknown"},
 		"kubectl applied the level":            {func(w *world) { w.labels = nil; w.first() }, "stated 50, without 1: "},
 		"the levels' Kustomization is stopped": {func(w *world) { w.objects["levels"] = kustomization("levels", "suspend: true", "True") }, "unknown 1 to 50, without 1: owner-suspended"},
@@ -156,6 +165,11 @@ func TestEachQuestionHasItsAnswer(t *testing.T) {
 		"Helm adopted it": {func(w *world) {
 			w.objects["web"] = deployment("annotations: {meta.helm.sh/release-name: web, "+noted(`{"selector": {}}`)+"}, "+fluxOwned, "", scaled)
 		}, "unknown 0 to 50, without 0 to 50: manifest-unknown"},
+		"a level below the live count": {func(w *world) {
+			w.data["deployment.web"] = "20"
+			w.objects["web"] = deployment(fluxOwned, "", nobody, scaled)
+			w.change = func(c *doctor.Case) { c.Tree.Records["shop"].Entries[web] = checkpoint.Entry{Replicas: 20} }
+		}, "unknown 0 to 42, without 0 to 42: manifest-unknown"},
 		"without managed fields": {func(w *world) { w.objects["web"] = deployment(fluxOwned, "") }, "unknown 0 to 50, without 0 to 50: manifest-unknown"},
 		"a maximum in git below the desired": {func(w *world) {
 			w.change = func(c *doctor.Case) { c.Tree.Records["shop"].Entries[web] = checkpoint.Entry{Replicas: 50, Max: 40} }
@@ -189,6 +203,14 @@ func (w *world) first() {
 func (w *world) indirect() {
 	w.objects["apps"] = kustomization("apps", "dependsOn: [{name: infra}]", "True")
 	w.objects["infra"] = kustomization("infra", "dependsOn: [{name: levels, namespace: flux-system}]", "True")
+}
+
+// changed makes git have the level since a time.
+func changed(ago time.Duration) func(*doctor.Case) {
+	return func(c *doctor.Case) {
+		c.Fleet.At = time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+		c.Changed = map[workload.ID]time.Time{web: c.Fleet.At.Add(-ago)}
+	}
 }
 
 // lacking removes a ConfigMap from the cluster.

@@ -2,9 +2,11 @@ package doctor
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/gitlatch/gitlatch/internal/lists"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // A Start is the number of pods that a rebuild starts a workload with. If the number is
@@ -42,15 +44,21 @@ func (a Answers) all() []Answer {
 	return []Answer{a.Bound, a.Applied, a.First, a.Created, a.Admitted, a.Positive, a.Kept}
 }
 
-// without returns the start of a workload without gitlatch. most is the highest count that the
-// manifest may state.
-func (m manifest) without(created Answer, most int32) Start {
+// ones are the kinds whose default is 1 replica. A definition may set another default for a custom
+// kind, and the nodes decide the pods of a DaemonSet.
+var ones = []workload.Kind{workload.Deployment, workload.StatefulSet, workload.ArgoRollout}
+
+// without returns the start of a workload of a kind without gitlatch. most is the highest count
+// that the manifest may state.
+func (m manifest) without(kind workload.Kind, created Answer, most int32) Start {
 	start := Start{Basis: Observed, Text: m.text}
 	switch {
 	case m.basis == Unknown:
 		start = between(0, most, m.text)
-	case m.omits:
+	case m.omits && slices.Contains(ones, kind):
 		start.Low, start.High = 1, 1
+	case m.omits:
+		start = between(0, most, m.text+", and the default of the kind is unknown")
 	case m.count == nil:
 		start = between(m.least, most, m.text)
 	default:
@@ -91,13 +99,16 @@ func (a Answers) with(level int32, m manifest, without Start) Start {
 	case unknown:
 		return between(min(level, without.Low), max(level, without.High), open.Text())
 	case !a.Positive.Yes():
-		return between(0, raised, fmt.Sprintf("floor %d, unless the manifest states 0: %s", level, a.Positive.Text()))
+		return between(0, max(raised, without.High), fmt.Sprintf("floor %d, unless the manifest states 0: %s", level, a.Positive.Text()))
 	case !a.Kept.Yes():
-		return between(without.Low, raised, fmt.Sprintf("floor %d, until a tool resets the replicas: %s", level, a.Kept.Text()))
+		return between(without.Low, max(raised, without.High), fmt.Sprintf("floor %d, until a tool resets the replicas: %s", level, a.Kept.Text()))
 	}
 	basis := Observed
 	if _, stated := lists.First(a.all(), func(one Answer) bool { return one.basis == Stated }); stated {
 		basis = Stated
+	}
+	if without.High > raised { // the manifest may state more than the level
+		return between(raised, without.High, fmt.Sprintf("floor %d, or the count of the manifest: %s", level, without.Text))
 	}
 	return exactly(raised, basis, fmt.Sprintf("floor %d (%s)", level, admission))
 }

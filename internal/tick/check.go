@@ -22,9 +22,6 @@ const (
 	// checkWithin is the time limit of a check. A later answer is unknown, so that a slow API
 	// server delays a tick only once an hour.
 	checkWithin = 20 * time.Second
-	// applyWithin is the time from a commit until the cluster has its levels. Flux and Argo CD
-	// apply a commit within minutes; pipelines that run once an hour need more than one hour.
-	applyWithin = 2 * time.Hour
 )
 
 // Levels reads the levels in a cluster. A part that it cannot read is unknown in the result.
@@ -125,7 +122,7 @@ func lasting(was latch.Lasting, d admission.Difference, now time.Time) latch.Las
 	if was.Cluster == d.Cluster && was.ClusterSince.Before(now) {
 		l.ClusterSince = was.ClusterSince
 	}
-	l.Late = now.Sub(l.Since()) >= applyWithin
+	l.Late = now.Sub(l.Since()) >= admission.ApplyWithin
 	return l
 }
 

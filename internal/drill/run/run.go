@@ -130,9 +130,10 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (look score.Look, e
 		return look, err
 	}
 	seen.ReadRoom(ctx, r.Standby, r.Account)
-	look.Doctor = doctor.Examine(seen)
 	look.Ages, err = history.Ages(ctx, r.Tick.Repository, look.Commit, flushed.Site, commits)
-	if err != nil { // the score does not depend on it
+	seen.Changed = history.Changed(look.Ages)
+	look.Doctor = doctor.Examine(seen)
+	if err != nil { // without an age, a level that the cluster does not have yet is unknown
 		look.Tick.Problems = append(slices.Clone(flushed.Problems), fmt.Errorf("read the age of checkpoints: %w", err))
 	}
 	return look, nil

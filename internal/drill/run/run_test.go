@@ -80,7 +80,7 @@ func (p *parts) ReadLevels(context.Context) admission.Levels {
 	if p.lacks {
 		return levels.Levels("prod", nil)
 	}
-	return levels.Levels("prod", map[string]map[string]string{"shop": nil})
+	return levels.Levels("prod", map[string]map[string]string{"shop": {"deployment.web": "100"}})
 }
 
 func (p *parts) Send(_ context.Context, n alert.Notice) error {

@@ -85,3 +85,14 @@ func (l *levels) read(ctx context.Context, r Repository, commit string) error {
 	}
 	return nil
 }
+
+// Changed returns the times of the levels whose commit was read.
+func Changed(ages map[workload.ID]Age) map[workload.ID]time.Time {
+	times := map[workload.ID]time.Time{}
+	for id, age := range ages {
+		if !age.OrBefore {
+			times[id] = age.Since
+		}
+	}
+	return times
+}
