@@ -57,7 +57,7 @@ Exit status:
 	}
 	d.register(c, env)
 	registerAWS(c, &d.aws)
-	c.Flags().BoolVar(&d.try, "try", false, "also try to create each workload at its level, as a dry run")
+	registerTry(c, &d.try)
 	d.output.register(c, doctor.Report.Table, nil)
 	return c
 }
@@ -94,6 +94,11 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 		return err
 	}
 	return unless(report.Clean())
+}
+
+// registerTry adds the flag --try.
+func registerTry(c *cobra.Command, try *bool) {
+	c.Flags().BoolVar(try, "try", false, "also try to create each workload at its level, as a dry run")
 }
 
 // agesOf is the number of commits that doctor reads for the ages of the levels.

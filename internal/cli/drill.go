@@ -32,6 +32,7 @@ type drilling struct {
 	minCoverage   float64
 	flush, dryRun bool
 	all           bool
+	try           bool
 	aws           bool
 	output        output[drill.Document]
 	gateway       report.Pushgateway
@@ -53,6 +54,9 @@ Without --flush, the command writes nothing to git. With --flush, the command
 first raises the level of each healthy workload to the number of pods that the
 workload needs now, and commits the new levels. A flush ignores stabilization
 windows and margins.
+
+With --try, the command also sends a dry-run CREATE for each live workload with a
+level, like "gitlatch doctor".
 
 A flush skips workloads that are frozen, paused or blocked. A flush also skips
 workloads that wait for a review or are in their edit grace period. If the
@@ -81,6 +85,7 @@ Exit status:
 	c.Flags().BoolVar(&d.flush, "flush", false, "before the drill, raise the level of each workload to the number of pods that it needs now")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --flush, print the new levels and write nothing")
 	c.Flags().BoolVar(&d.all, "all", false, "also list the workloads that start with all needed pods")
+	registerTry(c, &d.try)
 	registerAWS(c, &d.aws)
 	c.Flags().Var(&d.gateway, "pushgateway", "URL of the Prometheus Pushgateway for the metrics, such as http://pushgateway:9091")
 	table := func(document drill.Document, out io.Writer, s term.Style) error { return document.Table(out, s, d.all) }
@@ -129,6 +134,9 @@ func (d *drilling) prepare(ctx context.Context, env Env) (r *run.Run, parts loca
 	r, err = open.Open(ctx, from, parts)
 	if err == nil {
 		r.Account, err = accountOf(ctx, from, d.aws)
+	}
+	if err == nil && d.try {
+		r.Creator, err = open.Creator(ctx, from)
 	}
 	if err != nil {
 		return nil, parts, errors.Join(err, parts.Close())

@@ -31,6 +31,8 @@ type Run struct {
 	// cluster of Objects. Account adds its AWS account to the room in it; nil adds nothing.
 	Standby doctor.Lister
 	Account doctor.Account
+	// Creator tries the creation of each workload at its level; nil tries none.
+	Creator doctor.Creator
 	Branch  string // of the repository
 	Policy  string // the path of the policy file on the branch
 
@@ -125,6 +127,9 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (look score.Look, e
 		seen.Tree.Site.Cluster = flushed.Cluster // an adoption is in git only after the site's next commit
 	}
 	seen.Cluster = doctor.ReadCluster(ctx, r.Objects, seen.Kinds())
+	if r.Creator != nil {
+		seen.Try(ctx, r.Objects, r.Creator)
+	}
 	seen.Admission, err = doctor.ReadAdmission(ctx, r.Tick.Repository, look.Commit)
 	if err != nil {
 		return look, err
