@@ -55,8 +55,8 @@ first raises the level of each healthy workload to the number of pods that the
 workload needs now, and commits the new levels. A flush ignores stabilization
 windows and margins.
 
-With --try, the command also sends a dry-run CREATE for each live workload with a
-level, like "gitlatch doctor".
+With --try, the command also sends a dry-run CREATE for each live workload with
+a level, like "gitlatch doctor".
 
 A flush skips workloads that are frozen, paused or blocked. A flush also skips
 workloads that wait for a review or are in their edit grace period. If the

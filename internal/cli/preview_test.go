@@ -38,7 +38,7 @@ func TestAPreviewNeedsNoRepository(t *testing.T) {
 	}
 }
 
-// Without a sample, and without workloads, there is not a prediction.
+// A preview without a cluster, or of a cluster without workloads, fails.
 func TestAPreviewThatKnowsNothingFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
