@@ -116,6 +116,7 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 	case stop.Reason != ReasonNone && r.lowered(s.Scale.Desired) < declared:
 		return d.stopped(stop)
 	case down.Running() && down.Count >= p.HoldUp && elapsed >= p.HoldDown:
+		d.Rides = elapsed < 2*p.HoldDown
 		return cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than level %d; the last was %d pods",
 			Span(elapsed), down.Since.UTC().Format(time.RFC3339), down.Level, s.Scale.Desired))
 	case down.Running():

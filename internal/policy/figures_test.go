@@ -55,8 +55,7 @@ func TestADailySwingCostsWhatTheSeriesSays(t *testing.T) {
 	}{
 		{"decades", 2, 0.1},
 		{"1-2-5", 6, 0.2},
-		{"R5", 10, 0.4},
-		{"R10", 19, 0.7},
+		{"steps", 25, 1},
 		{"tens", 34, 1.7},
 	}
 	for _, tt := range tests {

@@ -33,6 +33,8 @@ func (h *history) agree(l latch.Latch, d policy.Decision, a answer, v view) erro
 		return fmt.Errorf("reason is %q, the oracle's %q", d.Reason, reason)
 	case d.Verdict == policy.Frozen && d.Reason == policy.ReasonNone:
 		return fmt.Errorf("freezes without a reason")
+	case d.Rides != a.rides:
+		return fmt.Errorf("rides is %v, the oracle's %v", d.Rides, a.rides)
 	case d.Text == "":
 		return fmt.Errorf("says nothing")
 	case l.Declared != h.oracle.declared:

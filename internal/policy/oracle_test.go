@@ -74,6 +74,7 @@ type moment struct {
 // change.
 type answer struct {
 	to     checkpoint.Entry
+	rides  bool    // a lowering that waits for a commit
 	streak []int32 // levels of the samples that ask for more, oldest first
 
 	running bool // the timer of a lowering
@@ -133,7 +134,7 @@ func (o *oracle) look(v view, stop policy.Stop, at time.Time, period time.Durati
 	case len(a.streak) >= m.needs:
 		a.to = entry(slices.Min(a.streak[len(a.streak)-m.needs:]), bounds)
 	case !m.frozen && a.running && a.samples >= o.rule.holdUp && a.elapsed >= o.rule.holdDown:
-		a.to = entry(a.peak, bounds)
+		a.to, a.rides = entry(a.peak, bounds), a.elapsed-o.rule.holdDown < o.rule.holdDown
 	}
 	return a
 }

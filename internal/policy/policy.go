@@ -24,7 +24,8 @@ type Policy struct {
 	// HoldUp is the number of consecutive samples for a raise; at least 1.
 	HoldUp int
 	// HoldDown is the observed, unfrozen time for a lowering, which also needs HoldUp samples.
-	// 0 makes raises and lowerings symmetric.
+	// Until twice HoldDown, the lowering waits for a commit that is made anyway. 0 makes
+	// raises and lowerings symmetric.
 	HoldDown time.Duration
 	// Margin is the hysteresis of a lowering, 0.1 for 10 %. An autoscaler's own
 	// tolerance replaces a smaller margin.
@@ -88,12 +89,11 @@ const (
 func Modes() []Mode { return []Mode{ModeLatch, ModeReport, ModeIgnore} }
 
 // Presets by name. "cope" is the default: rebuilt from git, the cluster copes.
-// "closest" is the article to the letter: nearest level, symmetric holds.
-// "weekly" keeps the peak of a week. "tight" wastes least.
+// "closest" is the article to the letter: nearest level of 1-2-5, symmetric holds.
 func Presets() map[string]Policy {
 	cope := Policy{
 		Name:     "cope",
-		Series:   OneTwoFive,
+		Series:   Steps,
 		Round:    RoundUp,
 		HoldUp:   2,
 		HoldDown: 26 * time.Hour,
@@ -113,15 +113,10 @@ func Presets() map[string]Policy {
 	}
 	closest := cope
 	closest.Name = "closest"
+	closest.Series = OneTwoFive
 	closest.Round = RoundNearest
 	closest.HoldDown = 0
-	weekly := cope
-	weekly.Name, weekly.HoldDown = "weekly", 8*24*time.Hour
-	tight := cope
-	tight.Name = "tight"
-	tight.Series = R10
-	tight.Round = RoundHeadroom
-	return map[string]Policy{"cope": cope, "closest": closest, "weekly": weekly, "tight": tight}
+	return map[string]Policy{"cope": cope, "closest": closest}
 }
 
 // DefaultMilestones are the milestones of the presets, in percent.
@@ -150,7 +145,7 @@ func (c *checker) check(ok bool, field, format string, args ...any) {
 func (p Policy) Problems() []Problem {
 	var found checker
 	check := found.check
-	check(p.Series.name != "" || p.Series.list != nil, "series", "must have at least one level")
+	check(len(p.Series.list) > 0, "series", "must have at least one level")
 	check(slices.Contains(Roundings(), p.Round), "round", "must be one of %s, got %q", list(Roundings()), p.Round)
 	check(p.HoldUp >= 1, "hold.up", "must be at least 1 sample, got %d", p.HoldUp)
 	check(p.HoldDown >= 0, "hold.down", "must not be negative, got %s", p.HoldDown)

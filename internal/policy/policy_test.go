@@ -21,7 +21,7 @@ func TestPresetsAndDefaultsAreValid(t *testing.T) {
 			t.Errorf("preset %q: %v", name, found)
 		}
 	}
-	if got, want := policy.PresetNames(), []string{"closest", "cope", "tight", "weekly"}; !slices.Equal(got, want) {
+	if got, want := policy.PresetNames(), []string{"closest", "cope"}; !slices.Equal(got, want) {
 		t.Errorf("presets are %v, want %v", got, want)
 	}
 	set := policy.DefaultSet()
@@ -38,14 +38,8 @@ func TestPresetsAndDefaultsAreValid(t *testing.T) {
 	if cope.HoldDown <= 24*time.Hour {
 		t.Error("a daily peak with jitter does not keep its level")
 	}
-	if weekly := policy.Presets()["weekly"]; weekly.HoldDown <= 7*24*time.Hour {
-		t.Error("a weekly peak with jitter does not keep its level")
-	}
-	if tight := policy.Presets()["tight"]; tight.Series.String() != "R10" || tight.Round != policy.RoundHeadroom {
-		t.Errorf("tight is %s, %s", tight.Series, tight.Round)
-	}
-	if closest := policy.Presets()["closest"]; closest.Round != policy.RoundNearest || closest.HoldDown != 0 {
-		t.Errorf("closest is %s with %s", closest.Round, closest.HoldDown)
+	if closest := policy.Presets()["closest"]; closest.Series.String() != "1-2-5" || closest.Round != policy.RoundNearest || closest.HoldDown != 0 {
+		t.Errorf("closest is %s %s with %s", closest.Series, closest.Round, closest.HoldDown)
 	}
 }
 
@@ -92,6 +86,7 @@ func TestProblemsOfAPolicyAreNamed(t *testing.T) {
 	}
 	for _, tt := range tests {
 		p := policy.Presets()["cope"]
+		p.Series = policy.OneTwoFive
 		tt.change(&p)
 		if got := told(p.Problems()); got != tt.want {
 			t.Errorf("%s:\n got %q\nwant %q", tt.name, got, tt.want)

@@ -13,26 +13,51 @@ import (
 // A Series is an ascending row of preferred numbers: the levels that a latch can declare. The
 // zero value has no levels and is not valid.
 type Series struct {
-	name string
-	// decade has the levels from 1 to below 10. The other levels are multiples of it by powers
-	// of ten. Fractions round half up to an integer.
-	decade []float64
-	// list is an explicit list of levels. A need beyond the last level is a level.
+	name string // "" for an explicit list
 	list []float64
-	// step is the distance between evenly spaced levels, and the first of them.
-	step int32
+	// step is the distance between the levels after the list. Levels are at most
+	// math.MaxInt32, so with this step no level follows the list.
+	step float64
+	// dense is true if a margin may skip levels of the series.
+	dense bool
 }
 
-// The named series. The Renard series are from ISO 3, rounded to full pods.
+// The named series.
 var (
-	OneTwoFive = Series{name: "1-2-5", decade: []float64{1, 2, 5}}
-	R5         = Series{name: "R5", decade: []float64{1, 1.6, 2.5, 4, 6.3}}
-	R10        = Series{name: "R10", decade: []float64{1, 1.25, 1.6, 2, 2.5, 3.15, 4, 5, 6.3, 8}}
-	Decades    = Series{name: "decades", decade: []float64{1}}
-	Tens       = Series{name: "tens", step: 10}
+	// Steps grow with about the square root of the number, and waste about half a step. So
+	// over a site, few steps cost few surplus pods.
+	Steps      = Series{name: "steps", list: steps(), step: math.MaxInt32, dense: true}
+	OneTwoFive = Series{name: "1-2-5", list: decades(1, 2, 5), step: math.MaxInt32}
+	Tens       = Series{name: "tens", list: []float64{10}, step: 10}
+	Decades    = Series{name: "decades", list: decades(1), step: math.MaxInt32}
 )
 
-var named = []Series{OneTwoFive, R5, R10, Decades, Tens}
+var named = []Series{Steps, OneTwoFive, Tens, Decades}
+
+// steps returns the levels of Steps: fifties from 100, hundreds from 1,000, thousands from
+// 10,000 and so on.
+func steps() []float64 {
+	levels := []float64{1, 2, 5, 10, 20, 30, 50, 70}
+	step := 50.0
+	for from := 100.0; from < math.MaxInt32; from *= 10 {
+		for level := from; level < 10*from && level < math.MaxInt32; level += step {
+			levels = append(levels, level)
+		}
+		step = from
+	}
+	return levels
+}
+
+// decades returns the multiples of numbers by powers of ten.
+func decades(numbers ...float64) []float64 {
+	var levels []float64
+	for power := 1.0; power < math.MaxInt32; power *= 10 {
+		for _, n := range numbers {
+			levels = append(levels, n*power)
+		}
+	}
+	return levels
+}
 
 // SeriesNames returns the names that ParseSeries accepts.
 func SeriesNames() []string {
@@ -62,28 +87,27 @@ func ListSeries(levels []int32) (Series, error) {
 			return Series{}, fmt.Errorf("level %d after %d: levels must ascend", l, levels[i-1])
 		}
 	}
-	return Series{list: lists.Map(levels, func(l int32) float64 { return float64(l) })}, nil
+	return Series{list: lists.Map(levels, func(l int32) float64 { return float64(l) }), step: 1}, nil
 }
 
 // String returns the series' name, or its list of levels.
 func (s Series) String() string {
-	if s.list == nil {
+	if s.name != "" {
 		return s.name
 	}
 	return "[" + strings.Join(lists.Map(s.list, func(l float64) string { return strconv.Itoa(int(l)) }), ", ") + "]"
 }
 
 // MaxMargin is the fraction below which a margin must be, so that a lowering skips no
-// level: 1 - 1/r for the smallest ratio r of two neighbours. The ratios of evenly spaced
-// levels approach 1, so their margin must only be below 1.
+// level: 1 - 1/r for the smallest ratio r of two neighbours in the list. For other levels it
+// is 1.
 func (s Series) MaxMargin() float64 {
-	levels := s.list
-	if s.decade != nil {
-		levels = slices.Concat(s.decade, []float64{10})
+	if s.dense {
+		return 1
 	}
 	ratio := math.Inf(1)
-	for i := 1; i < len(levels); i++ {
-		ratio = min(ratio, levels[i]/levels[i-1])
+	for i := 1; i < len(s.list); i++ {
+		ratio = min(ratio, s.list[i]/s.list[i-1])
 	}
 	return 1 - 1/ratio
 }
@@ -91,52 +115,25 @@ func (s Series) MaxMargin() float64 {
 // Above returns the smallest level at or above x. It is at least the first
 // level, and at most the largest int32.
 func (s Series) Above(x float64) int32 {
-	switch {
-	case s.step > 0:
-		return clampInt32(max(1, math.Ceil(x/float64(s.step))) * float64(s.step))
-	case s.list != nil:
-		i, _ := slices.BinarySearch(s.list, x)
-		if i < len(s.list) {
-			return int32(s.list[i])
-		}
-		return clampInt32(math.Ceil(x))
+	i, _ := slices.BinarySearch(s.list, x)
+	if i < len(s.list) {
+		return clampInt32(s.list[i])
 	}
-	for power := 1.0; ; power *= 10 {
-		for _, l := range s.decade {
-			if level := wholePods(l * power); level >= x {
-				return clampInt32(level)
-			}
-		}
-	}
+	last := s.list[i-1]
+	return clampInt32(last + math.Ceil((x-last)/s.step)*s.step)
 }
 
 // Below returns the largest level below x; 0 if no level is below x.
 func (s Series) Below(x int32) int32 {
-	switch {
-	case s.step > 0:
-		return (x - 1) / s.step * s.step
-	case s.list != nil:
-		i, _ := slices.BinarySearch(s.list, float64(x))
-		switch {
-		case i == 0:
-			return 0
-		case i == len(s.list): // beyond the list each number is a level
-			return x - 1
-		}
-		return int32(s.list[i-1])
+	i, _ := slices.BinarySearch(s.list, float64(x))
+	switch i {
+	case 0:
+		return 0
+	case len(s.list):
+		last := s.list[i-1]
+		return clampInt32(last + math.Ceil((float64(x)-last)/s.step-1)*s.step)
 	}
-	below := int32(0)
-	for power := 1.0; ; power *= 10 {
-		for _, l := range s.decade {
-			level := wholePods(l * power)
-			if level >= float64(x) {
-				return below
-			}
-			below = int32(level)
-		}
-	}
+	return int32(s.list[i-1])
 }
-
-func wholePods(x float64) float64 { return math.Floor(x + 0.5) }
 
 func clampInt32(x float64) int32 { return int32(min(x, math.MaxInt32)) }

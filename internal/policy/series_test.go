@@ -66,14 +66,19 @@ func TestAboveIsTheSmallestLevelThatSuffices(t *testing.T) {
 		{"less than nothing needs the first", policy.OneTwoFive, -3, 1},
 		{"the first of tens is 10", policy.Tens, 0, 10},
 		{"a whole ten is its own", policy.Tens, 30, 30},
-		{"halves of Renard's are rounded up", policy.R10, 12, 13},
-		{"two of Renard's may be one pod number", policy.R10, 1.1, 2},
+		{"steps have no 15", policy.Steps, 11, 20},
+		{"steps of fifties", policy.Steps, 101, 150},
+		{"fifties end at a thousand", policy.Steps, 951, 1000},
+		{"then come hundreds", policy.Steps, 1001, 1100},
+		{"then thousands", policy.Steps, 10_001, 11_000},
+		{"the last of the steps", policy.Steps, 2_100_000_000, 2_100_000_000},
+		{"beyond the last of the steps", policy.Steps, 2_100_000_001, math.MaxInt32},
 		{"below the list is its first", list(t, 7, 20), 1, 7},
 		{"within the list", list(t, 7, 20), 7.5, 20},
 		{"beyond the list a need is its own level", list(t, 7, 20), 21, 21},
 		{"beyond the list a part needs a whole", list(t, 7, 20), 20.2, 21},
 		{"the largest number of pods", policy.OneTwoFive, math.MaxInt32, math.MaxInt32},
-		{"more than the largest number of pods", policy.R5, 1e12, math.MaxInt32},
+		{"more than the largest number of pods", policy.Steps, 1e12, math.MaxInt32},
 		{"more than the largest number of tens", policy.Tens, 1e12, math.MaxInt32},
 		{"the last ten but one", policy.Tens, 2147483640, 2147483640},
 		{"the last ten does not fit", policy.Tens, 2147483641, math.MaxInt32},
@@ -107,7 +112,7 @@ func TestBelowIsTheLargestLevelThatIsLess(t *testing.T) {
 		{"the largest number of pods", policy.OneTwoFive, math.MaxInt32, 2_000_000_000},
 		{"the largest number of pods in tens", policy.Tens, math.MaxInt32, 2147483640},
 		{"the largest number of pods in decades", policy.Decades, math.MaxInt32, 1_000_000_000},
-		{"the largest number of pods in R10", policy.R10, math.MaxInt32, 2_000_000_000},
+		{"the largest number of pods in steps", policy.Steps, math.MaxInt32, 2_100_000_000},
 	}
 	for _, tt := range tests {
 		if got := tt.s.Below(tt.x); got != tt.want {
@@ -124,9 +129,8 @@ func TestMaxMarginIsWhereLevelsWouldBeSkipped(t *testing.T) {
 	}{
 		{policy.OneTwoFive, 0.5},
 		{policy.Decades, 0.9},
-		{policy.R5, 1 - 1.6/2.5},
-		{policy.R10, 1 - 8.0/10}, // 1.25
-		{policy.Tens, 1},         // the ratios of the levels approach 1
+		{policy.Steps, 1}, // a margin may skip levels
+		{policy.Tens, 1},
 		{list(t, 3, 4), 0.25},
 		{list(t, 10, 100, 120), 1 - 100.0/120},
 		{list(t, 5), 1},
@@ -180,11 +184,11 @@ func TestListsMustAscendFromOne(t *testing.T) {
 
 func TestSeriesAreKnownByName(t *testing.T) {
 	t.Parallel()
-	_, err := policy.ParseSeries("r5")
+	_, err := policy.ParseSeries("Steps")
 	if err == nil {
 		t.Fatal("the names of series are not spelled at will")
 	}
-	for _, name := range append(policy.SeriesNames(), "r5") {
+	for _, name := range append(policy.SeriesNames(), "Steps") {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("the error does not name %s: %v", name, err)
 		}

@@ -289,9 +289,13 @@ func later(all, has []string) []string {
 	return rest[len(rest)/2:]
 }
 
-// halve returns the level changes of half of the namespaces. The next tick decides the
-// others.
+// halve returns the level changes that cause a commit, or half of the namespaces if all do. The
+// next tick decides the others.
 func halve(crossings []policy.Decision) []policy.Decision {
+	causes := lists.Filter(crossings, func(d policy.Decision) bool { return !d.Rides })
+	if len(causes) < len(crossings) {
+		return causes
+	}
 	later := later(lists.Map(crossings, func(d policy.Decision) string { return d.ID.Namespace }), nil)
 	return slices.DeleteFunc(slices.Clone(crossings), func(d policy.Decision) bool { return slices.Contains(later, d.ID.Namespace) })
 }

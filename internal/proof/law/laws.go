@@ -28,6 +28,7 @@ var Laws = []Law{
 	{"a calm tick comes to its end", fails},
 	{"while a restore's brake is valid, git does not lower the workload", brakes},
 	{"nothing is lowered while it is frozen, nor below what it needed for its hold", lowers},
+	{"a commit that only lowers waits for twice the hold", alone},
 	{"what runs is not retired, nor much at once", retires},
 	{"a record of a rollout does not say the wrong template for longer than its rule", misleads},
 	{"a commit is paid for once", overpays},

@@ -8,14 +8,34 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/proof/story"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 func lowers(s *Seen) string {
 	for _, change := range s.lowerings() {
-		if why := s.early(change); why != "" {
+		if why := s.early(change, 1); why != "" {
 			return fmt.Sprintf("%s went from %d to %d although %s", change.ID, change.From.Replicas, change.To.Replicas, why)
+		}
+	}
+	return ""
+}
+
+// alone reports a commit that only lowers levels, if none of them was due for a commit of its
+// own. A raise that the commit lost in a race justifies it.
+func alone(s *Seen) string {
+	justified := func(d policy.Decision) bool { return d.Crosses() && !d.Rides && !d.Lowers() }
+	if s.World.Flush || slices.ContainsFunc(s.Told.Decisions, justified) {
+		return ""
+	}
+	other := func(c checkpoint.Change) bool {
+		return c.From.Rollout != c.To.Rollout || c.To.Replicas == 0 || c.To.Replicas >= c.From.Replicas
+	}
+	due := func(c checkpoint.Change) bool { return s.early(c, 2) == "" }
+	for _, c := range s.Mine {
+		if len(c.Changes) > 0 && !slices.ContainsFunc(c.Changes, other) && !slices.ContainsFunc(c.Changes, due) {
+			return fmt.Sprintf("%s lowers %s, and %s", subject(c), c.Changes[0].ID, s.early(c.Changes[0], 2))
 		}
 	}
 	return ""
@@ -51,8 +71,8 @@ func (s *Seen) changes() (all []checkpoint.Change) {
 	return all
 }
 
-// early returns a text if a lowering was too early.
-func (s *Seen) early(change checkpoint.Change) string {
+// early returns a text if a lowering was earlier than a number of its holds.
+func (s *Seen) early(change checkpoint.Change, holds time.Duration) string {
 	of := s.lives[change.ID]
 	if of == nil || len(of.looks) == 0 {
 		return "nobody looked at it"
@@ -69,7 +89,7 @@ func (s *Seen) early(change checkpoint.Change) string {
 	if sample.Scale != nil {
 		maximum = levelsOf(p, change.To, *sample.Scale).ceiling
 	}
-	under, hold := time.Duration(0), max(p.HoldDown, time.Duration(p.HoldUp-1)*story.Period)-story.Period
+	under, hold := time.Duration(0), max(holds*p.HoldDown, time.Duration(p.HoldUp-1)*story.Period)-story.Period
 	for _, l := range slices.Backward(of.looks[:len(of.looks)-1]) {
 		if next.runs && next.frozen == "" {
 			under += l.before(next)

@@ -78,7 +78,7 @@ func stuck(s *Seen) string {
 		if of.under > holdUp(p, sample)+2 {
 			return fmt.Sprintf("%s, and %d calm ticks did not raise it", text, of.under)
 		}
-		if of.over > p.HoldDown+s.Told.Set.Guards.Yield+time.Hour {
+		if of.over > 2*p.HoldDown+s.Told.Set.Guards.Yield+time.Hour {
 			return fmt.Sprintf("%s, and %s of calm did not lower it", text, of.over)
 		}
 	}

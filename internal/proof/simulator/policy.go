@@ -49,8 +49,8 @@ func (d *draw) fields(selects bool) string {
 			all = append(all, pick(d, of...))
 		}
 	}
-	add(3, "preset: closest", "preset: tight", "preset: weekly", "preset: cope")
-	add(3, "series: R5", "series: R10", "series: tens", "series: decades", "series: [2, 3, 8, 20, 60, 200, 900]")
+	add(3, "preset: closest", "preset: cope")
+	add(3, "series: 1-2-5", "series: tens", "series: decades", "series: [2, 3, 8, 20, 60, 200, 900]")
 	add(3, "round: up", "round: nearest", "round: headroom")
 	add(4, "margin: 0%", "margin: 5%")
 	add(4, "surge: {review: true}", "surge: {ratio: 4, review: true}", "surge: {ratio: 3}")
