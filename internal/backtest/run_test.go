@@ -56,8 +56,8 @@ func TestAStepIsMeasured(t *testing.T) {
 	}
 }
 
-// The replicas are below the threshold for 20 hours, and after a gap of a day for 7 hours.
-// The 27 hours together lower the level. With 5 hours after the gap, the level stays,
+// The replicas are below the threshold for 20 hours, and after a gap of a day for 33 hours.
+// The 53 hours together lower the level. With 31 hours after the gap, the level stays,
 // because the gap does not count.
 func TestAGapIsNotObserved(t *testing.T) {
 	t.Parallel()
@@ -66,7 +66,7 @@ func TestAGapIsNotObserved(t *testing.T) {
 		again := head[len(head)-1].At.Add(24 * time.Hour)
 		return append(head, every(period, again, times(hours*12, 15)...)...)
 	}
-	for hours, want := range map[int]int{5: 0, 7: 1} {
+	for hours, want := range map[int]int{31: 0, 33: 1} {
 		r := try(t, cope(), map[workload.ID][]backtest.Sample{web: evening(hours)}, backtest.Options{})
 		if r.Updates != want {
 			t.Errorf("%d h after the gap: %d updates, want %d", hours, r.Updates, want)

@@ -106,7 +106,7 @@ func (m minutes) slow(set policy.Set) (o outcome) {
 			}
 			last = now
 			crossed, begun := false, true
-			for i, d := range policy.Afford(set.Guards, head.Budget, now, decisions) {
+			for i, d := range policy.Afford(set.Guards, head.Budget, now, policy.Ride(decisions)) {
 				if d.Crosses() {
 					crossed = true
 					if latches[i].Declared != (checkpoint.Entry{}) {

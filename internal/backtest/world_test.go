@@ -65,13 +65,17 @@ func series(t *testing.T, name string) policy.Series {
 	return s
 }
 
-// cope returns the default policy as a candidate.
-func cope() backtest.Candidate { return backtest.Candidate{Name: "cope", Set: policy.DefaultSet()} }
+// cope returns the default policy with the series 1-2-5 as a candidate.
+func cope() backtest.Candidate {
+	c := backtest.Candidate{Name: "cope", Set: policy.DefaultSet()}
+	c.Set.Default.Series = policy.OneTwoFive
+	return c
+}
 
 // grid returns candidates with all combinations of some series, roundings, windows and
 // margins.
 func grid() (all []backtest.Candidate) {
-	for _, series := range []policy.Series{policy.OneTwoFive, policy.R10, policy.Tens} {
+	for _, series := range []policy.Series{policy.OneTwoFive, policy.Steps, policy.Tens} {
 		for _, round := range []policy.Rounding{policy.RoundUp, policy.RoundNearest, policy.RoundHeadroom} {
 			for _, hold := range []time.Duration{0, 26 * time.Hour} {
 				for _, margin := range []float64{0, 0.1} {

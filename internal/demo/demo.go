@@ -24,9 +24,6 @@ import (
 const (
 	siteName = "prod-eu"
 	period   = 5 * time.Minute
-	// holdUp is how long a rise lasts before the default policy raises the level: two
-	// samples.
-	holdUp = 2 * period
 )
 
 // Options control how a demo runs.

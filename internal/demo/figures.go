@@ -1,13 +1,9 @@
 package demo
 
 import (
-	"math"
-	"slices"
 	"sort"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/lists"
-	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
@@ -18,7 +14,7 @@ type Step struct {
 }
 
 // History has the levels in git of each workload of a trace, in the order of the trace.
-// The steps of a workload ascend in time.
+// The steps of a workload ascend in time. Without steps, a rebuild uses only the manifests.
 type History [][]Step
 
 // At returns the level of the i-th workload at a time, including the tick at that time. It
@@ -31,10 +27,17 @@ func (h History) At(i int, at time.Duration) int32 {
 	return h[i][j-1].Level
 }
 
-// ChangesPerCommit returns the number of changes of the desired replicas for each commit,
-// both within the span. Without a commit it is the number of changes.
-func ChangesPerCommit(t *traces.Trace, commits []time.Duration, s Span) float64 {
-	return float64(t.ScaleChanges(s.From, s.To)) / float64(max(1, lists.Count(commits, s.Holds)))
+// Hourly returns the history of a job that commits all replica counts at each full hour of a
+// span, and the number of its commits.
+func Hourly(t *traces.Trace, s Span) (h History, commits int) {
+	h = make(History, len(t.Workloads))
+	for at := s.From; at < s.To; at += time.Hour {
+		commits++
+		for i := range h {
+			h[i] = append(h[i], Step{at, t.At(i, at).Desired})
+		}
+	}
+	return h, commits
 }
 
 // A Span is the time from From until before To, both since the start of a trace.
@@ -49,55 +52,64 @@ func dayOf(t *traces.Trace) Span { return Span{t.WarmUp, t.Length} }
 // grain is the step of the figures, which is the step of the trace.
 const grain = 15 * time.Second
 
-// healthyShare is the minimum share of ready pods of a healthy workload.
-const healthyShare = 0.9
-
-// Coverage is the ratio of a level to a need at one time.
-type Coverage struct {
-	Share    float64 // Declared / Need; +Inf if no need was measured
-	Workload workload.ID
-	At       time.Duration
-	Need     int32
-	Declared int32
+// A Rebuild is the result of a rebuild from git at one time, in pods.
+type Rebuild struct {
+	At      time.Duration
+	Needed  int64 // desired pods of all workloads
+	Created int64
+	Met     int64 // of the desired pods
 }
 
-// WorstCoverage returns the lowest coverage of a need that lasted longer than hold, over
-// all times of the span and all autoscaled workloads.
-//
-// The need of a workload at a time is the minimum of its desired replicas in the hold
-// before it, including both ends. The workload must have been healthy in that time: at
-// least 90 % of its desired replicas were ready, and its controller had observed the
-// spec. WorstCoverage makes no other exceptions: workloads in a rollout, with a blind
-// autoscaler, in an edit grace period or waiting for the budget count like any other. A
-// workload without a level has the coverage 0.
-func WorstCoverage(t *traces.Trace, h History, hold time.Duration, s Span) Coverage {
-	worst := Coverage{Share: math.Inf(1)}
-	for i, w := range t.Workloads {
-		if w.Driver == workload.DrivenByNothing {
-			continue
-		}
-		var asked []int32 // desired replicas since the workload is healthy, or since the start of the hold
-		for at := max(0, s.From-hold); at < s.To; at += grain {
-			state := t.At(i, at)
-			if !healthy(state) {
-				asked = asked[:0]
-				continue
-			}
-			asked = append(asked, state.Desired)
-			if len(asked) <= int(hold/grain) || at < s.From {
-				continue
-			}
-			asked = asked[len(asked)-int(hold/grain)-1:]
-			need := slices.Min(asked)
-			declared := h.At(i, at)
-			if share := float64(declared) / float64(need); share < worst.Share {
-				worst = Coverage{share, w.ID, at, need, declared}
-			}
-		}
+// Share returns the share of the desired pods that the rebuild starts; 1 without desired pods.
+func (r Rebuild) Share() float64 {
+	if r.Needed == 0 {
+		return 1
 	}
-	return worst
+	return float64(r.Met) / float64(r.Needed)
 }
 
-func healthy(s traces.State) bool {
-	return s.Desired > 0 && s.Note != traces.Unobserved && float64(s.Ready) >= healthyShare*float64(s.Desired)
+func rebuild(t *traces.Trace, h History, at time.Duration) Rebuild {
+	r := Rebuild{At: at}
+	for i, w := range t.Workloads {
+		need := t.At(i, at).Desired
+		created := w.Manifest
+		if level := h.At(i, at); level > 0 {
+			created = level
+		}
+		r.Needed += int64(need)
+		r.Created += int64(created)
+		r.Met += int64(min(created, need))
+	}
+	return r
+}
+
+// enough is the share of the desired pods of a rebuild that serves its load.
+const enough = 0.95
+
+// Figures summarize a rebuild at each 15 seconds of a span.
+type Figures struct {
+	Worst   Rebuild       // with the lowest share; the first of several
+	Busiest Rebuild       // with the most desired pods; the first of several
+	Below   time.Duration // with a share below 95 %
+	Mean    float64       // of the shares
+}
+
+// Summarize returns the figures of a history over a span.
+func Summarize(t *traces.Trace, h History, s Span) Figures {
+	first := rebuild(t, h, s.From)
+	f := Figures{Worst: first, Busiest: first}
+	for at := s.From; at < s.To; at += grain {
+		r := rebuild(t, h, at)
+		if r.Share() < f.Worst.Share() {
+			f.Worst = r
+		}
+		if r.Needed > f.Busiest.Needed {
+			f.Busiest = r
+		}
+		if r.Share() < enough {
+			f.Below += grain
+		}
+		f.Mean += r.Share() * grain.Hours() / (s.To - s.From).Hours()
+	}
+	return f
 }

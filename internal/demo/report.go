@@ -3,24 +3,20 @@ package demo
 import (
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-func (d *day) commitsIn(s Span) int { return lists.Count(d.commits, s.Holds) }
-
-func share(of, all int64) float64 { return float64(of) / float64(max(1, all)) }
-
 // report writes the report of the day for users.
 func (d *day) report(out io.Writer, s term.Style) error {
-	parts := []string{d.opening(), d.gitLog(s), d.charts(s), d.lookAround(s), d.rebuildTable(s), d.verdict(s)}
+	parts := []string{d.opening(), d.gitLog(s), d.chart(s), d.lookAround(s), d.verdict(s)}
 	_, err := io.WriteString(out, strings.Join(parts, "\n"))
 	return err
 }
@@ -30,16 +26,8 @@ func (d *day) clock(at time.Duration) time.Time { return d.trace.Start.Add(at) }
 func (d *day) name() string { return d.clock(d.trace.WarmUp).Weekday().String() }
 
 func (d *day) opening() string {
-	most := int64(0)
-	for at := d.trace.WarmUp; at < d.trace.Length; at += grain {
-		pods := int64(0)
-		for i := range d.trace.Workloads {
-			pods += int64(d.trace.At(i, at).Desired)
-		}
-		most = max(most, pods)
-	}
-	return fmt.Sprintf("A simulated day: %d workloads with up to %s pods, a tick every %.0f minutes,\n%s after a warm-up of %.0f hours.\n",
-		len(d.trace.Workloads), term.Number(most), period.Minutes(), d.name(), d.trace.WarmUp.Hours())
+	return fmt.Sprintf("A simulated day: %d workloads, a tick every %.0f minutes,\n%s after a warm-up of %.0f hours.\n",
+		len(d.trace.Workloads), period.Minutes(), d.name(), d.trace.WarmUp.Hours())
 }
 
 func (d *day) gitLog(s term.Style) string {
@@ -60,22 +48,15 @@ func (d *day) gitLog(s term.Style) string {
 	return text + s.Faint(fmt.Sprintf("  and %d earlier commits, with the first commit of the team", before)) + "\n"
 }
 
-// charts draws three workloads of the shipped day.
-func (d *day) charts(s term.Style) string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s     %s\n", s.Heading("Desired replicas and levels"), s.Legend("desired replicas", "level in git"))
-	for _, c := range []struct{ workload, title string }{
-		{"tickets/seats", "a sale starts at 18:30"},
-		{"shop/web", "follows the time of day, except in the outage at 13:40"},
-		{"data/report-export", "no pods at night, and its level stays in git"},
-	} {
-		for i, w := range d.trace.Workloads {
-			if w.ID.Short() == c.workload {
-				text.WriteString("\n" + d.plot(i, c.workload+": "+c.title).Draw(s))
-			}
+// chart draws a workload of the shipped day.
+func (d *day) chart(s term.Style) string {
+	text := fmt.Sprintf("%s     %s\n\n", s.Heading("Desired replicas and levels"), s.Legend("desired replicas", "level in git"))
+	for i, w := range d.trace.Workloads {
+		if w.ID.Short() == "tickets/seats" {
+			text += d.plot(i, w.ID.Short()+": a sale starts at 18:30").Draw(s)
 		}
 	}
-	return text.String()
+	return text
 }
 
 // plot returns the chart of the i-th workload over the day.
@@ -88,46 +69,27 @@ func (d *day) plot(i int, title string) term.Plot {
 	}
 }
 
-// coverage returns the sentence about the lowest coverage of the day.
-func (d *day) coverage() string {
-	c := WorstCoverage(d.trace, d.history, holdUp, dayOf(d.trace))
-	return fmt.Sprintf("  The lowest coverage of a healthy replica count that lasted %.0f minutes was\n  %.0f %%: %s for the %s pods of %s at %s\n",
-		holdUp.Minutes(), 100*c.Share, term.Number(int64(c.Declared)), term.Number(int64(c.Need)), c.Workload.Short(), d.clock(c.At).Format("15:04"))
-}
-
-// verdict returns the last lines: the commits and the result of a rebuild, without
-// gitlatch and with it.
+// verdict compares gitlatch with the manifests alone, and with a job that commits all replica
+// counts every hour.
 func (d *day) verdict(s term.Style) string {
 	span := dayOf(d.trace)
-	changes := term.Number(int64(d.trace.ScaleChanges(span.From, span.To)))
-	r := WorstMoment(d.trace, d.history, span)
-	met := func(o Outcome) string { return fmt.Sprintf("%.0f %%", 100*share(o.Met, r.Needed)) }
-	return s.Heading("Result of "+d.name()) + "\n" + term.Table("lrr",
-		[]string{"", "without gitlatch", "with gitlatch"},
-		[]string{fmt.Sprintf("commits for %s changes", changes), changes, term.Number(int64(d.commitsIn(span)))},
-		[]string{fmt.Sprintf("needed pods that a rebuild at %s starts", d.clock(r.At).Format("15:04")), met(r.Manifests), met(r.Checkpoint)},
-	)
-}
-
-func (d *day) rebuildTable(s term.Style) string {
-	r := WorstMoment(d.trace, d.history, dayOf(d.trace))
-	row := func(name string, o Outcome) []string {
-		wait := "none"
-		if o.Rounds > 0 {
-			wait = fmt.Sprintf("%s, %s", term.Count(o.Rounds, "round"), drill.Span(o.Seconds))
-		}
-		return []string{name, term.Number(o.Created), fmt.Sprintf("%.0f %%", 100*share(o.Met, r.Needed)), fmt.Sprint(o.Short), wait}
+	rows := [][]string{{"", "commits", "worst", "at", "below 95 %", "mean", "pods"}}
+	add := func(name string, commits int, h History) Figures {
+		f := Summarize(d.trace, h, span)
+		rows = append(rows, []string{
+			name, fmt.Sprint(commits), term.Percent(f.Worst.Share()), d.clock(f.Worst.At).Format("15:04"),
+			term.Number(int64(math.Round(f.Below.Minutes()))) + " min", term.Percent(f.Mean), term.Number(f.Busiest.Created),
+		})
+		return f
 	}
-	f := r.Furthest
-	return s.Heading(fmt.Sprintf("A rebuild from git at %s, the worst time, when %s pods were needed", d.clock(r.At).Format("15:04"), term.Number(r.Needed))) + "\n" +
-		term.Table("lrrrl",
-			[]string{"", "pods", "of the need", "short", "until scaled up"},
-			row("only manifests", r.Manifests),
-			row("with checkpoint", r.Checkpoint),
-		) + fmt.Sprintf("  %s would start with %s pods instead of %s,\n  and with the checkpoint with %s.\n", f.Workload.Short(),
-		term.Number(int64(f.Manifest)), term.Number(int64(f.Need)), term.Number(int64(f.Checkpoint))) +
-		s.Faint("  Short: workloads with fewer pods than they need. In each round, an autoscaler\n"+
-			"  doubles the pods, and the new pods start and add to its metrics.") + "\n" + d.coverage()
+	add("only manifests", 0, make(History, len(d.trace.Workloads)))
+	hourly, commits := Hourly(d.trace, span)
+	add("hourly job", commits, hourly)
+	f := add("gitlatch", lists.Count(d.commits, span.Holds), d.history)
+	return s.Heading("Rebuilds from git on "+d.name()) + "\n" + term.Table("lrrlrrr", rows...) +
+		s.Faint("  Worst: the lowest share of the needed pods that a rebuild starts in the day.\n"+
+			fmt.Sprintf("  Pods: at %s, the workloads need %s pods. gitlatch starts %s of them.", d.clock(f.Busiest.At).Format("15:04"),
+				term.Number(f.Busiest.Needed), term.Percent(float64(f.Busiest.Created)/float64(f.Busiest.Needed)))) + "\n"
 }
 
 func (d *day) lookAround(s term.Style) string {

@@ -63,7 +63,7 @@ func TestASiteWhoseConfigNamedItsKindsIsTakenOver(t *testing.T) {
 			}
 			w.scale("shop/worker/web", 430)
 			w.ticks(2)
-			if got := w.entries(t)[id("shop/worker/web")].Replicas; got != 500 {
+			if got := w.entries(t)[id("shop/worker/web")].Replicas; got != 450 {
 				t.Errorf("it is declared with %d", got)
 			}
 		})

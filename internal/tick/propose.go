@@ -123,6 +123,7 @@ func (p *publisher) pushProposal(ctx context.Context, s latch.State, want wants)
 			return false, nil
 		}
 	}
+	asked := want
 	w, err := p.write(ctx, want.changes, namespaces(want.repairs))
 	if err != nil || len(w.files) == 0 {
 		return false, err
@@ -145,9 +146,9 @@ func (p *publisher) pushProposal(ctx context.Context, s latch.State, want wants)
 	}
 	if tooLarge(err) {
 		has := has(s)
-		fewer := want.part(has)
+		fewer := asked.part(has) // write adds the removals of renamed entries to each part
 		switch {
-		case fewer.equal(want): // one namespace is too much
+		case fewer.equal(asked): // one namespace is too much
 		case ours != nil && p.upToDate(*ours) && fewer.equal(has):
 			return true, nil
 		default:

@@ -131,20 +131,3 @@ func (t *Trace) last(i int, at time.Duration) int {
 	row := t.Changes[i]
 	return max(0, sort.Search(len(row), func(j int) bool { return row[j].At > at })-1)
 }
-
-// ScaleChanges returns the number of scale changes by autoscalers from one time until
-// before another. A tool that commits every change would make this number of commits.
-func (t *Trace) ScaleChanges(from, to time.Duration) int {
-	n := 0
-	for i, row := range t.Changes {
-		if t.Workloads[i].Driver == workload.DrivenByNothing {
-			continue
-		}
-		for j := 1; j < len(row); j++ {
-			if row[j].At >= from && row[j].At < to && row[j].Desired != row[j-1].Desired {
-				n++
-			}
-		}
-	}
-	return n
-}

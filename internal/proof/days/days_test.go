@@ -22,6 +22,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/testdata/traces"
+	"github.com/gitlatch/gitlatch/testdata/traces/simulate"
 )
 
 var length = flag.Float64("days", 0.35, "how many days pass; 30 is the whole test, which takes some fifteen minutes")
@@ -42,7 +44,7 @@ func TestAMonthOfAThousandWorkloads(t *testing.T) {
 	defer func() { must(t, repository.Close()) }()
 	store := mem.New()
 
-	fleet := newFleet(workloads)
+	fleet := newFleet(workloads, simulate.Week(traces.Seed, period))
 	set, err := config.ParsePolicy("gitlatch.yaml", []byte(latching), period)
 	must(t, err)
 	spent := budget{}

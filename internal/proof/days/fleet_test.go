@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
-	"github.com/gitlatch/gitlatch/testdata/traces"
 	"github.com/gitlatch/gitlatch/testdata/traces/simulate"
 )
 
@@ -17,13 +16,12 @@ type member struct {
 	lag  int // its delay in samples behind another workload with the same week
 }
 
-// newFleet makes n workloads from the 200 of the simulated week.
-func newFleet(n int) (all []member) {
-	lives := simulate.Week(traces.Seed, period)
+// newFleet makes n workloads from simulated weeks, one after the other.
+func newFleet(n int, lives []simulate.Life) (all []member) {
 	for i := range n {
 		life, copies := lives[i%len(lives)], i/len(lives)
 		id := life.ID
-		id.Namespace = fmt.Sprintf("%s-%d", id.Namespace, copies)
+		id.Namespace = fmt.Sprintf("%s-%d", id.Namespace, i/200)
 		all = append(all, member{id: id, life: life, lag: copies * 7})
 	}
 	return all

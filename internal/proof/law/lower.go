@@ -22,8 +22,8 @@ func lowers(s *Seen) string {
 	return ""
 }
 
-// alone reports a commit that only lowers levels, if none of them was due for a commit of its
-// own. A raise that the commit lost in a race justifies it.
+// alone reports a commit that only lowers levels before twice the hold of each. A raise that
+// the commit lost in a race justifies it.
 func alone(s *Seen) string {
 	justified := func(d policy.Decision) bool { return d.Crosses() && !d.Rides && !d.Lowers() }
 	if s.World.Flush || slices.ContainsFunc(s.Told.Decisions, justified) {
