@@ -35,7 +35,7 @@ func TestBacktestAsAPage(t *testing.T) {
 	if p == nil || p.OtherWorkloads != 0 || p.BucketSeconds != 540 {
 		t.Fatalf("%+v", p)
 	}
-	if !slices.Equal(p.Workloads, []string{"search/statefulset/index", "shop/deployment/web"}) || len(p.Levels) != 4 {
+	if !slices.Equal(p.Workloads, []string{"search/statefulset/index", "shop/deployment/web"}) || len(p.Levels) != 2 {
 		t.Errorf("%v, %d candidates", p.Workloads, len(p.Levels))
 	}
 	// The buckets contain the peak and the hours without samples.

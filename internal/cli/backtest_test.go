@@ -44,7 +44,7 @@ func TestBacktestIsReadAtEightyColumns(t *testing.T) {
 	past := file(t, "past.csv", pastScale())
 	for name, args := range map[string][]string{
 		"backtest.txt":       {"backtest", past},
-		"backtest-index.txt": {"backtest", past, "--preset", "closest,tight", "--workload", "search/index", "--max-commits", "24"},
+		"backtest-index.txt": {"backtest", past, "--preset", "closest", "--workload", "search/index", "--max-commits", "24"},
 	} {
 		got := run(time.Time{}, args...)
 		if got.status != 0 || got.err != "" {
@@ -108,7 +108,7 @@ func TestBacktestForMachines(t *testing.T) {
 	if d.APIVersion != "gitlatch.dev/v1alpha1" || d.Kind != "Backtest" {
 		t.Errorf("it is a %s %s", d.APIVersion, d.Kind)
 	}
-	if !slices.Equal(d.names(), []string{"closest", "cope", "tight", "weekly"}) {
+	if !slices.Equal(d.names(), []string{"closest", "cope"}) {
 		t.Errorf("%v", d.names())
 	}
 	for _, c := range d.Candidates {
@@ -127,13 +127,13 @@ func TestBacktestTriesWhatItIsAskedTo(t *testing.T) {
 	w := newWorld(t)
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "guards: {budget: {commitsPerDay: 1}}\n"}, "be quiet")
 	past := file(t, "past.csv", pastScale())
-	proposed := file(t, "gitlatch.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\ndefault: {series: R10, hold: {down: 0m}}\n")
+	proposed := file(t, "gitlatch.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\ndefault: {series: tens, hold: {down: 0m}}\n")
 
-	d := backtested(t, run(w.now, "backtest", past, "--config", w.path("config.yaml"), "--policy", proposed, "--preset", "weekly", "-o", "json"))
-	if !slices.Equal(d.names(), []string{"prod-eu", proposed, "weekly"}) {
+	d := backtested(t, run(w.now, "backtest", past, "--config", w.path("config.yaml"), "--policy", proposed, "--preset", "closest", "-o", "json"))
+	if !slices.Equal(d.names(), []string{"prod-eu", proposed, "closest"}) {
 		t.Errorf("%v", d.names())
 	}
-	if d.Candidates[1].Policy.Series != "R10" || d.Candidates[1].CommitsPerDay < 10 {
+	if d.Candidates[1].Policy.Series != "tens" || d.Candidates[1].CommitsPerDay < 10 {
 		t.Errorf("%+v", d.Candidates[1])
 	}
 	if d := backtested(t, run(w.now, "backtest", past, "--period", "10m", "--preset", "cope", "-o", "json")); d.Period != "10m0s" || d.Lasting != "20m0s" {

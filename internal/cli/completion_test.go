@@ -20,7 +20,7 @@ func TestAShellCompletesNames(t *testing.T) {
 		"pause -c " + config + " -n ":             {"pay", "shop"},
 		"tick -o ":                                {"table", "json", "yaml"},
 		"diff -o ":                                {"table", "json", "yaml"},
-		"backtest --preset ":                      {"closest", "cope", "tight", "weekly"},
+		"backtest --preset ":                      {"closest", "cope"},
 		"schema ":                                 {"Config", "Policy", "Fleet"},
 		"explain -c " + w.path("none.yaml") + " ": nil,
 	} {

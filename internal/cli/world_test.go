@@ -56,7 +56,8 @@ type world struct {
 }
 
 const (
-	latching  = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"
+	latches   = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"
+	latching  = latches + "default: {series: 1-2-5}\n"
 	configure = `apiVersion: gitlatch.dev/v1alpha1
 kind: Config
 site: prod-eu

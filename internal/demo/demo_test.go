@@ -112,7 +112,7 @@ func TestReportShowsTheDay(t *testing.T) {
 	for _, want := range []string{
 		"A simulated day: ", "Commits of gitlatch on Wednesday", "latch(prod-eu): tickets/seats 5700 -> 10000",
 		"tickets/seats: a sale", " 10,000 ┤",
-		"\n  only manifests        0 ", "\n  hourly job           24 ", "\n  gitlatch ",
+		"\n  only manifests        0 ", "\n  hourly job           24 ", "\n  with gitlatch ",
 		"cd " + filepath.Dir(d.repository) + "\n", "  gitlatch log tickets/seats --limit 3 -c gitlatch-demo.yaml\n", "git clone fleet.git fleet", "  make bin/gitlatch && export PATH=$PWD/bin:$PATH\n",
 	} {
 		if !strings.Contains(out, want) {

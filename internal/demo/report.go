@@ -85,10 +85,10 @@ func (d *day) verdict(s term.Style) string {
 	add("only manifests", 0, make(History, len(d.trace.Workloads)))
 	hourly, commits := Hourly(d.trace, span)
 	add("hourly job", commits, hourly)
-	f := add("gitlatch", lists.Count(d.commits, span.Holds), d.history)
+	f := add("with gitlatch", lists.Count(d.commits, span.Holds), d.history)
 	return s.Heading("Rebuilds from git on "+d.name()) + "\n" + term.Table("lrrlrrr", rows...) +
 		s.Faint("  Worst: the lowest share of the needed pods that a rebuild starts in the day.\n"+
-			fmt.Sprintf("  Pods: at %s, the workloads need %s pods. gitlatch starts %s of them.", d.clock(f.Busiest.At).Format("15:04"),
+			fmt.Sprintf("  Pods: at %s, %s pods are needed, and %s start with gitlatch.", d.clock(f.Busiest.At).Format("15:04"),
 				term.Number(f.Busiest.Needed), term.Percent(float64(f.Busiest.Created)/float64(f.Busiest.Needed)))) + "\n"
 }
 

@@ -99,7 +99,7 @@ func TestCausesOfWhatLacks(t *testing.T) {
 		}, 37, "rounded-down", "set round: up"},
 		{"headroom needs less", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 150, at(150)
-			l.Tick.Set.Default = policy.Presets()["tight"]
+			l.Tick.Set.Default.Round = policy.RoundHeadroom
 			l.Tick.Samples[0].Scale.Target = 0.75
 		}, 0, "", ""},
 		{"a quota", func(l *score.Look) {
@@ -154,7 +154,7 @@ func TestTheSurplusOfARebuild(t *testing.T) {
 			l.Doctor.Workloads[0].Start = at(100)
 		}, 0, 6, 6, 191, 110},
 		{"with headroom it needs less than the desired pods", func(l *score.Look) {
-			l.Tick.Set.Default = policy.Presets()["tight"]
+			l.Tick.Set.Default.Round = policy.RoundHeadroom
 			l.Tick.Samples[0].Scale.Target = 0.75
 			l.Doctor.Workloads[0].Start = at(160)
 		}, 0, 0, 0, 187, 160},
