@@ -70,7 +70,7 @@ func deploy(t *testing.T) *deployment {
 	d.origin = d.server.Create(t, "site", map[string]string{
 		// Here gitlatch lowers a level at the same speed as it raises one, because the
 		// test uses the real clock.
-		"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {hold: {down: 0s}}\n",
+		"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {series: 1-2-5, hold: {down: 0s}}\n",
 	})
 	d.binary = runtimeapi.Build(t, ".")
 	kubeconfig := d.cp.KubeconfigAs(t, "gitlatch", "gitlatch:samplers")

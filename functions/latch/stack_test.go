@@ -82,7 +82,7 @@ kind: Policy
 mode: latch
 guards: {budget: {commitsPerDay: 1000}}
 policies:
-  - {name: own, match: {namespaces: [%s]}, hold: {%s}}
+  - {name: own, match: {namespaces: [%s]}, hold: {%s}, series: 1-2-5}
 default: {scale: ignore, rollout: {mode: ignore}}
 `
 

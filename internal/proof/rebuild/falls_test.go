@@ -164,7 +164,7 @@ func (s *story) rebuilt(t *testing.T) {
 const impatient = `apiVersion: gitlatch.dev/v1alpha1
 kind: Policy
 mode: latch
-default: {hold: {down: 1h}}
+default: {series: 1-2-5, hold: {down: 30m}}
 guards: {retire: {after: 1h, share: 100%}}
 `
 
