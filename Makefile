@@ -44,7 +44,7 @@ test-all: test test-cluster test-gitops test-aws test-pages test-long ## Run all
 
 # A part first lists what the machine lacks, and then builds or installs its own programs.
 .PHONY: test-cluster test-gitops test-aws test-pages
-test-cluster: PROGRAMS = controlplane/build.sh karpenter/build.sh
+test-cluster: PROGRAMS = controlplane/build.sh
 test-gitops: PROGRAMS = controlplane/build.sh flux/build.sh argocd/build.sh helm/build.sh flagger/build.sh
 test-aws: PROGRAMS = npm/install.sh python/venv.sh controlplane/build.sh
 test-pages: PROGRAMS = npm/install.sh chromium/fetch.sh
@@ -116,12 +116,6 @@ test-versions:
 	@scripts/flagger/build.sh >/dev/null
 	@scripts/keda/build.sh >/dev/null
 	go test -v -count=1 -timeout 8h ./internal/proof/versions -run '^TestVersions$$' -versions -only '$(ONLY)'
-
-.PHONY: fit
-fit:
-	@scripts/controlplane/build.sh >/dev/null
-	@scripts/karpenter/build.sh >/dev/null
-	@$(call at-length,proof/fit -run '^TestFit$$' -fleets $(or $(FLEETS),160) -seed $(or $(SEED),0))
 
 .PHONY: lint
 lint: ## Lint Go, and the scripts if shellcheck is installed

@@ -199,9 +199,7 @@ func (s *stack) newAccount(t *testing.T) {
 		service, operation string
 		members            map[string]any
 	}{
-		{"ec2", "DescribeCapacityReservations", map[string]any{}},
 		{"ec2", "DescribeInstances", map[string]any{}},
-		{"ec2", "DescribeInstanceTypeOfferings", map[string]any{}},
 		{"ec2", "DescribeInstanceTypes", map[string]any{}},
 		{"eks", "ListNodegroups", map[string]any{"nodegroups": []string{"base"}}},
 		{"eks", "DescribeNodegroup", map[string]any{"nodegroup": map[string]any{"nodegroupName": "base", "subnets": []string{"subnet-1"}}}},

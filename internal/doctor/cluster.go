@@ -6,10 +6,9 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gitlatch/gitlatch/internal/admission"
-	"github.com/gitlatch/gitlatch/internal/fit/objects"
+	"github.com/gitlatch/gitlatch/internal/doctor/room/limits"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -21,20 +20,25 @@ type Source struct {
 	Resource string
 	Kind     string // the kind of one object
 
-	into func(c *Cluster, object []byte) error
+	into  func(c *Cluster, object []byte) error
+	limit bool // only the limits of a rebuild need it
 }
 
-// Sources returns the kinds that answers need. doctor also reads the levels, the workloads and
-// objects.Kinds. A cluster need not have all of them.
+// Sources returns the kinds that doctor reads beside the levels and the workloads. A cluster
+// need not have all of them.
 func Sources() []Source {
 	return []Source{
-		{"kustomizations.kustomize.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io", "/apis/kustomize.toolkit.fluxcd.io/v1", "kustomizations", kustomizationKind, intoTools(kustomizationKind)},
-		{"helmreleases.helm.toolkit.fluxcd.io", "helm.toolkit.fluxcd.io", "/apis/helm.toolkit.fluxcd.io/v2", "helmreleases", releaseKind, intoTools(releaseKind)},
-		{"applications.argoproj.io", "argoproj.io", "/apis/argoproj.io/v1alpha1", "applications", applicationKind, intoTools(applicationKind)},
+		{"kustomizations.kustomize.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io", "/apis/kustomize.toolkit.fluxcd.io/v1", "kustomizations", kustomizationKind, intoTools(kustomizationKind), false},
+		{"helmreleases.helm.toolkit.fluxcd.io", "helm.toolkit.fluxcd.io", "/apis/helm.toolkit.fluxcd.io/v2", "helmreleases", releaseKind, intoTools(releaseKind), false},
+		{"applications.argoproj.io", "argoproj.io", "/apis/argoproj.io/v1alpha1", "applications", applicationKind, intoTools(applicationKind), false},
 		{"resourcequotas", "", "/api/v1", "resourcequotas", "ResourceQuota",
-			into(func(c *Cluster) *[]corev1.ResourceQuota { return &c.Objects.Quotas })},
-		{"namespaces", "", "/api/v1", "namespaces", "Namespace",
-			into(func(c *Cluster) *[]metav1.PartialObjectMetadata { return &c.Objects.Namespaces })},
+			into(func(c *Cluster) *[]corev1.ResourceQuota { return &c.Objects.Quotas }), false},
+		{"limitranges", "", "/api/v1", "limitranges", "LimitRange", into(func(c *Cluster) *[]corev1.LimitRange { return &c.Objects.Ranges }), true},
+		{"nodes", "", "/api/v1", "nodes", "Node", into(func(c *Cluster) *[]corev1.Node { return &c.Objects.Nodes }), true},
+		{"nodepools.karpenter.sh", "karpenter.sh", "/apis/karpenter.sh/v1", "nodepools", "NodePool",
+			into(func(c *Cluster) *[]limits.NodePool { return &c.Objects.Pools }), true},
+		{"ec2nodeclasses.karpenter.k8s.aws", "karpenter.k8s.aws", "/apis/karpenter.k8s.aws/v1", "ec2nodeclasses", "EC2NodeClass",
+			into(func(c *Cluster) *[]limits.NodeClass { return &c.Objects.Classes }), true},
 	}
 }
 
@@ -44,8 +48,8 @@ type Cluster struct {
 	Unread []workload.Unread
 	// Levels are the objects of gitlatch in the cluster.
 	Levels admission.Levels
-	// Objects are the objects that decide whether a rebuild can be placed.
-	Objects objects.Set
+	// Objects are the objects with the limits of a rebuild.
+	Objects limits.Set
 
 	tools       tools
 	live        map[workload.ID]*live

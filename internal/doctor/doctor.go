@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/fit"
+	"github.com/gitlatch/gitlatch/internal/doctor/room/limits"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -27,7 +27,10 @@ type Case struct {
 	Changed map[workload.ID]time.Time
 	// Admission is the file at admission.Path on the branch; nil without such a file.
 	Admission []byte
-	Room      fit.Room // for the pods of a rebuild
+	// Room has the objects of the cluster of a rebuild, and Account the limits of its account;
+	// nil if no account was read.
+	Room    limits.Set
+	Account *limits.Account
 	// Tried has the error of the dry-run CREATE of each workload that was tried; a nil error
 	// means that the API server admits it. The map is nil if nobody asked. See Try.
 	Tried map[workload.ID]error

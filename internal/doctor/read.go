@@ -8,8 +8,6 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/admission"
-	"github.com/gitlatch/gitlatch/internal/fit"
-	"github.com/gitlatch/gitlatch/internal/fit/objects"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -26,27 +24,26 @@ type Lister interface {
 }
 
 // ReadCluster reads the cluster. It lists in Unread the parts that could not be read and
-// that answers need, and in Objects.Unknown those that the placement needs.
+// that answers need, and in Objects those that the limits of a rebuild need.
 func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster {
 	c := Cluster{Levels: from.ReadLevels(ctx), definitions: map[workload.Kind]definition{}, tools: tools{unread: map[string]string{}}}
 	for _, s := range Sources() {
 		err := read(ctx, from, s.Path, s.Resource, s.Kind, func(o []byte) error { return c.Add(s.Kind, o) })
-		c.unread(s.Name, right{"", s.Group, s.Resource}, err)
+		if !s.limit {
+			c.unread(s.Name, right{"", s.Group, s.Resource}, err)
+		}
 		switch {
 		case err == nil:
 		case slices.Contains([]string{kustomizationKind, releaseKind, applicationKind}, s.Kind):
 			c.tools.unread[s.Kind] = err.Error()
 		default:
-			c.fail(s.Name, false, err)
+			c.fail(s.Name, err)
 		}
-	}
-	for _, k := range objects.Kinds() {
-		c.fail(k.Name, k.Adds, read(ctx, from, k.Path, k.Resource, k.Kind, func(o []byte) error { return c.Objects.Add(k.Kind, o) }))
 	}
 	for _, kind := range kinds.All() {
 		if o, _ := kinds.Object(kind); o.Resource != "" { // only checkpoint files have another kind
 			err := read(ctx, from, o.Path(), o.Resource, o.Kind, func(one []byte) error { return c.AddWorkload(kind, o, one) })
-			c.fail(o.FullResource(), false, err)
+			c.fail(o.FullResource(), err)
 			c.unread(o.FullResource(), right{"", o.Group, o.Resource}, err)
 		}
 	}
@@ -95,9 +92,9 @@ func (c *Cluster) unread(name string, needs right, err error) {
 	}
 }
 
-// fail adds a reading for the placement that failed. adds is as in fit.Reading.
-func (c *Cluster) fail(name string, adds bool, err error) {
+// fail adds a kind of limits or requests that could not be read.
+func (c *Cluster) fail(name string, err error) {
 	if err != nil {
-		c.Objects.Unknown = append(c.Objects.Unknown, fit.Reading{Name: name, Why: err.Error(), Adds: adds})
+		c.Objects.Fail(name, err)
 	}
 }

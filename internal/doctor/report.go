@@ -2,7 +2,7 @@ package doctor
 
 import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/placement"
+	"github.com/gitlatch/gitlatch/internal/doctor/room"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -21,8 +21,8 @@ type Report struct {
 	// namespace. It has only the namespaces whose levels exceed a quota. If pods have
 	// different requests, it assumes the same mix of pods as the levels.
 	Room map[string]int64 `json:"-"`
-	// Fit is the answer to the question whether the pods of a rebuild can be placed.
-	Fit placement.Answer `json:"fit"`
+	// Fit is the answer to the question whether the pods of a rebuild fit its limits.
+	Fit room.Report `json:"fit"`
 	// DryRuns is the number of workloads whose creation doctor tried; 0 if nobody asked.
 	DryRuns int `json:"dryRuns,omitzero"`
 }

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/gitlatch/gitlatch/internal/doctor"
-	set "github.com/gitlatch/gitlatch/internal/fit/objects"
 )
 
 const rights = "../../infra/rbac"
@@ -45,9 +44,6 @@ func TestTheRoleGrantsTheRequests(t *testing.T) {
 	want := append(granted("clusterrole.yaml"), "mutatingadmissionpolicies.admissionregistration.k8s.io[gitlatch-levels] [get]", "mutatingadmissionpolicybindings.admissionregistration.k8s.io[] [list]")
 	for _, s := range doctor.Sources() {
 		want = append(want, s.Name+"[] [list]")
-	}
-	for _, k := range set.Kinds() {
-		want = append(want, k.Name+"[] [list]")
 	}
 	got := granted("doctor/clusterrole.yaml")
 	slices.Sort(got)

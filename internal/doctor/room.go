@@ -2,41 +2,42 @@ package doctor
 
 import (
 	"context"
-	"slices"
 
-	"github.com/gitlatch/gitlatch/internal/fit"
-	"github.com/gitlatch/gitlatch/internal/fit/objects"
+	"github.com/gitlatch/gitlatch/internal/doctor/room/limits"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// An Account adds the quotas, subnets and node groups of an AWS account to the room in a
-// cluster. It lists the parts that it could not read in Unknown of the room.
-type Account func(ctx context.Context, room fit.Room, in *objects.Set) fit.Room
+// An Account reads the limits of an AWS account. subnets are the IDs of the subnets of
+// NodePools. It lists the values that it could not read in Missing.
+type Account func(ctx context.Context, subnets []string) limits.Account
 
-// ReadRoom sets the room for a rebuild in the standby cluster and its account. If standby
-// is nil, it is the cluster of the case. If account is nil, the values of the account are
-// unknown. A rebuild in a standby cluster also needs room for the workloads of this cluster.
+// ReadRoom reads the limits of a rebuild: of the standby cluster and its account. If
+// standby is nil, it is the cluster of the case. If account is nil, the limits of the account
+// are missing. A rebuild in a standby cluster also needs room for the workloads of this
+// cluster.
 func (c *Case) ReadRoom(ctx context.Context, standby Lister, account Account) {
-	in := &c.Cluster.Objects
+	c.Room = c.Cluster.Objects
 	if standby != nil {
-		there := ReadCluster(ctx, standby, c.Kinds()).Objects
-		there.Unknown = append(there.Unknown, in.Unknown...)
-		in.Join(&there)
-		in = &there
+		c.Room = ReadCluster(ctx, standby, c.Kinds()).Objects
+		c.Room.Join(&c.Cluster.Objects)
 	}
-	c.Room = in.Room(nil)
 	if account != nil {
-		c.Room = account(ctx, c.Room, in)
+		read := account(ctx, c.Room.Subnets())
+		c.Account = &read
 	}
-	c.Room.Unknown = append(c.Room.Unknown, in.Unread(account != nil)...)
 }
 
 // place sets the answer to the question whether a rebuild fits: each workload with a level
 // at its level, and the other live workloads at their live replicas.
 func (e *examination) place() {
-	wants := slices.DeleteFunc(e.levels(), func(w objects.Want) bool { return w.Pods == 0 }) // the entry has only a rollout
-	others := e.Cluster.Objects.Others(wants)
-	asks, unknown := e.Cluster.Objects.Only(append(wants, others...))
-	room := e.Room
-	room.Unknown = append(slices.Clone(room.Unknown), unknown...)
-	e.report.Fit = fit.Judge(asks, room)
+	e.report.Fit = limits.Judge(e.Room.Case(e.levels(), e.Account))
+}
+
+// levels returns the levels in git.
+func (e *examination) levels() map[workload.ID]int32 {
+	all := map[workload.ID]int32{}
+	for id, entry := range e.Tree.Entries() {
+		all[id] = entry.Replicas
+	}
+	return all
 }

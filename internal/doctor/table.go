@@ -35,6 +35,8 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	}
 	p.Rows(r.rows())
 	p.Line("")
+	p.Rows(r.Fit.Rows())
+	p.Line("")
 	for _, line := range r.Fit.Lines() {
 		p.Say("", "%s", line)
 	}

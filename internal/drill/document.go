@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/placement"
+	"github.com/gitlatch/gitlatch/internal/doctor/room"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -38,9 +38,9 @@ type Document struct {
 	Notices []string `json:"notices"`
 
 	Fleet Fleet `json:"fleet"`
-	// Fit is the answer to the question whether the pods of a rebuild can be placed. It is
+	// Fit is the answer to the question whether the pods of a rebuild fit its limits. It is
 	// null in documents of older versions.
-	Fit *placement.Answer `json:"fit"`
+	Fit *room.Report `json:"fit"`
 	// Workloads are the workloads that the policy latches or that have a level in git.
 	// They are sorted by missing pods, most first, and then by coverage, lowest first.
 	// Workloads without a coverage come last.
@@ -326,8 +326,8 @@ type Last struct {
 	Commit   string    `json:"commit"`
 	Coverage *float64  `json:"coverage"` // coverage of the fleet at that time
 	Passed   bool      `json:"passed"`
-	// Fit is the verdict at that time; "" in documents of older versions.
-	Fit placement.Verdict `json:"fit,omitzero"`
+	// Fit is the answer at that time; left out if it was unknown.
+	Fit room.Answer `json:"fit,omitzero"`
 	// Nothing is the reason why the coverage was unknown at that time.
 	Nothing string `json:"nothing,omitempty"`
 	// Changes are the workloads that were added or removed since, and those whose

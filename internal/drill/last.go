@@ -18,7 +18,7 @@ func (d Document) Since(last *Document) Document {
 	d.Last = &Last{At: last.At, Commit: last.Commit, Coverage: last.Fleet.Coverage,
 		Nothing: last.Fleet.Nothing, Passed: last.Passed, Changes: []Change{}}
 	if last.Fit != nil {
-		d.Last.Fit = last.Fit.Verdict
+		d.Last.Fit = last.Fit.Answer
 	}
 	before, now := lists.Index(last.Workloads, Workload.ID), lists.Index(d.Workloads, Workload.ID)
 	for _, w := range d.Workloads {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/placement"
+	"github.com/gitlatch/gitlatch/internal/doctor/room"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -31,7 +31,7 @@ type Preview struct {
 	With    Outcome `json:"withGitlatch"`
 
 	// Fit is the answer to the question whether the pods with gitlatch can be placed.
-	Fit *placement.Answer `json:"fit"`
+	Fit *room.Report `json:"fit"`
 	// Workloads are the workloads with a need. The first has the most missing pods without
 	// gitlatch.
 	Workloads []Workload `json:"workloads"`

@@ -32,7 +32,7 @@ func (d Document) Headline() string {
 	case d.MassDrop:
 		verdict = "but there is a mass drop"
 	case d.Fit.Refuses():
-		verdict = fmt.Sprintf("but %d of its %d pods cannot be placed", d.Fit.Waiting(), d.Fit.Pods)
+		verdict = "but its pods do not fit: " + strings.TrimSuffix(d.Fit.Limits[0].String(), ".")
 	case !d.Passed:
 		verdict = "but some values are unknown"
 	}
@@ -208,8 +208,8 @@ func takes(seconds int64, stuck int) string {
 
 func short(commit string) string { return commit[:min(len(commit), 7)] }
 
-// Shortened returns the document with at most the given number of workloads, pending
-// workloads, changes, levels and findings, the first of each list.
+// Shortened returns the document with at most the given number of workloads, limits,
+// changes, levels and findings, the first of each list.
 func (d Document) Shortened(most int) Document {
 	if n := len(d.Workloads); n > most {
 		d.Workloads, d.Cut = d.Workloads[:most], n-most
@@ -224,7 +224,7 @@ func (d Document) Shortened(most int) Document {
 	}
 	if d.Fit != nil {
 		fit := *d.Fit
-		fit.Pending = first(fit.Pending, most)
+		fit.Limits = first(fit.Limits, most)
 		d.Fit = &fit
 	}
 	d.Findings = append([]Finding{}, first(d.Findings, most)...)

@@ -22,6 +22,10 @@ func (d Document) Table(out io.Writer, s term.Style, all bool) error {
 		p.Say("  ", "%s", line)
 	}
 	p.Line("")
+	if d.Fit != nil {
+		p.Rows(d.Fit.Rows())
+		p.Line("")
+	}
 	p.rows(all)
 	p.why()
 	p.notes()

@@ -11,10 +11,9 @@ import (
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/doctor/room"
 	"github.com/gitlatch/gitlatch/internal/drill"
-	"github.com/gitlatch/gitlatch/internal/placement"
 	"github.com/gitlatch/gitlatch/internal/term"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // hostile are names and texts that contain markup, or that could end a script or a
@@ -57,8 +56,7 @@ func besieged() drill.Document {
 		d.Flush.Withheld = append(d.Flush.Withheld, drill.Level{Named: term.Named{Namespace: text, Kind: text, Name: text}, Text: text, Reason: text})
 		d.Last.Changes = append(d.Last.Changes, drill.Change{Named: term.Named{Namespace: text, Kind: text, Name: text}, What: text, Now: &drill.Then{Cause: text}})
 	}
-	placed(&d, placement.Pending{Workload: workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}, Pods: 1, Of: 2})
-	d.Fit.Limit.Text, d.Fit.Remedy, d.Fit.Unknown = word(), word(), []placement.Reading{{Name: word(), Why: word()}}
+	d.Fit = &room.Report{Limits: []room.Limit{{Name: word(), Resource: word(), Why: word()}}}
 	d.Model.Text, d.Model.Constants = word(), []drill.Constant{{Name: word(), Unit: word(), Source: word()}}
 	return d
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gitlatch/gitlatch/internal/doctor/room"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/testenv/browser"
 )
@@ -119,6 +120,6 @@ func shown() drill.Document {
 	low.Low = true
 	low.With = estimate(few, *low.Need)
 	sum(&d)
-	placed(&d)
+	placed(&d, room.LikelyFits, 1000*d.Fleet.Rebuilt)
 	return d
 }

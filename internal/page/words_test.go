@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/doctor/room"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/testenv/browser"
 )
@@ -92,7 +93,7 @@ func answered(t *testing.T, b *browser.Browser) {
 		stuck.Workloads[i].With, stuck.Workloads[i].Without = &drill.Estimate{From: 1, Never: true}, &drill.Estimate{From: 1, Never: true}
 	}
 	near := site(2)
-	near.Fit.Near = "NodePool default"
+	placed(&near, room.Close, 600*near.Fleet.Rebuilt)
 	level := site(2) // each workload starts with its need
 	level.Fleet.Surplus = 0
 	old := site(2)
@@ -127,7 +128,7 @@ func answered(t *testing.T, b *browser.Browser) {
 		want map[string][]string // by selector
 	}{
 		{drilled(t, site(212)), map[string][]string{
-			"h1":     {"The coverage is high enough: a rebuild starts with 95.7 % to 96.9 % of the needed pods and 37,146 surplus pods. The rebuild fits."},
+			"h1":     {"The coverage is high enough: a rebuild starts with 95.7 % to 96.9 % of the needed pods and 37,146 surplus pods. The rebuild likely fits its limits."},
 			".lede":  {"80,625 to 81,601 of 84,188 pods in 209 workloads", "Without gitlatch, a rebuild reaches it after 10 min", "4 workloads have no autoscaler that adds the missing pods"},
 			"#facts": {"95.7 % to 96.9 % up 2.1 points since the last drill", "2,587 to 3,563 of 84,188 needed", "Time to 95 % of the pods 30 s 10 min without gitlatch"},
 			"#time":  {"after 10 min; without gitlatch, after 10 min."}, "#causes": {"1,852 pods, 4 workloads", "In an open pull request"},
@@ -136,23 +137,22 @@ func answered(t *testing.T, b *browser.Browser) {
 			"#left": {"31 nothing scales them"}, "#model": {"metrics-server: --metric-resolution, default"},
 		}},
 		{drilled(t, failing()), map[string][]string{
-			"h1": {"The coverage is too low: a rebuild starts with", "It is unknown whether the rebuild fits."}, "#notices": {"It is unknown whether a rebuild fits. These readings failed: instance types of NodePool default: gitlatch did not read the AWS account. Use --aws", "This was a dry run", "deployments in search: forbidden", "line 7: not a number"},
+			"h1": {"The coverage is too low: a rebuild starts with", "It is unknown whether the rebuild fits its limits."}, "#limits": {"node groups, vCPU quotas and free addresses", "gitlatch did not read the AWS account. Use --aws"}, "#notices": {"This was a dry run", "deployments in search: forbidden", "line 7: not a number"},
 			"#changes": {"No earlier drill of the site"}, "#flush": {"The drill wrote nothing, and scored git unchanged."},
 		}},
-		{drilled(t, cut), map[string][]string{"h1": {"The coverage is high enough: a rebuild starts with 95.7 % to 96.9 % of the needed pods and 37,146 surplus pods. The rebuild fits."}, "#notices": {"3 workloads more are in the saved document, but not on this page."}, "#rollouts": {"v41 not automatically"}}},
+		{drilled(t, cut), map[string][]string{"h1": {"The coverage is high enough: a rebuild starts with 95.7 % to 96.9 % of the needed pods and 37,146 surplus pods. The rebuild likely fits its limits."}, "#notices": {"3 workloads more are in the saved document, but not on this page."}, "#rollouts": {"v41 not automatically"}}},
 		{drilled(t, unread), map[string][]string{"h1": {"not proven", "some values are unknown"}}},
 		{drilled(t, known), map[string][]string{"h1": {"not proven", "of the known needed pods"}, "#notices": {"4 workloads could not be read"}}},
 		{drilled(t, stuck), map[string][]string{"#time": {"as autoscalers add them. No autoscaler adds the missing pods, with or without gitlatch."}}},
-		{drilled(t, level), map[string][]string{"h1": {"of the needed pods and no surplus pods. The rebuild fits."}, "#facts": {"Surplus pods at the start 0 of 105 started"}}},
+		{drilled(t, level), map[string][]string{"h1": {"of the needed pods and no surplus pods. The rebuild likely fits its limits."}, "#facts": {"Surplus pods at the start 0 of 105 started"}}},
 		{drilled(t, unlowered), map[string][]string{"#facts": {"more than desired; no autoscaler lowers them"}}},
 		{drilled(t, lowered), map[string][]string{"#facts": {"more than desired; autoscalers lower 37,139 of them after 5 min"}}},
 		{drilled(t, crowded()), map[string][]string{
-			"h1": {"A rebuild does not fit: it starts with 100 % of the needed pods and 75 surplus pods, but 6 of its 305 pods stay pending."}, "#facts": {"Room for a rebuild does not fit 6 of its 305 pods pending"},
-			".lede":    {"Pods stay pending, because NodePool default reaches its limit of 1000 cpu. To place them, raise the cpu limit of NodePool default from 1000 to at least 1840. A rebuild starts"},
-			"#notices": {"A rebuild does not fit. Pending pods, by priority: shop/deployment/web-0: 1 of 5 pods"},
+			"h1": {"A rebuild does not fit its limits: it starts with 100 % of the needed pods and 75 surplus pods."}, "#facts": {"Room for a rebuild does not fit 305 pods, 1 limit"},
+			"#limits": {"NodePool default", "does not fit", "152.5", "100", "167.75"},
 		}},
-		{drilled(t, level), map[string][]string{"#facts": {"Room for a rebuild fits 105 pods on 3 nodes Surplus"}}},
-		{drilled(t, near), map[string][]string{"#notices": {"The room is close to a limit (NodePool default)."}}},
+		{drilled(t, level), map[string][]string{"#facts": {"Room for a rebuild likely fits 105 pods, 1 limit Surplus"}}},
+		{drilled(t, near), map[string][]string{"h1": {"The rebuild is close to a limit."}, "#limits": {"83.3 %"}}},
 		{drilled(t, old), map[string][]string{"#facts": {"Pods missing at the start 0 of 56 needed Frozen workloads"}}},
 		{drilled(t, dropped), map[string][]string{"h1": {"not proven", "there is a mass drop"}}},
 		{drilled(t, none), map[string][]string{"h1": {"The coverage of a rebuild is unknown: nothing is asked of any workload, though git declares 3."}, ".lede": {"0 workloads could be scored"}}},

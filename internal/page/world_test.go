@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/doctor/room"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/page"
-	"github.com/gitlatch/gitlatch/internal/placement"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -63,7 +63,7 @@ func site(workloads int) drill.Document {
 		return cmp.Or(cmp.Compare(b.Missing, a.Missing), cmp.Compare(*a.Coverage, *b.Coverage))
 	})
 	sum(&d)
-	placed(&d)
+	placed(&d, room.LikelyFits, 1000*d.Fleet.Rebuilt)
 	return d
 }
 
@@ -216,27 +216,18 @@ func sum(d *drill.Document) {
 	}
 }
 
-// placed sets the answer of a drill for each pod of a level.
-func placed(d *drill.Document, pending ...placement.Pending) {
-	d.Fit = &placement.Answer{Verdict: placement.Fits, Pending: append([]placement.Pending{}, pending...), Unknown: []placement.Reading{}, Pods: d.Fleet.Rebuilt, Placed: d.Fleet.Rebuilt, Nodes: 1 + d.Fleet.Rebuilt/50}
-	for _, p := range pending {
-		d.Fit.Placed -= int64(p.Pods)
-	}
-	if len(pending) > 0 {
-		d.Fit.Verdict, d.Passed = placement.DoesNotFit, false
-		d.Fit.Limit = &placement.Limit{Name: "nodepool-limit", Object: "NodePool default", Resource: "cpu", Have: 1000000, Need: 1840000, Text: "NodePool default reaches its limit of 1000 cpu"}
-		d.Fit.Remedy = "raise the cpu limit of NodePool default from 1000 to at least 1840"
-	}
+// placed sets the answer of a drill for its pods and one limit of CPU.
+func placed(d *drill.Document, answer room.Answer, there int64) {
+	asked := 500 * d.Fleet.Rebuilt
+	l := room.Limit{Name: "NodePool default", Resource: "cpu", Answer: answer, Asked: new(asked), There: new(there), Estimate: new(asked + asked/10)}
+	d.Fit = &room.Report{Answer: answer, Limits: []room.Limit{l}, Pods: d.Fleet.Rebuilt}
+	d.Passed = d.Passed && answer != room.DoesNotFit
 }
 
 // crowded returns a drill whose levels are right, but that the cluster has no room for.
 func crowded() drill.Document {
 	d := site(3)
-	var pending []placement.Pending
-	for i, w := range d.Workloads {
-		pending = append(pending, placement.Pending{Workload: w.ID(), Pods: int32(1 + i), Of: w.Start.AtLeast})
-	}
-	placed(&d, pending...)
+	placed(&d, room.DoesNotFit, 100000)
 	return d
 }
 
@@ -255,8 +246,7 @@ func failing() drill.Document {
 	d.Unread = []string{"deployments in search: forbidden: apply infra/rbac"}
 	d.Problems = []string{"checkpoints/prod-eu/shop.levels.yaml: line 7: not a number: fix it, or delete the line"}
 	d.LeftOut = []drill.LeftOut{}
-	placed(&d)
-	d.Fit.Verdict = placement.Unknown
-	d.Fit.Unknown = []placement.Reading{{Name: "instance types of NodePool default", Why: "gitlatch did not read the AWS account. Use --aws", Adds: true}, {Name: "vCPU quotas and free addresses of the subnets", Why: "gitlatch did not read the AWS account. Use --aws"}}
+	placed(&d, room.Unknown, 100000)
+	d.Fit.Limits = []room.Limit{{Name: "node groups, vCPU quotas and free addresses", Why: "gitlatch did not read the AWS account. Use --aws"}}
 	return d
 }

@@ -4,8 +4,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/doctor/room"
 	"github.com/gitlatch/gitlatch/internal/drill"
-	"github.com/gitlatch/gitlatch/internal/placement"
 )
 
 // DrillMetrics returns the metrics of a drill, in the order in which they are written.
@@ -17,9 +17,9 @@ func DrillMetrics() []Metric[drill.Document] {
 		{"DrillBelowTarget", "gitlatch_drill_below_target", "Count",
 			"1 if the drill did not pass, because its coverage was below the target or unknown or a rebuild does not fit, otherwise 0", state,
 			func(d drill.Document) float64 { return oneIf(!d.Passed) }, nil},
-		{"DrillPendingPods", "gitlatch_drill_pending_pods", "Count", "pods of a rebuild that cannot be placed; missing if this is unknown", state,
-			func(d drill.Document) float64 { return float64(d.Fit.Waiting()) },
-			func(d drill.Document) bool { return d.Fit != nil && d.Fit.Verdict != placement.Unknown }},
+		{"DrillFullestLimit", "gitlatch_drill_fullest_limit_ratio", percent, "largest share of a limit that the pods of a rebuild ask for, above 1 if they do not fit; missing if a limit is unknown", state,
+			func(d drill.Document) float64 { return d.Fit.Fullest() },
+			func(d drill.Document) bool { return d.Fit != nil && d.Fit.Answer != room.Unknown }},
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/doctor/room"
 	"github.com/gitlatch/gitlatch/internal/drill"
-	"github.com/gitlatch/gitlatch/internal/placement"
 	"github.com/gitlatch/gitlatch/internal/report"
 )
 
@@ -48,19 +48,19 @@ func TestCloudWatchGetsTheCoverageInPercent(t *testing.T) {
 	}
 }
 
-// Pods without an answer are not 0.
-func TestPendingPodsThatAreNotKnownAreNoMetric(t *testing.T) {
+// An unknown share is not 0.
+func TestAnUnknownShareIsNoMetric(t *testing.T) {
 	t.Parallel()
-	for want, fit := range map[string]*placement.Answer{
-		"":                      {Verdict: placement.Unknown, Pods: 9, Placed: 7},
-		`"DrillPendingPods":2,`: {Verdict: placement.DoesNotFit, Pods: 9, Placed: 7},
-		`"DrillPendingPods":0,`: {Verdict: placement.Fits, Pods: 9, Placed: 9},
+	limit := room.Limit{Asked: new(int64(9)), There: new(int64(6))}
+	for want, fit := range map[string]*room.Report{
+		"":                        {Answer: room.Unknown, Limits: []room.Limit{limit}},
+		`"DrillFullestLimit":150`: {Answer: room.DoesNotFit, Limits: []room.Limit{limit}},
 	} {
 		var line bytes.Buffer
 		if err := report.WriteDrillMetrics(&line, drill.Document{Site: "prod", Fit: fit}, time.Unix(0, 0)); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(line.String(), "DrillPendingPods"); got != (want != "") || !strings.Contains(line.String(), want) {
+		if got := strings.Contains(line.String(), "DrillFullestLimit"); got != (want != "") || !strings.Contains(line.String(), want) {
 			t.Errorf("want %q: %s", want, &line)
 		}
 	}

@@ -14,8 +14,6 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
-	"github.com/gitlatch/gitlatch/internal/fit"
-	"github.com/gitlatch/gitlatch/internal/fit/objects"
 	"github.com/gitlatch/gitlatch/internal/testenv/eks"
 	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
 	"github.com/gitlatch/gitlatch/internal/wiring"
@@ -62,9 +60,9 @@ func TestTheAccountIsTheAccountOfTheClusterThatIsRebuilt(t *testing.T) {
 			if add == nil {
 				return
 			}
-			got := add(t.Context(), fit.Room{}, &objects.Set{})
-			if len(scopes) != 4 || len(got.Unknown) == 0 {
-				t.Fatalf("calls %q, unknown %+v", scopes, got.Unknown)
+			got := add(t.Context(), nil)
+			if len(scopes) != 4 || len(got.Missing) != 4 {
+				t.Fatalf("calls %q, missing %+v", scopes, got.Missing)
 			}
 			for _, scope := range scopes {
 				if !strings.Contains(scope, "/"+c.region+"/") || strings.Contains(scope, key.AccessKeyID) == strings.Contains(c.standby, role) {

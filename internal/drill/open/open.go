@@ -10,11 +10,9 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/doctor/room/limits/account"
 	"github.com/gitlatch/gitlatch/internal/drill/archive"
 	"github.com/gitlatch/gitlatch/internal/drill/run"
-	"github.com/gitlatch/gitlatch/internal/fit"
-	"github.com/gitlatch/gitlatch/internal/fit/account"
-	"github.com/gitlatch/gitlatch/internal/fit/objects"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/page"
 	"github.com/gitlatch/gitlatch/internal/wiring"
@@ -87,8 +85,8 @@ func Creator(ctx context.Context, o *wiring.Opener) (doctor.Creator, error) {
 	return kube.NewDryRun(found)
 }
 
-// Account returns a function that adds the AWS account of a cluster to the room in the
-// cluster: of the standby cluster, or else of the site's cluster. The function is nil if
+// Account returns a function that reads the limits in the AWS account of a cluster: of the
+// standby cluster, or else of the site's cluster. The function is nil if
 // the configuration names no EKS cluster.
 func Account(ctx context.Context, o *wiring.Opener) (doctor.Account, error) {
 	named := o.Config.Standby.EKS
@@ -102,8 +100,7 @@ func Account(ctx context.Context, o *wiring.Opener) (doctor.Account, error) {
 	if err != nil {
 		return nil, fmt.Errorf("standby: %w", err)
 	}
-	reader := account.New(cluster.Config(), named.Name)
-	return func(ctx context.Context, room fit.Room, in *objects.Set) fit.Room { return reader.Room(ctx, room, in) }, nil
+	return account.New(cluster.Config(), named.Name).Read, nil
 }
 
 // Standby returns a lister of the objects of the standby cluster; nil if a rebuild runs in

@@ -3,13 +3,12 @@ package run
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/doctor/room"
 	"github.com/gitlatch/gitlatch/internal/drill"
-	"github.com/gitlatch/gitlatch/internal/placement"
 )
 
 // Notice returns the message about a drill. Its document only has the worst workloads.
@@ -26,11 +25,11 @@ func Notice(d drill.Document) (alert.Notice, error) {
 }
 
 // crowded returns the condition of a rebuild that does not fit.
-func crowded(a placement.Answer) alert.Condition {
+func crowded(r room.Report) alert.Condition {
 	return alert.Condition{
-		Kind: alert.DoesNotFit, Title: fmt.Sprintf("a rebuild does not fit, %d of %d pods stay pending", a.Waiting(), a.Pods),
-		Text:   alert.Brief(strings.Join(a.Lines(), "\n")),
-		Effect: "gitlatch continues to write levels. A rebuild leaves these pods without a node", Fix: a.Remedy,
+		Kind: alert.DoesNotFit, Title: "a rebuild does not fit, " + strings.TrimSuffix(r.Limits[0].String(), "."),
+		Text:   alert.Brief(strings.Join(r.Lines(), "\n")),
+		Effect: "gitlatch continues to write levels. A rebuild leaves some pods pending", Fix: "raise the limit above the amount that the pods ask for",
 	}
 }
 

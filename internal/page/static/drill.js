@@ -4,27 +4,17 @@ const { fleet } = data
 // scored is whether there was anything to score: no coverage is not a whole one.
 const scored = known(fleet.coverage)
 const lacking = data.workloads.filter(w => w.missing > 0)
-// room is whether the pods of a rebuild can be placed; a document of an older version has none.
+// room has an answer for each limit; a document of an older version has none.
 const room = data.fit
-const unfit = Boolean(room) && room.verdict === 'does not fit'
+const unfit = Boolean(room) && room.answer === 'does not fit'
 const wroteNothing = data.dryRun || data.mode === 'observe'
 
 const growth = { with: grown(data.workloads, w => w.with, data.model), without: grown(data.workloads, w => w.without, data.model) }
 const reached = steps => { const step = steps.find(([, share]) => share >= data.minCoverage - 1e-9); return step ? step[0] : null }
 const soon = steps => { const at = reached(steps); return at === null ? 'never' : at === 0 ? 'at once' : span(at) }
 
-const pending = w => room.pending.find(p => p.workload === key(w))
-// placing is the room for the pods of a workload. It is unknown if a reading failed, or
-// if a short document leaves out pending workloads.
-const placing = w => {
-  const some = pending(w)
-  if (some) return `${number(some.pods)} of ${number(some.of)} pending`
-  const listed = room.pending.reduce((sum, p) => sum + p.pods, 0)
-  return room.verdict === 'unknown' || listed < room.pods - room.placed ? 'unknown' : 'fits'
-}
-const waiting = () => `${number(room.pods - room.placed)} of its ${count(room.pods, 'pod')}`
-
-const fitted = () => !room ? '' : room.verdict === 'unknown' ? ' It is unknown whether the rebuild fits.' : ` The rebuild ${room.verdict}.`
+const answers = { 'does not fit': ' The rebuild does not fit its limits.', close: ' The rebuild is close to a limit.', 'likely fits': ' The rebuild likely fits its limits.' }
+const fitted = () => !room ? '' : called(answers, room.answer) || ' It is unknown whether the rebuild fits its limits.'
 
 // range is a value, or both ends of an unknown one.
 const range = (low, high, show) => low === high ? show(low) : `${show(low)} to ${show(high)}`
@@ -35,7 +25,7 @@ const headline = () => {
   const start = `starts with ${share} and ${fleet.surplus === 0 ? 'no surplus pods' : count(fleet.surplus, 'surplus pod')}`
   if (data.passed) return `The coverage is high enough: a rebuild ${start}.${fitted()}`
   if (fleet.coverageAtMost < data.minCoverage) return `The coverage is too low: a rebuild ${start}.${fitted()}`
-  if (unfit && !data.massDrop) return `A rebuild does not fit: it ${start}, but ${waiting()} stay pending.`
+  if (unfit && !data.massDrop) return `A rebuild does not fit its limits: it ${start}.`
   return `The coverage is not proven: a rebuild ${start}, but ${data.massDrop ? 'there is a mass drop' : 'some values are unknown'}.${fitted()}`
 }
 
@@ -45,8 +35,7 @@ const lede = () => {
   const grow = reached(growth.with) !== reached(growth.without)
     ? reached(growth.without) === null ? ' Without gitlatch, a rebuild never reaches it.' : ` Without gitlatch, a rebuild reaches it after ${soon(growth.without)}.` : ''
   const stuck = fleet.stuckWith ? ` ${count(fleet.stuckWith, 'workload')} ${fleet.stuckWith === 1 ? 'has' : 'have'} no autoscaler that adds the missing pods.` : ''
-  const pending = unfit ? `Pods stay pending, because ${room.limit.text}. To place them, ${room.remedy}. ` : ''
-  return pending + start + grow + stuck
+  return start + grow + stuck
 }
 
 const points = (now, then) => {
@@ -64,8 +53,7 @@ const surplus = () => {
 }
 
 const fitting = () => ({
-  label: 'Room for a rebuild', value: room.verdict, bad: unfit,
-  note: room.verdict === 'fits' ? `${count(room.pods, 'pod')} on ${count(room.nodes, 'node')}` : room.placed < room.pods ? `${waiting()} pending` : `${count(room.unknown.length, 'reading')} failed`,
+  label: 'Room for a rebuild', value: room.answer, bad: unfit, note: `${count(room.pods, 'pod')}, ${count(room.limits.length, 'limit')}`,
 })
 
 const notice = (text, items = [], wrong) => node('div', { class: wrong ? 'notice wrong' : 'notice' }, text,
@@ -85,9 +73,6 @@ const opening = () => {
     { label: `Workloads below ${percent(data.minCoverage)}`, value: number(fleet.low), bad: fleet.low > 0, note: `of ${number(fleet.workloads)}; ${number(fleet.full)} start with all pods` },
   ])
   put('notices',
-    unfit && notice('A rebuild does not fit. Pending pods, by priority:', room.pending.map(p => `${p.workload}: ${number(p.pods)} of ${count(p.of, 'pod')}`), true),
-    room && room.near && notice(`The room is close to a limit (${room.near}). If the pods start in several batches, they can need one more node.`),
-    room && room.unknown.length > 0 && notice(unfit ? 'These readings also failed:' : 'It is unknown whether a rebuild fits. These readings failed:', room.unknown.map(r => `${r.reading}: ${r.why}`)),
     wroteNothing && notice(data.dryRun ? 'This was a dry run. The drill wrote nothing, and scored git unchanged.' : 'The site only observes. The drill wrote nothing, and scored git unchanged.'),
     data.cut > 0 && notice(`${count(data.cut, 'workload')} more ${data.cut === 1 ? 'is' : 'are'} in the saved document, but not on this page.`),
     data.unread.length > 0 && notice('Part of the cluster could not be read, and unknown values do not count as covered:', data.unread, true),
@@ -187,11 +172,10 @@ const workloads = () => {
       { title: 'Coverage', width: '11%', of: w => w.coverage, show: w => shareBar(w.coverage) },
       amount('Need', w => w.need, '6%'), amount('In git', w => w.declared, '6%'), { title: 'Starts at', width: '6%', numeric: true, down: true, of: w => w.start.atLeast, show: w => node('span', { title: `${w.start.basis}: ${w.start.text}` }, range(w.start.atLeast, w.start.atMost, number)) },
       amount('Missing', w => known(w.coverage) ? w.missing : null, '7.5%'), amount('Surplus', w => known(w.coverage) ? w.surplus : null, '7.5%'),
-      room && { title: 'Room', width: '7.5%', of: placing, show: w => node('span', { class: pending(w) && 'bad' }, placing(w)) },
       { title: 'Age', width: '8%', down: true, of: w => w.checkpoint && w.checkpoint.ageSeconds, show: w => w.checkpoint ? node('span', { title: `${w.checkpoint.orBefore ? 'before' : 'since'} ${stamp(w.checkpoint.since)}` }, age(w.checkpoint)) : node('span', { class: 'quiet' }, 'none') },
       { title: 'To capacity', width: '9.5%', down: true, of: w => length(w.with), show: w => [took(w.with), w.without && node('div', { class: 'quiet' }, 'without: ', took(w.without))] },
       { title: 'Why', width: 'auto', more: true, of: w => why(w) || null, show: reasoned },
-    ].filter(Boolean),
+    ],
   })
 }
 
@@ -242,6 +226,31 @@ const fix = () => {
       { title: 'Where', width: '26%', of: f => f.subjects.join(', '), show: f => [titled(among(f.subjects)), node('div', { class: 'quiet' }, spelt(f.trap) + (f.basis === 'unknown' ? ', unknown' : ''))] },
       { title: 'What to do', width: '52%', more: true, of: f => f.text, show: f => [f.text, ' ', node('strong', {}, 'Fix: ' + f.fix)] },
       amount('Workloads', f => f.workloads.length, '11%'), amount('Pods missing', f => f.missing, '11%'),
+    ],
+  })
+}
+
+// sized formats an amount of a resource: CPU in CPUs, memory in GiB.
+const sized = (l, n) => {
+  if (!known(n)) return node('span', { class: 'quiet' }, 'unknown')
+  const resource = l.resource.split('.').pop()
+  return resource === 'cpu' ? plain(n / 1000) : ['memory', 'ephemeral-storage'].includes(resource) ? `${plain(Math.round(n / 2 ** 30 * 10) / 10)} GiB` : number(n)
+}
+const used = l => known(l.asked) && known(l.there) ? l.asked / Math.max(1, l.there) : null
+
+const limits = () => {
+  only('limits', Boolean(room))
+  if (!room) return
+  table('limits-table', {
+    caption: 'Limits of a rebuild', noun: 'limit', rows: room.limits, least: '48rem', text: l => l.limit + ' ' + l.resource + ' ' + l.answer + ' ' + (l.why || ''),
+    columns: [
+      { title: 'Limit', width: '26%', wide: true, of: l => l.limit, show: l => [l.limit, node('div', { class: 'quiet' }, l.resource)] },
+      { title: 'Answer', width: '12%', of: l => l.answer, show: l => node('span', { class: l.answer === 'does not fit' && 'bad' }, l.answer) },
+      { title: 'Share', width: '14%', down: true, of: used, show: l => shareBar(used(l)) },
+      { title: 'Asked', width: '11%', numeric: true, down: true, of: l => l.asked, show: l => sized(l, l.asked) },
+      { title: 'Of', width: '11%', numeric: true, down: true, of: l => l.there, show: l => sized(l, l.there) },
+      { title: 'Estimate', width: '11%', numeric: true, down: true, of: l => l.estimate, show: l => sized(l, l.estimate) },
+      { title: 'Note', width: '15%', more: true, of: l => l.why || null, show: l => l.why || '' },
     ],
   })
 }
@@ -315,4 +324,4 @@ const closing = () => {
   put('foot', foot.filter(Boolean).map(([term, text]) => node('div', {}, node('dt', {}, term), node('dd', {}, text))))
 }
 
-for (const show of [opening, timing, missing, fix, workloads, rollouts, frozen, changes, flush, closing]) show()
+for (const show of [opening, timing, missing, limits, fix, workloads, rollouts, frozen, changes, flush, closing]) show()

@@ -64,8 +64,6 @@ var accepted = []figure{
 	{name: "noise_300", what: "the same: noisy days of 300 workloads", least: 2000},
 	{name: "noise_1000", what: "the same: of 1,000 workloads", least: 2000},
 	{name: "cold_ratio", what: "time of a cold start / of an idle bootstrap's", most: 1.2},
-	{name: "fit_5k_ms", what: "ms to answer whether a rebuild of 5,000 workloads fits: the slowest of far from, near and above a limit", most: 2000, alone: true},
-	{name: "fit_5k_mib", what: "MiB of the largest heap of the same answers", most: 100, alone: true},
 	{name: "zip_mb_arm64", what: "MB of the Lambda, packed", most: 9.5, alone: true},
 }
 

@@ -23,7 +23,7 @@ func TestFigures(t *testing.T) {
 		measure func(*testing.T, book)
 		small   bool // has a small form, of seconds
 	}{
-		{"git", crossings, true}, {"sample", sampling, false}, {"state", states, true}, {"memory", memories, false}, {"noise", noises, true}, {"fit", fits, true}, {"cold", cold, false},
+		{"git", crossings, true}, {"sample", sampling, false}, {"state", states, true}, {"memory", memories, false}, {"noise", noises, true}, {"cold", cold, false},
 	} {
 		if (*only == "" || *only == part.name) && (part.small || !small) {
 			t.Run(part.name, func(t *testing.T) { part.measure(t, b) })

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -14,8 +15,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert/sns"
 	"github.com/gitlatch/gitlatch/internal/demand"
 	"github.com/gitlatch/gitlatch/internal/docs"
+	reader "github.com/gitlatch/gitlatch/internal/doctor/room/limits/account"
 	"github.com/gitlatch/gitlatch/internal/eks"
-	room "github.com/gitlatch/gitlatch/internal/fit/account"
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 	"github.com/gitlatch/gitlatch/internal/repo/codecommit"
 	"github.com/gitlatch/gitlatch/internal/wiring"
@@ -66,22 +67,36 @@ var clients = map[string][]struct {
 	"url":        {{"secretsmanager", reflect.TypeFor[wiring.Vault]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
 	"spoke":      {{"secretsmanager", reflect.TypeFor[wiring.Vault]()}},
 	"demand":     {{"cloudwatch", reflect.TypeFor[demand.MetricReader]()}},
-	"account": {
-		{"ec2", reflect.TypeFor[room.EC2]()}, {"eks", reflect.TypeFor[room.EKS]()}, {"servicequotas", reflect.TypeFor[room.Quotas]()},
-	},
+	"account":    {{"", reflect.TypeFor[reader.Reader]()}},
 }
 
 // sdkCalls are the operations that the SDK calls for us.
 var sdkCalls = map[string][]string{"spoke": {"sts:AssumeRole"}}
+
+// calls returns the methods of an interface, or the calls in the fields of a struct.
+func calls(service string, client reflect.Type) (all []string) {
+	if client.Kind() == reflect.Interface {
+		for i := range client.NumMethod() {
+			all = append(all, service+":"+client.Method(i).Name)
+		}
+		return all
+	}
+	for i := range client.NumField() {
+		call := client.Field(i).Type
+		if call.Kind() == reflect.Func {
+			in := call.In(1).Elem()
+			all = append(all, path.Base(in.PkgPath())+":"+strings.TrimSuffix(in.Name(), "Input"))
+		}
+	}
+	return all
+}
 
 func TestOperationsAreThoseOfTheClients(t *testing.T) {
 	t.Parallel()
 	for name, of := range clients {
 		want := slices.Clone(sdkCalls[name])
 		for _, c := range of {
-			for i := range c.client.NumMethod() {
-				want = append(want, c.service+":"+c.client.Method(i).Name)
-			}
+			want = append(want, calls(c.service, c.client)...)
 		}
 		slices.Sort(want)
 		if got := listed(t, name); !slices.Equal(got, want) {
