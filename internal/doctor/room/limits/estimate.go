@@ -95,7 +95,10 @@ func (e *estimate) list(of Amounts, missing int64) []int64 {
 }
 
 func (e *estimate) shape(s Shape, daemons []Pods) shape {
-	one := shape{Shape: s, most: e.list(s.Allocatable, math.MaxInt64), room: e.list(s.Usual, math.MaxInt64)}
+	one := shape{Shape: s, most: e.list(s.Allocatable, math.MaxInt64), room: e.list(s.Allocatable, math.MaxInt64)}
+	if at := slices.Index(e.names, Memory); at >= 0 && s.Quotas != nil { // the hypervisor, EKS and the kubelet take a part
+		one.room[at] = max(0, one.room[at]-s.Capacity[Memory]*75/1000-(255+11*s.Capacity[Count]+100)<<20)
+	}
 	one.Capacity = Amounts{Nodes: 1, Addresses: 1}
 	maps.Copy(one.Capacity, s.Capacity)
 	for _, d := range daemons {
@@ -273,7 +276,10 @@ func (e *estimate) pack(usable []bool) packing {
 		}
 		left := b.Count
 		for _, n := range nodes {
-			if left > 0 && b.allowed[n.shape] {
+			if left == 0 {
+				break
+			}
+			if b.allowed[n.shape] {
 				left -= b.put(n.free, left)
 			}
 		}
@@ -310,8 +316,11 @@ func (b *batch) fits(free []int64, count int64) int64 {
 		count = min(count, 1)
 	}
 	for i, n := range b.needs {
-		if n > 0 {
-			count = max(0, min(count, free[i]/n))
+		if n > free[i] {
+			return 0
+		}
+		if n > 0 && n*count > free[i] {
+			count = free[i] / n
 		}
 	}
 	return count
@@ -320,6 +329,9 @@ func (b *batch) fits(free []int64, count int64) int64 {
 // put takes the room for up to count pods, and returns the number of pods.
 func (b *batch) put(free []int64, count int64) int64 {
 	count = b.fits(free, count)
+	if count == 0 {
+		return 0
+	}
 	for i, n := range b.needs {
 		free[i] -= n * count
 	}

@@ -51,9 +51,10 @@ type Shape struct {
 	Name   string              // the instance type
 	Labels map[string][]string // the possible values of each label
 	Taints []corev1.Taint
-	// Capacity counts toward the limits. Pods can request Allocatable at most, and Usual
-	// probably. A missing amount is unlimited for pods.
-	Capacity, Allocatable, Usual Amounts
+	// Capacity counts toward the limits. Pods can request Allocatable at most. A missing amount
+	// is unlimited for pods.
+	Capacity, Allocatable Amounts
+	Quotas                map[string]string // of an instance type: its vCPU quota by capacity type
 	// Open is true for the instance types that gitlatch does not know. They have no amounts.
 	Open bool
 	// Toward are the names of the holders that a node can count toward. It counts toward one

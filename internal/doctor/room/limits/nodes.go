@@ -22,19 +22,11 @@ const (
 
 // An Account is the limits of an AWS account for one cluster.
 type Account struct {
-	Types   []Type
+	Types   []Shape // the instance types with the amounts of EC2, which are more than pods get
 	Groups  []Group
 	VCPUs   []Holder // the vCPU quotas, with the CPU that a rebuild can have
 	Subnets []Holder // the ID of a subnet, and the addresses that a rebuild can have
 	Missing []Missing
-}
-
-// A Type is an instance type.
-type Type struct {
-	Name     string
-	Labels   map[string][]string
-	Capacity Amounts           // as EC2 states them, which is more than a node has for pods
-	Quotas   map[string]string // the name of its vCPU quota by capacity type: "spot", "on-demand"
 }
 
 // A Group is a managed node group.
@@ -61,10 +53,10 @@ func (s *Set) Case(levels map[workload.ID]int32, account *Account) Case {
 	c.Missing = slices.Concat(s.Missing, account.Missing)
 	var sources []Holder
 	for _, p := range s.Pools {
-		sources = append(sources, s.pool(&c, p, account))
+		sources = append(sources, s.start(&c, s.pool(p), account))
 	}
 	for _, g := range account.Groups {
-		sources = append(sources, s.group(&c, g, account))
+		sources = append(sources, s.start(&c, s.group(g), account))
 	}
 	sources = append(sources, s.fixed(&c, account)...)
 	if sources == nil && len(s.Missing) == 0 {
@@ -77,33 +69,6 @@ func (s *Set) Case(levels map[workload.ID]int32, account *Account) Case {
 	return c
 }
 
-// shape returns the shape of an instance type.
-func (t Type) shape() Shape {
-	return Shape{Name: t.Name, Labels: maps.Clone(t.Labels), Capacity: t.Capacity, Allocatable: t.Capacity, Usual: usual(t.Capacity)}
-}
-
-// usual returns the amounts of an EC2 instance without the share of the hypervisor, the
-// memory that EKS reserves, and the eviction threshold of the kubelet.
-func usual(capacity Amounts) Amounts {
-	const mib = 1 << 20
-	all := maps.Clone(capacity)
-	all[Memory] -= capacity[Memory]*75/1000 + (255+11*capacity[Count]+100)*mib
-	return all
-}
-
-// quotas returns the vCPU quotas that instances of a type can count toward.
-func (a *Account) quotas(instanceType string, allowed func(capacityType string) bool) (all []string) {
-	for _, t := range a.Types {
-		for capacity, name := range t.Quotas {
-			if t.Name == instanceType && allowed(capacity) {
-				all = append(all, name)
-			}
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
 // shapes returns the shapes of the nodes for which is returns true. Nodes are one shape if
 // they have the same instance type, taints, size and keys of labels.
 func (s *Set) shapes(is func(corev1.Node) bool) (all []Shape) {
@@ -112,7 +77,6 @@ func (s *Set) shapes(is func(corev1.Node) bool) (all []Shape) {
 		one := Shape{Name: cmp.Or(n.Labels[corev1.LabelInstanceTypeStable], n.Name), Labels: values(n.Labels), Taints: lasting(n.Spec.Taints)}
 		one.Capacity = amounts(n.Status.Capacity)
 		one.Allocatable = amounts(n.Status.Allocatable)
-		one.Usual = one.Allocatable
 		key := fmt.Sprint(one.Name, one.Taints, one.Allocatable[CPU], slices.Sorted(maps.Keys(n.Labels)))
 		same := known[key]
 		if same == nil {
@@ -151,75 +115,87 @@ func lasting(all []corev1.Taint) (kept []corev1.Taint) {
 	return kept
 }
 
-// pool adds a NodePool with the instance types that its requirements allow. Without the
-// instance types of the account, it has the types of its present nodes.
-func (s *Set) pool(c *Case, p NodePool, account *Account) Holder {
-	t := p.Spec.Template
-	h := Holder{Name: "NodePool " + p.Metadata.Name, Has: amounts(p.Spec.Limits)}
-	if p.Spec.Replicas != nil {
-		h.Has[Nodes] = *p.Spec.Replicas
-	}
-	own := values(t.Metadata.Labels)
-	own[poolLabel] = []string{p.Metadata.Name}
-	toward := append(s.subnets(p), h.Name)
-	shapes := lists.Map(account.Types, Type.shape)
-	if account.Types == nil {
-		c.Shapes = append(c.Shapes, Shape{Labels: own, Taints: lasting(t.Spec.Taints), Open: true, Toward: toward})
-		shapes = s.shapes(func(n corev1.Node) bool { return n.Labels[poolLabel] == p.Metadata.Name })
-	}
-	h.Missing = "it has no node now, and gitlatch knows no instance type that it allows. Use --aws with the right ec2:DescribeInstanceTypes"
-	for _, one := range shapes {
-		for _, r := range t.Spec.Requirements {
-			if one.Labels[r.Key] == nil && r.Operator == corev1.NodeSelectorOpIn {
-				one.Labels[r.Key] = r.Values
-			}
-		}
-		maps.Copy(one.Labels, own)
-		if !matches(t.Spec.Requirements, one.Labels) {
-			continue
-		}
-		quotas := account.quotas(one.Name, func(capacity string) bool {
-			labels := maps.Clone(one.Labels)
-			labels[capacityType] = []string{capacity}
-			return matches(t.Spec.Requirements, labels)
-		})
-		one.Taints = lasting(t.Spec.Taints)
-		one.Toward = slices.Concat(toward, quotas)
-		c.Shapes = append(c.Shapes, one)
-		h.Missing = ""
-	}
-	return h
+// An origin starts nodes.
+type origin struct {
+	Holder
+	label, value string // of its nodes
+	labels       map[string]string
+	taints       []corev1.Taint
+	require      []corev1.NodeSelectorRequirement // of an instance type and a capacity type
+	subnets      []string
 }
 
-// group adds a managed node group. Its present nodes show its labels and its room.
-func (s *Set) group(c *Case, g Group, account *Account) Holder {
-	h := Holder{Name: "node group " + g.Name, Has: Amounts{Nodes: g.Desired}}
+// pool returns a NodePool.
+func (s *Set) pool(p NodePool) origin {
+	t := p.Spec.Template
+	o := origin{Holder: Holder{Name: "NodePool " + p.Metadata.Name, Has: amounts(p.Spec.Limits)}, label: poolLabel, value: p.Metadata.Name}
+	if p.Spec.Replicas != nil {
+		o.Has[Nodes] = *p.Spec.Replicas
+	}
+	o.labels = t.Metadata.Labels
+	o.taints = lasting(t.Spec.Taints)
+	o.require = t.Spec.Requirements
+	o.subnets = s.subnets(p)
+	return o
+}
+
+// group returns a managed node group.
+func (s *Set) group(g Group) origin {
+	o := origin{Holder: Holder{Name: "node group " + g.Name, Has: Amounts{Nodes: g.Desired}}, label: groupLabel, value: g.Name}
 	for id, l := range s.live {
 		if l.replicas > 0 && strings.Contains(id.Name, "cluster-autoscaler") {
-			h.Has[Nodes] = g.Max
+			o.Has[Nodes] = g.Max
 		}
 	}
-	shapes := s.shapes(func(n corev1.Node) bool { return n.Labels[groupLabel] == g.Name })
-	if shapes == nil {
-		shapes = lists.Map(lists.Filter(account.Types, func(t Type) bool { return slices.Contains(g.Types, t.Name) }), Type.shape)
+	o.labels = g.Labels
+	o.taints = g.Taints
+	o.require = []corev1.NodeSelectorRequirement{
+		{Key: corev1.LabelInstanceTypeStable, Operator: corev1.NodeSelectorOpIn, Values: append([]string{"of the launch template"}, g.Types...)},
+		{Key: capacityType, Operator: corev1.NodeSelectorOpIn, Values: []string{g.CapacityType}},
+	}
+	o.subnets = g.Subnets
+	return o
+}
+
+// start adds the shapes of an origin to a case: the instance types of the account that it
+// allows, and its present nodes. It returns the limits of the origin.
+func (s *Set) start(c *Case, o origin, account *Account) Holder {
+	own := values(o.labels)
+	own[o.label] = []string{o.value}
+	shapes := s.shapes(func(n corev1.Node) bool { return n.Labels[o.label] == o.value })
+	for _, t := range account.Types {
+		labels := map[string][]string{}
+		for _, r := range o.require {
+			if r.Operator == corev1.NodeSelectorOpIn {
+				labels[r.Key] = r.Values
+			}
+		}
+		maps.Copy(labels, t.Labels)
+		maps.Copy(labels, own)
+		if matches(o.require, labels) {
+			t.Labels = labels
+			shapes = append(shapes, t)
+		}
 	}
 	if len(shapes) == 0 {
-		h.Missing = "it has no node now, and gitlatch does not know its instance types. They need the right ec2:DescribeInstanceTypes, or are in its launch template"
-		shapes = []Shape{{Open: true, Labels: map[string][]string{}}}
+		o.Missing = "it has no node now, and gitlatch knows no instance type that it allows. Use --aws with the right ec2:DescribeInstanceTypes"
 	}
-	quotas := func(instanceType string) []string {
-		return account.quotas(instanceType, func(capacity string) bool { return capacity == g.CapacityType })
+	if len(shapes) == 0 || account.Types == nil {
+		shapes = append(shapes, Shape{Labels: own, Open: true})
 	}
+	capacities := lists.Filter(o.require, func(r corev1.NodeSelectorRequirement) bool { return r.Key == capacityType })
 	for _, one := range shapes {
-		maps.Copy(one.Labels, values(g.Labels))
-		one.Labels[groupLabel] = []string{g.Name}
-		if one.Taints == nil {
-			one.Taints = g.Taints
+		t, _ := lists.First(account.Types, func(t Shape) bool { return t.Name == one.Name })
+		one.Toward = append(slices.Clone(o.subnets), o.Name)
+		for capacity, quota := range t.Quotas {
+			if matches(capacities, map[string][]string{capacityType: {capacity}}) {
+				one.Toward = append(one.Toward, quota)
+			}
 		}
-		one.Toward = slices.Concat(g.Subnets, quotas(one.Name), []string{h.Name})
+		one.Taints = o.taints
 		c.Shapes = append(c.Shapes, one)
 	}
-	return h
+	return o.Holder
 }
 
 // fixed adds the nodes that belong to no NodePool and to no node group of the account. Their

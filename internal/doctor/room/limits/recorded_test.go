@@ -4,12 +4,17 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/gitlatch/gitlatch/internal/doctor/room"
 	"github.com/gitlatch/gitlatch/internal/doctor/room/limits"
@@ -39,7 +44,7 @@ type cluster struct {
 }
 
 // recorded returns the recorded clusters and the instance types.
-func recorded(t testing.TB) (clusters []cluster, types map[string]limits.Type) {
+func recorded(t testing.TB) (clusters []cluster, types map[string]limits.Shape) {
 	t.Helper()
 	f, err := os.Open("testdata/clusters.jsonl")
 	if err != nil {
@@ -56,18 +61,19 @@ func recorded(t testing.TB) (clusters []cluster, types map[string]limits.Type) {
 	if err := json.Unmarshal(lines.Bytes(), &kinds); err != nil {
 		t.Fatal(err)
 	}
-	types = map[string]limits.Type{}
+	types = map[string]limits.Shape{}
 	for name, k := range kinds {
 		// EC2 states the memory of the instance type, which is more than the node has.
 		memory, err := strconv.ParseInt(k.Labels["karpenter.k8s.aws/instance-memory"], 10, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		one := limits.Type{Name: name, Labels: map[string][]string{"node.kubernetes.io/instance-type": {name}}}
+		one := limits.Shape{Name: name, Quotas: map[string]string{}, Labels: map[string][]string{"node.kubernetes.io/instance-type": {name}}}
 		for key, value := range k.Labels {
 			one.Labels[key] = []string{value}
 		}
 		one.Capacity = limits.Amounts{limits.CPU: k.Capacity.Cpu().MilliValue(), limits.Memory: memory << 20, limits.Count: k.Capacity.Pods().Value()}
+		one.Allocatable = one.Capacity
 		types[name] = one
 	}
 	for lines.Scan() {
@@ -81,7 +87,7 @@ func recorded(t testing.TB) (clusters []cluster, types map[string]limits.Type) {
 }
 
 // set returns the objects and the account of a cluster without the limit.
-func (c cluster) set(t testing.TB, types map[string]limits.Type) (limits.Set, limits.Account) {
+func (c cluster) set(t testing.TB, types map[string]limits.Shape) (limits.Set, limits.Account) {
 	t.Helper()
 	var s limits.Set
 	add := func(kind workload.Kind, name string, replicas int32, labels, spec []byte) {
@@ -97,7 +103,7 @@ func (c cluster) set(t testing.TB, types map[string]limits.Type) (limits.Set, li
 		add(workload.Deployment, fmt.Sprint("app-", i), p.Replicas, p.Labels, p.Spec)
 	}
 	var a limits.Account
-	for name := range c.Types {
+	for _, name := range slices.Sorted(maps.Keys(c.Types)) {
 		a.Types = append(a.Types, types[name])
 	}
 	if c.Node != nil {
@@ -117,7 +123,7 @@ func (c cluster) set(t testing.TB, types map[string]limits.Type) (limits.Set, li
 }
 
 // answers returns the answer of a cluster at each limit.
-func (c cluster) answers(t testing.TB, types map[string]limits.Type, amounts ...int64) (all []room.Answer) {
+func (c cluster) answers(t testing.TB, types map[string]limits.Shape, amounts ...int64) (all []room.Answer) {
 	t.Helper()
 	s, a := c.set(t, types)
 	one := s.Case(nil, &a)
@@ -132,6 +138,45 @@ func (c cluster) answers(t testing.TB, types map[string]limits.Type, amounts ...
 		all = append(all, limits.Judge(one).Answer)
 	}
 	return all
+}
+
+// The pods of the two clusters that were corrected by hand match no node: the library of
+// Kubernetes refuses each label set that the NodePool can give its nodes.
+func TestCorrectedClusters(t *testing.T) {
+	clusters, types := recorded(t)
+	checked := 0
+	for _, c := range clusters {
+		if c.Name != "karpenter-35" && c.Name != "karpenter-104" {
+			continue
+		}
+		checked++
+		var spec corev1.PodSpec
+		if err := json.Unmarshal(c.Pods[0].Spec, &spec); err != nil {
+			t.Fatal(err)
+		}
+		required := nodeaffinity.GetRequiredNodeAffinity(&corev1.Pod{Spec: spec})
+		matches := func(labels map[string]string) bool {
+			ok, err := required.Match(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: labels}})
+			return ok && err == nil
+		}
+		for name, zones := range c.Types {
+			for _, zone := range zones {
+				labels := map[string]string{"topology.kubernetes.io/zone": zone}
+				for key, values := range types[name].Labels {
+					labels[key] = values[0]
+				}
+				if matches(labels) {
+					t.Errorf("%s: a pod matches %s in %s", c.Name, name, zone)
+				}
+			}
+		}
+		if c.Needs != 0 || strings.Contains(string(c.Pool), "example.com/team") {
+			t.Errorf("%s needs %d, and its NodePool is %s", c.Name, c.Needs, c.Pool)
+		}
+	}
+	if checked != 2 {
+		t.Errorf("%d clusters, want 2", checked)
+	}
 }
 
 // A tally counts answers, and the wrong ones.

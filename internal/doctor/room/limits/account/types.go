@@ -103,7 +103,7 @@ func (r Reader) free(quotas []quotatypes.ServiceQuota, running []ec2types.Instan
 
 // kinds returns the instance types that run Linux pods. The amounts are those that EC2
 // states, which are more than a node has for pods.
-func kinds(all []ec2types.InstanceTypeInfo, quotas []quotatypes.ServiceQuota) (found []limits.Type) {
+func kinds(all []ec2types.InstanceTypeInfo, quotas []quotatypes.ServiceQuota) (found []limits.Shape) {
 	names := map[string]string{}
 	for _, q := range quotas {
 		names[aws.ToString(q.QuotaCode)] = name(q)
@@ -113,7 +113,8 @@ func kinds(all []ec2types.InstanceTypeInfo, quotas []quotatypes.ServiceQuota) (f
 		if arch == "" || t.NetworkInfo == nil || t.MemoryInfo == nil {
 			continue
 		}
-		one := limits.Type{Name: string(t.InstanceType), Labels: labels(t, arch), Capacity: capacity(t), Quotas: map[string]string{}}
+		one := limits.Shape{Name: string(t.InstanceType), Labels: labels(t, arch), Capacity: capacity(t), Quotas: map[string]string{}}
+		one.Allocatable = one.Capacity
 		for _, usage := range t.SupportedUsageClasses {
 			if quota, has := names[code(t.InstanceType, string(usage))]; has {
 				one.Quotas[string(usage)] = quota
