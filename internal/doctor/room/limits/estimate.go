@@ -312,9 +312,6 @@ func (e *estimate) full(n started) bool {
 
 // fits returns the number of pods, up to count, that free room takes.
 func (b *batch) fits(free []int64, count int64) int64 {
-	if b.Apart {
-		count = min(count, 1)
-	}
 	for i, n := range b.needs {
 		if n > free[i] {
 			return 0
