@@ -20,7 +20,7 @@ const (
 
 // Factor is the part of the estimate, in percent, that a limit of nodes must have for
 // LikelyFits. limits/testdata/README.md has the measured answers for other factors.
-const Factor = 150
+const Factor = 140
 
 var answers = []string{"unknown", "does not fit", "close", "likely fits"}
 
@@ -44,7 +44,7 @@ type Limit struct {
 	Answer   Answer `json:"answer"`
 	Asked    *int64 `json:"asked"`    // by the pods that no other limit takes
 	There    *int64 `json:"there"`    // the limit
-	Estimate *int64 `json:"estimate"` // the amount that the nodes of a first fit take
+	Estimate *int64 `json:"estimate"` // the amount that the nodes of the pods take
 	Why      string `json:"why,omitzero"`
 
 	// Namespace and Pods are the namespace of a ResourceQuota and the pods that it counts.

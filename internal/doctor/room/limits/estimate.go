@@ -17,9 +17,7 @@ type estimate struct {
 	names   []string // of the resources of pods
 	shapes  []shape
 	classes []*class
-	batches []*batch // the largest pods first
-	least   []int64  // that any pod needs
-	packed  map[string]packing
+	batches []*batch
 }
 
 type shape struct {
@@ -45,7 +43,7 @@ type batch struct {
 
 // newEstimate returns an estimate without answers.
 func newEstimate(c Case) *estimate {
-	e := &estimate{packed: map[string]packing{}}
+	e := &estimate{}
 	seen := map[string]bool{}
 	for _, p := range c.Pods {
 		for name := range p.Requests {
@@ -53,7 +51,6 @@ func newEstimate(c Case) *estimate {
 		}
 	}
 	e.names = slices.Sorted(maps.Keys(seen))
-	e.least = slices.Repeat([]int64{math.MaxInt64}, len(e.names))
 	for _, s := range c.Shapes {
 		e.shapes = append(e.shapes, e.shape(s, c.Daemons))
 	}
@@ -74,12 +71,8 @@ func newEstimate(c Case) *estimate {
 				b.size = part
 			}
 		}
-		for i, n := range b.needs {
-			e.least[i] = min(e.least[i], n)
-		}
 		e.batches = append(e.batches, b)
 	}
-	slices.SortStableFunc(e.batches, func(a, b *batch) int { return cmp.Compare(b.size, a.size) })
 	return e
 }
 
@@ -128,10 +121,13 @@ func (b *batch) part(s shape) (largest float64) {
 // largest returns the answer for the pod that takes the largest part of the largest node
 // that its labels and taints allow.
 func (e *estimate) largest() []room.Limit {
-	if len(e.batches) == 0 || len(e.shapes) == 0 || e.batches[0].size == 0 {
+	if len(e.batches) == 0 || len(e.shapes) == 0 {
 		return nil
 	}
-	b := e.batches[0]
+	b := slices.MaxFunc(e.batches, func(a, b *batch) int { return cmp.Compare(a.size, b.size) })
+	if b.size == 0 {
+		return nil
+	}
 	l := room.Limit{Name: "largest node for " + b.Workload.Short(), Resource: Nodes, Asked: new(int64(1)), There: new(int64(0)), Why: "no node has the labels and taints that its pods allow"}
 	for i, n := range b.needs {
 		if b.at >= 0 && float64(n)/max(float64(e.shapes[b.at].most[i]), 0.5) == b.size {
@@ -156,8 +152,9 @@ func (e *estimate) limits(holders []Holder) (all []room.Limit) {
 		only := lists.Filter(e.batches, func(b *batch) bool { return len(b.holders) > 0 && !slices.ContainsFunc(b.holders, outside) })
 		usable := lists.Map(e.shapes, func(s shape) bool { return slices.ContainsFunc(s.Toward, inside) })
 		group := lists.Filter(holders, func(h Holder) bool { return inside(h.Name) })
+		taken := e.pack(usable)
 		for _, resource := range slices.Sorted(maps.Keys(group[0].Has)) {
-			all = append(all, e.limit(room.Limit{Name: name, Resource: resource}, group, only, usable)...)
+			all = append(all, e.limit(room.Limit{Name: name, Resource: resource}, group, only, usable, taken)...)
 		}
 	}
 	return all
@@ -181,7 +178,7 @@ func (e *estimate) choice(c *class, holders map[string]Holder) (names []string) 
 
 // limit returns the answer for a resource, unless a holder does not limit it. only are the
 // pods that have no other holder.
-func (e *estimate) limit(l room.Limit, group []Holder, only []*batch, usable []bool) []room.Limit {
+func (e *estimate) limit(l room.Limit, group []Holder, only []*batch, usable []bool, taken packing) []room.Limit {
 	l.There = new(int64(0))
 	for _, h := range group {
 		n, limited := h.Has[l.Resource]
@@ -193,10 +190,9 @@ func (e *estimate) limit(l room.Limit, group []Holder, only []*batch, usable []b
 	}
 	l.Asked = new(e.asked(only, usable, l.Resource))
 	if l.Why == "" {
-		p := e.pack(usable)
-		estimate := p.addresses[l.Resource]
-		for i, n := range p.nodes {
-			estimate += n * e.shapes[i].Capacity[l.Resource]
+		estimate := taken.addresses[l.Resource]
+		for i, n := range taken.nodes {
+			estimate += int64(math.Ceil(n)) * e.shapes[i].Capacity[l.Resource]
 		}
 		l.Estimate = new(max(*l.Asked, estimate))
 	}
@@ -247,95 +243,39 @@ func (e *estimate) smallest(b *batch, usable []bool, resource string) int64 {
 	return least
 }
 
-// A packing is the result of a first fit.
+// A packing is the nodes that pods take.
 type packing struct {
-	nodes     []int64 // by shape
-	addresses Amounts // of the pods
+	nodes     []float64 // by shape
+	addresses Amounts   // of the pods
 }
 
-// A started node has free room.
-type started struct {
-	shape int
-	free  []int64
-}
-
-// pack places pods by first fit: the largest first, each on the first node with room. If no
-// node has room, it adds a node of the smallest shape that takes the pod. A pod that no
-// shape takes beside the DaemonSets takes one node alone.
+// pack returns the nodes that pods take. The pods of a workload fill nodes of one shape: the
+// number of nodes is the replicas divided by the pods that one node takes.
 func (e *estimate) pack(usable []bool) packing {
-	key := fmt.Sprint(usable)
-	if p, done := e.packed[key]; done {
-		return p
-	}
-	p := packing{make([]int64, len(e.shapes)), Amounts{}}
-	var nodes []started
+	p := packing{make([]float64, len(e.shapes)), Amounts{}}
 	for _, b := range e.batches {
 		at := e.choose(b, usable)
 		if at < 0 {
 			continue
 		}
-		left := b.Count
-		for _, n := range nodes {
-			if left == 0 {
-				break
-			}
-			if b.allowed[n.shape] {
-				left -= b.put(n.free, left)
-			}
-		}
-		for left > 0 {
-			n := started{at, slices.Clone(e.shapes[at].room)}
-			placed := b.put(n.free, left)
-			if placed == 0 {
-				clear(n.free)
-			}
-			left -= max(1, placed)
-			nodes = append(nodes, n)
-			p.nodes[at]++
-		}
+		p.nodes[at] += float64(b.Count) / float64(max(1, b.fits(e.shapes[at].room, math.MaxInt64)))
 		p.addresses[Addresses] += b.Count * b.Requests[Addresses]
-		nodes = slices.DeleteFunc(nodes, e.full)
 	}
-	e.packed[key] = p
 	return p
 }
 
-// full reports whether a node has no room for any pod.
-func (e *estimate) full(n started) bool {
-	for i, free := range n.free {
-		if free < e.least[i] {
-			return true
-		}
-	}
-	return false
-}
-
-// fits returns the number of pods, up to count, that free room takes.
-func (b *batch) fits(free []int64, count int64) int64 {
+// fits returns the number of pods, up to count, that a node takes.
+func (b *batch) fits(room []int64, count int64) int64 {
 	for i, n := range b.needs {
-		if n > free[i] {
-			return 0
-		}
-		if n > 0 && n*count > free[i] {
-			count = free[i] / n
+		if n > 0 {
+			count = min(count, room[i]/n)
 		}
 	}
 	return count
 }
 
-// put takes the room for up to count pods, and returns the number of pods.
-func (b *batch) put(free []int64, count int64) int64 {
-	count = b.fits(free, count)
-	if count == 0 {
-		return 0
-	}
-	for i, n := range b.needs {
-		free[i] -= n * count
-	}
-	return count
-}
-
-// choose returns the shape with the least CPU for a pod; -1 if labels and taints allow none.
+// choose returns the shape with the least CPU for the pods of a workload; -1 if labels and
+// taints allow none.
 func (e *estimate) choose(b *batch, usable []bool) int {
 	best := -1
 	least := math.Inf(1)
