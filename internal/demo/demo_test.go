@@ -223,6 +223,19 @@ func TestTheShippedDayMeetsItsFigures(t *testing.T) {
 			t.Errorf("%s shows\n%s\nthe demo prints\n%s", name, table, want)
 		}
 	}
+	hourly, _ := Hourly(whole, dayOf(whole))
+	peer := Summarize(whole, hourly, dayOf(whole))
+	want := fmt.Sprintf("starts %s of the needed pods on average, and from the %d commits of gitlatch %s", term.Percent(peer.Mean), commits, term.Percent(f.Mean))
+	if !strings.Contains(docs.Text("comparison"), want) {
+		t.Errorf("comparison.md does not show %q", want)
+	}
+	picture, err := os.ReadFile("../docs/flow.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf(">%d commits a day<", commits); !strings.Contains(string(picture), want) {
+		t.Errorf("flow.svg does not show %q", want)
+	}
 }
 
 // theHandbookShows checks that the commit in the handbook page on checkpoint files is in

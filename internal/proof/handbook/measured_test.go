@@ -1,0 +1,24 @@
+package handbook
+
+import (
+	"strings"
+	"testing"
+)
+
+// The README shows the measured rebuild of 400 pods: the time with Flux, and the two times
+// without checkpoints.
+func TestTheReadmeShowsTheMeasuredRebuild(t *testing.T) {
+	t.Parallel()
+	all := pages(t)
+	_, row, found := strings.Cut(all["internal/docs/measured.md"], "\n| 400 | ")
+	row, _, _ = strings.Cut(row, "\n")
+	cells := strings.Split(row, " | ")
+	if !found || len(cells) < 3 {
+		t.Fatalf("measured.md has no row of 400 pods: %q", row)
+	}
+	for _, want := range []string{"400 simulated pods", "after " + cells[2] + " with gitlatch", "did " + cells[0] + ", or after " + cells[1]} {
+		if !strings.Contains(all["README.md"], want) {
+			t.Errorf("README.md does not show %q", want)
+		}
+	}
+}
