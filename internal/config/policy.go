@@ -183,7 +183,7 @@ func presetRules(p *policy.Policy) []yamldoc.Field {
 		yamldoc.Optional("round", "method that gitlatch uses to round the desired replicas to a level", yamldoc.Into(&p.Round, rounds)),
 		yamldoc.Optional("hold", "stabilization windows for level changes", yamldoc.Fields(
 			yamldoc.Optional("up", "number of samples in a row whose desired replicas must round to a higher level before gitlatch raises the level", whole(&p.HoldUp)),
-			yamldoc.Optional("down", "time that the desired replicas must be below the threshold before a level falls; with 0, levels fall as fast as they rise", span(&p.HoldDown, 0)),
+			yamldoc.Optional("down", "time below the threshold before a level falls with the next commit, or alone after twice the time; 0 is as fast as a raise", span(&p.HoldDown, 0)),
 		)),
 		yamldoc.Optional("margin", "percentage by which the desired replicas must be below the threshold before gitlatch lowers a level", share(&p.Margin)),
 		yamldoc.Optional("urgent", "ratio of the desired replicas to the level in git; above this ratio, gitlatch raises the level without waiting for the commit budget", ratio(&p.Urgent)),

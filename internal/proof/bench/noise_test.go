@@ -3,17 +3,11 @@ package bench
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
-	"os"
-	"regexp"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/demo"
 	"github.com/gitlatch/gitlatch/internal/proof/story"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -21,29 +15,10 @@ import (
 // noises compares the number of commits with a mirror's, which commits each change of
 // each value in the checkpoint file.
 func noises(t *testing.T, b book) {
-	changes, commits := shippedDay(t)
-	b.beside("noise_day", changes/max(1, commits), fmt.Sprintf("%.0f commits", commits), fmt.Sprintf("%.0f changes", changes))
 	for _, n := range []int{300, 1000} {
 		changes, commits := noisy(t, scaled(n), 2)
 		b.beside(fmt.Sprint("noise_", n), float64(changes)/float64(max(1, commits)), fmt.Sprintf("%d commits", commits), fmt.Sprintf("%d changes", changes))
 	}
-}
-
-// shippedDay returns the numbers of changes and commits in the report of the demo.
-func shippedDay(t *testing.T) (changes, commits float64) {
-	t.Helper()
-	var report strings.Builder
-	must(t, demo.Run(t.Context(), demo.Options{Out: &report, Err: io.Discard, Getenv: os.Getenv, Dir: t.TempDir()}))
-	found := regexp.MustCompile(`(?m)^ *commits for .* changes +([0-9,]+) +([0-9,]+)$`).FindStringSubmatch(report.String())
-	if found == nil {
-		t.Fatalf("the demo prints no number of commits:\n%s", report.String())
-	}
-	number := func(text string) float64 {
-		value, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
-		must(t, err)
-		return value
-	}
-	return number(found[1]), number(found[2])
 }
 
 // noisy runs workloads for some days, after one day in which their levels settle. Their
