@@ -34,6 +34,8 @@ type Case struct {
 	// Tried has the error of the dry-run CREATE of each workload that was tried; a nil error
 	// means that the API server admits it. The map is nil if nobody asked. See Try.
 	Tried map[workload.ID]error
+	// DryRuns is the number of these requests.
+	DryRuns int
 	// Preview is true if nothing is in git or in the cluster yet. The answers then assume that
 	// a rebuild applies the levels before the workloads.
 	Preview bool
@@ -53,7 +55,7 @@ func Examine(c Case) Report {
 	for _, namespace := range slices.Sorted(maps.Keys(c.Tree.Broken)) {
 		unread = append(unread, workload.Unread{Part: c.Tree.Broken[namespace].Error()})
 	}
-	e := examination{Case: c, report: Report{Site: c.Site, Unread: unread, Room: map[string]int64{}, DryRuns: len(c.Tried)}}
+	e := examination{Case: c, report: Report{Site: c.Site, Unread: unread, Room: map[string]int64{}, DryRuns: c.DryRuns}}
 	e.otherCluster()
 	e.otherSite()
 	e.missingRights()

@@ -23,7 +23,7 @@ type Report struct {
 	Room map[string]int64 `json:"-"`
 	// Fit is the answer to the question whether the pods of a rebuild fit its limits.
 	Fit room.Report `json:"fit"`
-	// DryRuns is the number of workloads whose creation doctor tried; 0 if nobody asked.
+	// DryRuns is the number of dry-run requests; 0 if nobody asked.
 	DryRuns int `json:"dryRuns,omitzero"`
 }
 

@@ -69,7 +69,8 @@ func (r Report) explains(u workload.Unread) bool {
 	})
 }
 
-// missingRights reports all missing rights as one finding, with the manifest that grants them.
+// missingRights reports all missing rights to read as one finding, with the manifest that grants
+// them, and all missing rights to create as another one.
 func (e *examination) missingRights() {
 	for _, one := range []struct {
 		rights   []right

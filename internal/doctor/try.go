@@ -34,15 +34,10 @@ type Creator interface {
 const atOnce = 10
 
 // Try sends a dry-run CREATE of each live workload with a level, at its level: one request for
-// each of them. It sets Tried.
+// each of them. It sets Tried and DryRuns.
 func (c *Case) Try(ctx context.Context, from Lister, to Creator) {
 	c.Tried = map[workload.ID]error{}
 	var together sync.Mutex
-	note := func(id workload.ID, err error) {
-		together.Lock()
-		defer together.Unlock()
-		c.Tried[id] = err
-	}
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for _, kind := range c.Kinds().All() {
@@ -56,12 +51,13 @@ func (c *Case) Try(ctx context.Context, from Lister, to Creator) {
 		if len(levels) == 0 {
 			continue
 		}
-		all, err := from.List(ctx, o.Path(), o.Resource, o.Kind)
-		if err != nil {
+		all, failed := from.List(ctx, o.Path(), o.Resource, o.Kind)
+		if failed != nil {
+			together.Lock()
 			for id := range levels {
-				note(id, err)
+				c.Tried[id] = failed
 			}
-			continue
+			together.Unlock()
 		}
 		for _, data := range all {
 			group.Go(func() error {
@@ -69,8 +65,13 @@ func (c *Case) Try(ctx context.Context, from Lister, to Creator) {
 				if object != nil {
 					err = to.Create(ctx, fmt.Sprintf("%s/namespaces/%s/%s", o.Path(), id.Namespace, o.Resource), object)
 				}
+				together.Lock()
+				defer together.Unlock()
 				if levels[id] > 0 {
-					note(id, err)
+					c.Tried[id] = err
+				}
+				if object != nil {
+					c.DryRuns++
 				}
 				return nil
 			})

@@ -179,8 +179,9 @@ func TestAFailedListTriesNothing(t *testing.T) {
 	c := w.read(t)
 	w.fail = "Deployment"
 	c.Try(t.Context(), w, s)
-	if got := told(doctor.Examine(c)); got != "unknown 0 to 50, without 1: admission-unknown" || len(s.sent) > 0 {
-		t.Errorf("%s, sent %q", got, s.sent)
+	r := doctor.Examine(c)
+	if got := told(r); got != "unknown 0 to 50, without 1: admission-unknown" || len(s.sent) > 0 || r.DryRuns != 0 {
+		t.Errorf("%s, sent %q, %d reported", got, s.sent, r.DryRuns)
 	}
 }
 
