@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -199,7 +198,8 @@ func (cp *ControlPlane) KubeconfigAs(t testing.TB, user string, groups ...string
 		t.Fatalf("write the kubeconfig of %s: %v", user, err)
 	}
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	as := fmt.Sprintf("user: {as: %q, as-groups: [%q], ", user, strings.Join(groups, `", "`))
+	names, _ := json.Marshal(groups)
+	as := fmt.Sprintf("user: {as: %q, as-groups: %s, ", user, names)
 	if err := os.WriteFile(path, bytes.Replace(admin, []byte("user: {"), []byte(as), 1), 0o600); err != nil {
 		t.Fatalf("write the kubeconfig of %s: %v", user, err)
 	}
