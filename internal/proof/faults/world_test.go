@@ -62,7 +62,7 @@ const policy = `apiVersion: gitlatch.dev/v1alpha1
 kind: Policy
 mode: latch
 policies:
-  - {name: own, match: {namespaces: [%s]}, hold: {up: 1}}
+  - {name: own, match: {namespaces: [%s]}, series: 1-2-5, hold: {up: 1}}
 default: {scale: ignore, rollout: {mode: ignore}}
 `
 
