@@ -167,6 +167,7 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	}
 
 	says(w.run("tick", "--dry-run"), 1, "not read: workers.example.com: forbidden: ")
+	says(w.run("init"), 0)
 	rights := w.run("init", "-o", "rbac")
 	says(rights, 0)
 	cp.Kubectl(t, rights.out, "apply", "-f", "-")
