@@ -7,6 +7,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
 // first answers whether the levels are in the cluster before a rebuild creates a workload. In
@@ -17,7 +18,7 @@ func (e *examination) first(s subject) Answer {
 		if s.sample.Mark == "" {
 			return Refutes(MarkMissing, "the workload was created before its level was in the cluster or in git, or a tool has replaced the whole object since", "run \"gitlatch restore\"", evidence)
 		}
-		return Shows("the workload was created with level "+s.sample.Mark, evidence)
+		return Shows("the workload was created with level "+sanitize.Line(s.sample.Mark), evidence)
 	}
 	if e.Set.First {
 		return States(fmt.Sprintf("%s sets admission.first: the bootstrap applies the levels before the workloads", e.Policy))

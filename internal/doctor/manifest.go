@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gitlatch/gitlatch/internal/admission"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -51,7 +52,7 @@ func (l *live) manifest(name, ignores string) manifest {
 	}
 	field.Value = l.managers()
 	if release := l.meta.Annotations["meta.helm.sh/release-name"]; release != "" {
-		return manifest{text: "Helm applies the workload (release " + release + "), and its object does not show the manifest"}
+		return manifest{text: "Helm applies the workload (release " + sanitize.Line(release) + "), and its object does not show the manifest"}
 	}
 	by, applied := l.applier()
 	switch {

@@ -28,9 +28,9 @@ type ref struct{ kind, namespace, name string }
 // if the object that names it does not have the namespace.
 func (r ref) String() string {
 	if r.namespace == "" {
-		return r.kind + " " + r.name
+		return r.kind + " " + sanitize.Line(r.name)
 	}
-	return fmt.Sprintf("%s %s/%s", r.kind, r.namespace, r.name)
+	return fmt.Sprintf("%s %s/%s", r.kind, sanitize.Line(r.namespace), sanitize.Line(r.name))
 }
 
 // A tool is an object of Flux or Argo CD that applies manifests, reduced to the fields that
@@ -111,7 +111,7 @@ func (t tool) unready() (why string, at metav1.Time) {
 		broken, failed := lists.First(t.Status.Conditions, func(c condition) bool { return strings.HasSuffix(c.Type, "Error") })
 		switch {
 		case failed:
-			return broken.Type + ": " + sanitize.Line(broken.Message), broken.LastTransitionTime
+			return sanitize.Line(broken.Type + ": " + broken.Message), broken.LastTransitionTime
 		case phase == "Succeeded":
 			return "", t.Status.OperationState.FinishedAt
 		case phase == "":

@@ -171,7 +171,7 @@ func refusal(err error) (text string, status metav1.Status) {
 func refuses(status metav1.Status, text string) bool {
 	ends := apierrors.HasStatusCause(&apierrors.StatusError{ErrStatus: status}, corev1.NamespaceTerminatingCause)
 	denied := strings.Contains(text, "denied the request") || strings.Contains(text, "denied request")
-	return denied || !ends && (status.Code == http.StatusForbidden || status.Code == http.StatusUnprocessableEntity)
+	return denied || !ends && (status.Code == http.StatusForbidden && strings.Contains(text, "exceeded quota") || status.Code == http.StatusUnprocessableEntity)
 }
 
 // mayNot reports whether the user lacks the right to create the object.

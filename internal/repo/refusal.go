@@ -61,9 +61,9 @@ var remedies = []struct {
 	fix     string
 	general bool
 }{
-	{to: toPush, reason: `verified signature|(unsigned|unverified|signed) commit|not signed|must be signed( with| by|[.,:]|$)`,
+	{to: toPush, reason: `verified signature|(unsigned|unverified|signed) commit|not signed|commits? must be signed( with| by|[.,:]|$)`,
 		fix: "set commit.signing in the configuration, and add the public key to the account of commit.author on the git host as a signing key"},
-	{to: toPush, reason: `(commit message|subject|title)s?\b.*\b(pattern|match|regex|format|convention|prefix|start)|conventional commit`,
+	{to: toPush, reason: `(commit message|subject|title)s?\b[^.]{0,80}\b(pattern|match|regex|format|convention|prefix|start)(s|es|ed)?\b|conventional commit`,
 		fix: `set commit.subject in the policy file (gitlatch.yaml) to a template that the host accepts, such as "chore(gitlatch): {{.Site}} {{.Changes}}"`},
 	{to: toPush, reason: `(author|committer)('s)? e-?mail|private e-?mail address|cannot push commits for|not a member of team`,
 		fix: "set commit.author in the configuration to a name and an e-mail address that the host accepts"},

@@ -82,7 +82,7 @@ func checked(was latch.Applied, found admission.Applied, now time.Time) latch.Ap
 		}
 		for _, d := range differences {
 			before, remembered := known[objectOf(d)]
-			if !remembered && was.More > 0 {
+			if !remembered && was.More > 0 && len(was.Oldest) > 0 {
 				before = forgotten(was, d)
 			}
 			next.Oldest = append(next.Oldest, lasting(before, d, now))
@@ -93,6 +93,9 @@ func checked(was latch.Applied, found admission.Applied, now time.Time) latch.Ap
 	slices.SortStableFunc(next.Oldest, func(a, b latch.Lasting) int { return a.Since().Compare(b.Since()) })
 	most := min(len(next.Oldest), latch.MostDifferences)
 	next.More = max(more, len(next.Oldest)-most)
+	if most == 0 {
+		next.More = 0
+	}
 	next.Oldest = next.Oldest[:most]
 	return next
 }

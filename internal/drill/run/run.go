@@ -137,6 +137,11 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (look score.Look, e
 	seen.ReadRoom(ctx, r.Standby, r.Account)
 	look.Ages, err = history.Ages(ctx, r.Tick.Repository, look.Commit, flushed.Site, commits)
 	seen.Changed = history.Changed(look.Ages)
+	if flushed.Commit != nil {
+		for _, d := range flushed.Commit.Changes {
+			seen.Changed[d.ID] = flushed.At
+		}
+	}
 	look.Doctor = doctor.Examine(seen)
 	if err != nil { // without an age, a level that the cluster does not have yet is unknown
 		look.Tick.Problems = append(slices.Clone(flushed.Problems), fmt.Errorf("read the age of checkpoints: %w", err))

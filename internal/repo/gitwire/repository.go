@@ -10,6 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 	"github.com/gitlatch/gitlatch/internal/repo/signing"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
 // A Repository is a repo.Repository. Goroutines may share it: it serializes their calls.
@@ -96,9 +97,9 @@ const mostNamed = 10
 func (r *Repository) noBranch(ctx context.Context) error {
 	names, err := r.remote.Branches(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("branch %q: %w", r.base.Short(), repo.ErrNoBranch)
 	}
-	there := "Existing branches: " + strings.Join(names[:min(len(names), mostNamed)], ", ")
+	there := "Existing branches: " + sanitize.Line(strings.Join(names[:min(len(names), mostNamed)], ", "))
 	switch {
 	case len(names) == 0:
 		there = "The repository is empty"

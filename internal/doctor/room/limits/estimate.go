@@ -89,6 +89,11 @@ func (e *estimate) list(of Amounts, missing int64) []int64 {
 
 func (e *estimate) shape(s Shape, daemons []Pods) shape {
 	one := shape{Shape: s, most: e.list(s.Allocatable, math.MaxInt64), room: e.list(s.Allocatable, math.MaxInt64)}
+	for i, name := range e.names {
+		if _, has := s.Allocatable[name]; !has && !s.Open && s.Quotas == nil && strings.Contains(name, "/") { // a node lists its extended resources
+			one.most[i], one.room[i] = 0, 0
+		}
+	}
 	if at := slices.Index(e.names, Memory); at >= 0 && s.Quotas != nil { // the hypervisor, EKS and the kubelet take a part
 		one.room[at] = max(0, one.room[at]-s.Capacity[Memory]*75/1000-(255+11*s.Capacity[Count]+100)<<20)
 	}
@@ -153,8 +158,13 @@ func (e *estimate) limits(holders []Holder) (all []room.Limit) {
 		usable := lists.Map(e.shapes, func(s shape) bool { return slices.ContainsFunc(s.Toward, inside) })
 		group := lists.Filter(holders, func(h Holder) bool { return inside(h.Name) })
 		taken := e.pack(usable)
+		before := len(all)
 		for _, resource := range slices.Sorted(maps.Keys(group[0].Has)) {
 			all = append(all, e.limit(room.Limit{Name: name, Resource: resource}, group, only, usable, taken)...)
+		}
+		limited := func(h Holder) bool { return len(h.Has) > 0 }
+		if len(all) == before && len(lists.Filter(group, limited)) == len(group) {
+			all = append(all, room.Limit{Name: name, Why: "they limit different resources, and the pods may use any of them"})
 		}
 	}
 	return all
@@ -192,7 +202,10 @@ func (e *estimate) limit(l room.Limit, group []Holder, only []*batch, usable []b
 	if l.Why == "" {
 		estimate := taken.addresses[l.Resource]
 		for i, n := range taken.nodes {
-			estimate += int64(math.Ceil(n)) * e.shapes[i].Capacity[l.Resource]
+			if !e.shapes[i].Fixed {
+				n = math.Ceil(n)
+			}
+			estimate += int64(n * float64(e.shapes[i].Capacity[l.Resource]))
 		}
 		l.Estimate = new(max(*l.Asked, estimate))
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -55,6 +56,8 @@ type Shape struct {
 	// is unlimited for pods.
 	Capacity, Allocatable Amounts
 	Quotas                map[string]string // of an instance type: its vCPU quota by capacity type
+	// Fixed is true for nodes that are there: pods can take a part of one.
+	Fixed bool
 	// Open is true for the instance types that gitlatch does not know. They have no amounts.
 	Open bool
 	// Toward are the names of the holders that a node can count toward. It counts toward one
@@ -76,6 +79,11 @@ type Missing struct {
 	Why   string `json:"why"`   // names the right, or the reason
 }
 
+// nodes reports whether the missing value can show further nodes.
+func (m Missing) nodes() bool {
+	return m.Value == "nodes" || m.Value == "nodepools.karpenter.sh" || strings.Contains(m.Value, "node group")
+}
+
 // A Case is a rebuild. A list that could not be read is in Missing.
 type Case struct {
 	Pods    []Pods
@@ -83,6 +91,9 @@ type Case struct {
 	Quotas  []corev1.ResourceQuota
 	Shapes  []Shape
 	Holders [][]Holder // the starters of nodes, the vCPU quotas, and the subnets
+	// Partial is true if there may be other nodes than those of Shapes. Then only the limits of
+	// a ResourceQuota are certain.
+	Partial bool
 	// Missing are unread limits. Unasked are unread requests, which every limit needs.
 	Missing, Unasked []Missing
 }
@@ -96,6 +107,10 @@ func Judge(c Case) room.Report {
 		all = append(all, e.limits(holders)...)
 	}
 	for i, l := range all {
+		if c.Partial && l.Namespace == "" && l.Answer == room.DoesNotFit {
+			all[i].Answer = room.Unknown
+			all[i].Why = "there may be other nodes, because not all of them could be read"
+		}
 		if len(c.Unasked) > 0 && l.Answer != room.DoesNotFit { // more requests can change the answer
 			all[i].Answer = room.Unknown
 			all[i].Why = c.Unasked[0].Value + ": " + c.Unasked[0].Why

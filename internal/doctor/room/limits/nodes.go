@@ -42,7 +42,8 @@ type Group struct {
 
 // Case returns the case of a rebuild. account is nil if no account was read.
 func (s *Set) Case(levels map[workload.ID]int32, account *Account) Case {
-	if account == nil {
+	read := account != nil
+	if !read {
 		account = &Account{}
 		if len(s.Classes) > 0 || slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool { return strings.HasPrefix(n.Spec.ProviderID, "aws:") }) {
 			account.Missing = []Missing{{Value: "node groups, vCPU quotas and free addresses", Why: "gitlatch did not read the AWS account. Use --aws"}}
@@ -51,6 +52,9 @@ func (s *Set) Case(levels map[workload.ID]int32, account *Account) Case {
 	pods, unasked := s.Pods(levels)
 	c := Case{Pods: pods, Daemons: s.daemons(), Quotas: s.Quotas, Unasked: slices.Concat(s.Unasked, unasked)}
 	c.Missing = slices.Concat(s.Missing, account.Missing)
+	c.Partial = slices.ContainsFunc(c.Missing, Missing.nodes) || slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool {
+		return n.Labels[poolLabel] != "" && !slices.ContainsFunc(s.Pools, func(p NodePool) bool { return p.Metadata.Name == n.Labels[poolLabel] })
+	})
 	var sources []Holder
 	for _, p := range s.Pools {
 		sources = append(sources, s.start(&c, s.pool(p), account))
@@ -58,7 +62,7 @@ func (s *Set) Case(levels map[workload.ID]int32, account *Account) Case {
 	for _, g := range account.Groups {
 		sources = append(sources, s.start(&c, s.group(g), account))
 	}
-	sources = append(sources, s.fixed(&c, account)...)
+	sources = append(sources, s.fixed(&c, account, read)...)
 	if sources == nil && len(s.Missing) == 0 {
 		c.Missing = append(c.Missing, Missing{Value: "nodes", Why: "the cluster lists no nodes and no NodePools"})
 	}
@@ -142,10 +146,8 @@ func (s *Set) pool(p NodePool) origin {
 // group returns a managed node group.
 func (s *Set) group(g Group) origin {
 	o := origin{Holder: Holder{Name: "node group " + g.Name, Has: Amounts{Nodes: g.Desired}}, label: groupLabel, value: g.Name}
-	for id, l := range s.live {
-		if l.replicas > 0 && strings.Contains(id.Name, "cluster-autoscaler") {
-			o.Has[Nodes] = g.Max
-		}
+	if s.autoscaled() {
+		o.Has[Nodes] = g.Max
 	}
 	o.labels = g.Labels
 	o.taints = g.Taints
@@ -198,36 +200,84 @@ func (s *Set) start(c *Case, o origin, account *Account) Holder {
 	return o.Holder
 }
 
-// fixed adds the nodes that belong to no NodePool and to no node group of the account. Their
-// limit is the sum of their allocatable resources.
-func (s *Set) fixed(c *Case, account *Account) []Holder {
-	h := Holder{Name: "nodes", Has: Amounts{}}
-	fargate := func(n corev1.Node) bool { return n.Labels["eks.amazonaws.com/compute-type"] == "fargate" }
+// cloudy are the prefixes of nodes of a cloud, which can add nodes.
+var cloudy = []string{"aws:", "gce:", "azure:"}
+
+// grows returns the reason why there may be more nodes than the fixed ones; "" if there are not.
+func (s *Set) grows(read bool) string {
+	cloud := slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool {
+		return slices.ContainsFunc(cloudy, func(prefix string) bool { return strings.HasPrefix(n.Spec.ProviderID, prefix) })
+	})
+	switch {
+	case slices.ContainsFunc(s.Nodes, fargate):
+		return "the cluster has Fargate nodes, and gitlatch does not read Fargate profiles"
+	case s.autoscaled():
+		return "the Cluster Autoscaler may add nodes, and gitlatch does not read its limits"
+	case cloud && !read:
+		return "the cloud may add nodes. On AWS, use --aws"
+	}
+	return ""
+}
+
+// autoscaled reports whether the cluster runs the Cluster Autoscaler.
+func (s *Set) autoscaled() bool {
+	for id, l := range s.live {
+		if l.replicas > 0 && strings.Contains(id.Name, "cluster-autoscaler") {
+			return true
+		}
+	}
+	return false
+}
+
+func fargate(n corev1.Node) bool { return n.Labels["eks.amazonaws.com/compute-type"] == "fargate" }
+
+// usable reports whether a node takes pods: it is not cordoned, and not known to be unready.
+func usable(n corev1.Node) bool {
+	ready, found := lists.First(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
+	return !n.Spec.Unschedulable && (!found || ready.Status == corev1.ConditionTrue)
+}
+
+// fixed adds the nodes that belong to no NodePool and to no node group of the account. Nodes
+// with equal taints have one limit: the sum of their allocatable resources.
+func (s *Set) fixed(c *Case, account *Account, read bool) (all []Holder) {
 	fixed := func(n corev1.Node) bool {
 		grouped := slices.ContainsFunc(account.Groups, func(g Group) bool { return g.Name == n.Labels[groupLabel] })
-		return n.Labels[poolLabel] == "" && !grouped && !fargate(n)
+		return n.Labels[poolLabel] == "" && !grouped && !fargate(n) && usable(n)
 	}
+	name := func(taints []corev1.Taint) string {
+		text := "nodes"
+		for _, t := range taints {
+			text += " with taint " + t.ToString()
+		}
+		return text
+	}
+	if why := s.grows(read); why != "" {
+		c.Missing = append(c.Missing, Missing{Value: "nodes", Why: why})
+		c.Shapes = append(c.Shapes, Shape{Open: true})
+		return nil
+	}
+	has := map[string]Amounts{}
 	for _, n := range lists.Filter(s.Nodes, fixed) {
-		for name, amount := range amounts(n.Status.Allocatable) {
-			if slices.Contains([]string{CPU, Memory, Count}, name) {
-				h.Has[name] += amount
+		at := name(lasting(n.Spec.Taints))
+		if has[at] == nil {
+			has[at] = Amounts{}
+		}
+		for resource, amount := range amounts(n.Status.Allocatable) {
+			if slices.Contains([]string{CPU, Memory, Count}, resource) {
+				has[at][resource] += amount
 			}
 		}
 	}
-	shapes := s.shapes(fixed)
-	if slices.ContainsFunc(s.Nodes, fargate) {
-		h.Missing = "the cluster has Fargate nodes, and gitlatch does not read Fargate profiles"
-		shapes = append(shapes, Shape{Open: true})
-	}
-	if len(shapes) == 0 {
-		return nil
-	}
-	for _, one := range shapes {
-		one.Capacity = nil // the nodes are there, so the estimate is the sum of the requests
-		one.Toward = []string{h.Name}
+	for _, one := range s.shapes(fixed) {
+		one.Capacity = one.Allocatable
+		one.Fixed = true
+		one.Toward = []string{name(one.Taints)}
 		c.Shapes = append(c.Shapes, one)
 	}
-	return []Holder{h}
+	for _, at := range slices.Sorted(maps.Keys(has)) {
+		all = append(all, Holder{Name: at, Has: has[at]})
+	}
+	return all
 }
 
 // addressed adds the free addresses of subnets if the pods take them.

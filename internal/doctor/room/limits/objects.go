@@ -91,8 +91,8 @@ func (s *Set) AddWorkload(kind workload.Kind, replicas workload.Field, object []
 	return err
 }
 
-// Join adds the live workloads of another cluster that s does not have, without its
-// DaemonSets, and its unread requests.
+// Join adds the live workloads of another cluster, without its DaemonSets, and its unread
+// requests. A workload of both has the larger number of replicas.
 func (s *Set) Join(other *Set) {
 	all := map[workload.ID]live{}
 	for id, l := range other.live {
@@ -100,7 +100,10 @@ func (s *Set) Join(other *Set) {
 			all[id] = l
 		}
 	}
-	maps.Copy(all, s.live)
+	for id, l := range s.live {
+		l.replicas = max(l.replicas, all[id].replicas) // a standby may have fewer
+		all[id] = l
+	}
 	s.live = all
 	s.Unasked = append(s.Unasked, other.Unasked...)
 }

@@ -80,10 +80,15 @@ func amount(name corev1.ResourceName, q resource.Quantity) int64 {
 func amounts(list corev1.ResourceList) Amounts {
 	all := Amounts{}
 	for name, q := range list {
-		all[string(name)] = amount(name, q)
+		if q.AsApproximateFloat64() < endless { // more is no limit, and the sums would overflow
+			all[string(name)] = amount(name, q)
+		}
 	}
 	return all
 }
+
+// endless is an amount that no cluster has: CPUs, bytes, or units of another resource.
+const endless = 1e16 / 2
 
 // quotaCounts returns the amounts that one pod uses of a ResourceQuota, which has two names
 // for the requests of common resources: "cpu" is the same as "requests.cpu". See
