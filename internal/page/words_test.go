@@ -149,7 +149,7 @@ func answered(t *testing.T, b *browser.Browser) {
 		{drilled(t, lowered), map[string][]string{"#facts": {"more than desired; autoscalers lower 37,139 of them after 5 min"}}},
 		{drilled(t, crowded()), map[string][]string{
 			"h1": {"A rebuild does not fit its limits: it starts with 100 % of the needed pods and 75 surplus pods."}, "#facts": {"Room for a rebuild does not fit 305 pods, 1 limit"},
-			"#limits": {"NodePool default", "does not fit", "152.5", "100", "167.75"},
+			"#limits": {"NodePool default", "does not fit", "152.5", "100", "168"},
 		}},
 		{drilled(t, level), map[string][]string{"#facts": {"Room for a rebuild likely fits 105 pods, 1 limit Surplus"}}},
 		{drilled(t, near), map[string][]string{"h1": {"The rebuild is close to a limit."}, "#limits": {"83.3 %"}}},

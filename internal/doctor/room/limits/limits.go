@@ -91,7 +91,7 @@ type Case struct {
 	Quotas  []corev1.ResourceQuota
 	Shapes  []Shape
 	Holders [][]Holder // the starters of nodes, the vCPU quotas, and the subnets
-	// Partial is true if there may be other nodes than those of Shapes. Then only the limits of
+	// Partial is true if there may be nodes that Shapes does not have. Then only the limits of
 	// a ResourceQuota are certain.
 	Partial bool
 	// Missing are unread limits. Unasked are unread requests, which every limit needs.

@@ -80,7 +80,7 @@ func amount(name corev1.ResourceName, q resource.Quantity) int64 {
 func amounts(list corev1.ResourceList) Amounts {
 	all := Amounts{}
 	for name, q := range list {
-		if q.AsApproximateFloat64() < endless { // more is no limit, and the sums would overflow
+		if q.AsApproximateFloat64() < endless { // more does not limit, and the sums would overflow
 			all[string(name)] = amount(name, q)
 		}
 	}
