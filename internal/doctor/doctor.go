@@ -148,7 +148,7 @@ func (e *examination) examine(s subject) Workload {
 	w.Answers.Kept = kept(m, ignores)
 	w.Answers.Positive = positive(m)
 	w.Answers.Admitted = e.admitted(s)
-	w.Start = w.Answers.with(w.Level, m, w.Without)
+	w.Start = w.Answers.with(w.Level, m, w.Without, e.Tried != nil)
 	for _, a := range w.Answers.all() {
 		f, ok := a.finding(s.ID.String())
 		if ok {

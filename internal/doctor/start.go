@@ -71,13 +71,13 @@ func (m manifest) without(kind workload.Kind, created Answer, most int32) Start 
 }
 
 // with returns the start of a workload with a level: at least the level if each answer is yes.
-// Otherwise it is the start that the answers allow, or a range.
-func (a Answers) with(level int32, m manifest, without Start) Start {
+// Otherwise it is the start that the answers allow, or a range. tried is true if a user asked to
+// try the creation.
+func (a Answers) with(level int32, m manifest, without Start, tried bool) Start {
 	enters := a.enters()
 	blocked, no := lists.First(enters, Answer.No)
 	open, unknown := lists.First(enters, func(one Answer) bool { return !one.Yes() })
 	raised := max(level, without.Low)
-	tried := a.Admitted.Text() != notTried.Text()
 	admission := "the API server admits it"
 	if !tried {
 		admission = "admission not tried"

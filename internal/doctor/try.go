@@ -118,15 +118,11 @@ func manifestOf(
 	return object, id, err
 }
 
-// notTried is the answer without Try.
-var notTried = Open("", "not tried", "run \"gitlatch doctor --try\"")
-
 // admitted answers whether the API server admits the creation of a workload at its level. The
-// answer holds for the user who runs doctor: a policy may have
-// other rules for a tool.
+// answer holds for the user who runs doctor: a policy may have other rules for a tool.
 func (e *examination) admitted(s subject) Answer {
 	if e.Tried == nil {
-		return notTried
+		return Open("", "not tried", "run \"gitlatch doctor --try\"")
 	}
 	err, tried := e.Tried[s.ID]
 	text, status := refusal(err)

@@ -86,8 +86,8 @@ func Creator(ctx context.Context, o *wiring.Opener) (doctor.Creator, error) {
 }
 
 // Account returns a function that reads the limits in the AWS account of a cluster: of the
-// standby cluster, or else of the site's cluster. The function is nil if
-// the configuration names no EKS cluster.
+// standby cluster, or else of the site's cluster. The function is nil if the configuration
+// names no EKS cluster.
 func Account(ctx context.Context, o *wiring.Opener) (doctor.Account, error) {
 	named := o.Config.Standby.EKS
 	if o.Config.Standby == (config.Standby{}) {

@@ -179,4 +179,3 @@ func TestARecoveryRuns(t *testing.T) {
 	w.Tree.Broken = map[string]error{"pay": errors.New("line 3")}
 	check(t, recovery.Of(w.Case), "uuupp", "the checkpoint file of namespace pay", "")
 }
-
