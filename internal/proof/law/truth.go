@@ -251,15 +251,12 @@ func (w *Witness) forgetDrop(since time.Time) {
 // scale. The guard remembers one sample in five minutes, so it has a value between these two.
 type before struct{ least, most int32 }
 
-// drop notes the replicas that workloads had before a mass drop.
+// drop notes the replicas that workloads had before a mass drop, also of a workload that the
+// policy of this tick does not latch: a policy that latches it again during the drop makes it
+// one of the workloads that have not dropped.
 func (w *Witness) drop(at time.Time) {
 	w.dropped, w.acknowledged = map[workload.ID]before{}, false
 	for id, of := range w.lives {
-		sample := w.story.Fleet[id]
-		sample.ID = id
-		if !judges(w.rule(sample), sample) {
-			continue // the guard remembers only workloads that a policy latches
-		}
 		next := &look{at: at}
 		for _, l := range slices.Backward(of.looks) {
 			if l.at.Equal(at) {
@@ -273,7 +270,7 @@ func (w *Witness) drop(at time.Time) {
 				continue
 			}
 			if l.unlatched {
-				break
+				break // the guard forgets a workload that no policy latches
 			}
 			had.most = max(had.most, l.need)
 			if l.at.After(at.Add(-30 * time.Minute)) {
