@@ -412,6 +412,7 @@ func liveByArgoCD(t *testing.T, l *loss) {
 	for _, name := range []string{late, suspended, refusing} {
 		a.Applied(t, name, l.origin.Tip("main"))
 	}
+	a.Applied(t, "all", l.origin.Tip("main")) // it heals the namespaces with replicas in their manifests
 }
 
 func againByArgoCD(t *testing.T, l *loss) {

@@ -61,8 +61,7 @@ func TestFoldersFirst(t *testing.T) {
 			r.recreated(t, func() { apply("one", one) })
 		}},
 		{"kubectl", "kubectl", "default", func(t *testing.T, r *rebuild) {
-			r.Apply(t, namespace(teams[0])) // a dry-run CREATE needs the namespace
-			r.acts(t, teams[0], probe, level)
+			r.actsInAll(t)
 			r.bootstrap(t, files, "workloads")
 			r.created(t, "the folders first", false)
 			r.recreated(t, func() { r.bootstrap(t, files, "workloads") })
@@ -89,7 +88,7 @@ func TestARestoreRaisesWhatCameTooEarly(t *testing.T) {
 	r.Apply(t, person)
 	r.bootstrap(t, files, "workloads/"+teams[0]+".yaml", "workloads/"+teams[1]+".yaml")
 	r.first(t, files)
-	r.acts(t, teams[0], probe, level)
+	r.actsInAll(t)
 	r.bootstrap(t, files, "workloads")
 	r.created(t, "two namespaces before the folders", false)
 	early := 0

@@ -58,10 +58,9 @@ func folderByKubectl(t *testing.T, r *rebuild) {
 
 	r.forget(t)
 	r.first(t, files)
-	r.Apply(t, namespace(teams[0])) // a dry-run CREATE needs the namespace
-	r.acts(t, teams[0], probe, level)
+	r.actsInAll(t)
 	r.bootstrap(t, files, "workloads")
-	r.created(t, "the folders, a dry-run CREATE until it shows a level, then the workloads", false)
+	r.created(t, "the folders, a dry-run CREATE in the last namespace until it shows a level, then the workloads", false)
 
 	r.forget(t)
 	r.Apply(t, r.applier())

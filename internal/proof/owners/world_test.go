@@ -186,6 +186,16 @@ func (w *world) acts(t *testing.T, namespace, name string, want int64) {
 	eventually(t, "the policy acts", func(ctx context.Context) error { return would(ctx, t, w.dyn, namespace, name, want) })
 }
 
+// actsInAll waits until the policy acts in all namespaces. The API server learns the levels one
+// after another, in the order in which kubectl applied them, so the levels of the last namespace
+// come last.
+func (w *world) actsInAll(t *testing.T) {
+	t.Helper()
+	last := teams[len(teams)-1]
+	w.Apply(t, namespace(last)) // a dry-run CREATE needs the namespace
+	w.acts(t, last, probe, level)
+}
+
 func eventually(t testing.TB, what string, holds func(context.Context) error) {
 	t.Helper()
 	var last error
