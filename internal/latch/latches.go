@@ -14,6 +14,17 @@ type State struct {
 	Latches Latches
 }
 
+// Torn reports whether the latches differ from those that the head was saved with. Then a save
+// stopped before the head, or latches were lost.
+func (s State) Torn() bool { return s.Head.Latches != s.Latches.Checksum() }
+
+// WithoutProposal returns the state without the open proposal and its proposed entries.
+func (s State) WithoutProposal() State {
+	s.Head.Proposal = nil
+	s.Latches = s.Latches.Each(Latch.Unproposed)
+	return s
+}
+
 // Latches are the latches of a site, by workload. They are a value: With returns other
 // latches and does not change the receiver. The zero value is empty.
 //

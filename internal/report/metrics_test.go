@@ -13,6 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -60,7 +61,7 @@ func TestMetricsAreOneLineOfTheEmbeddedFormat(t *testing.T) {
 	r := tick.Report{
 		Site:  "prod",
 		Fleet: workload.Fleet{At: noon, Unread: []workload.Unread{{Part: "scaledobjects", Why: "forbidden"}}},
-		Notes: tick.Notes{Conditions: []alert.Condition{{Kind: alert.Blocked}, {Kind: alert.Unread}}},
+		Notes: notes.Notes{Conditions: []alert.Condition{{Kind: alert.Blocked}, {Kind: alert.Unread}}},
 	}
 	r.Head.UnpublishedSince = noon.Add(-90 * time.Minute)
 	r.Decisions = []policy.Decision{

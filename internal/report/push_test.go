@@ -20,6 +20,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
+	"github.com/gitlatch/gitlatch/internal/tick/publish"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -96,9 +98,9 @@ func TestAPushHasTheStateAndCountsEvents(t *testing.T) {
 	busy := tick.Report{
 		Site:    "prod-eu",
 		Fleet:   workload.Fleet{At: noon, Unread: []workload.Unread{{Part: "scaledobjects", Why: "forbidden"}}},
-		Notes:   tick.Notes{Conditions: []alert.Condition{{Kind: alert.Blocked}}},
+		Notes:   notes.Notes{Conditions: []alert.Condition{{Kind: alert.Blocked}}},
 		Decided: policy.Decided{Decisions: []policy.Decision{{ID: web, Verdict: policy.Cross, Count: 180}}},
-		Commit:  &tick.Commit{},
+		Commit:  &publish.Commit{},
 	}
 	busy.Head.UnpublishedSince = noon.Add(-90 * time.Minute)
 	want := map[string]float64{
@@ -138,7 +140,7 @@ func TestAPushHasTheStateAndCountsEvents(t *testing.T) {
 func TestAPushEscapesItsLabel(t *testing.T) {
 	t.Parallel()
 	var g gateway
-	r := tick.Report{Site: "a\"} 1\n\\n", Commit: &tick.Commit{}}
+	r := tick.Report{Site: "a\"} 1\n\\n", Commit: &publish.Commit{}}
 	g.write(t, r, noon)
 	if got := g.write(t, r, noon)["gitlatch_commits_total"]; got != 2 {
 		t.Errorf("%v commits", got)

@@ -12,6 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -33,9 +34,9 @@ type Document struct {
 	// Stop is the reason why the site lowered no level, or changed no level.
 	Stop policy.Stop `json:"stop,omitzero"`
 
-	Workloads []Workload    `json:"workloads"`
-	Notices   []tick.Notice `json:"notices"`
-	Commit    *Commit       `json:"commit"` // null without a commit
+	Workloads []Workload     `json:"workloads"`
+	Notices   []notes.Notice `json:"notices"`
+	Commit    *Commit        `json:"commit"` // null without a commit
 	// Proposal is the open proposal, if the tick changed anything about it.
 	Proposal *Proposal `json:"proposal,omitempty"`
 	// Conditions are the open conditions after this tick.
@@ -128,7 +129,7 @@ func of(r tick.Report, told func(Workload) bool) Document {
 		Document: term.DocumentOf("TickReport"),
 		Site:     r.Site, Cluster: r.Cluster, At: r.At, Mode: "latch", DryRun: r.DryRun, Held: r.NotRun, Stop: r.Stop,
 		Unread:     workload.Texts(r.Unread),
-		Notices:    append([]tick.Notice{}, r.Notices...),
+		Notices:    append([]notes.Notice{}, r.Notices...),
 		Workloads:  []Workload{},
 		Conditions: lists.Map(r.Conditions, func(c alert.Condition) Condition { return Condition{c, c.Kind.Severity()} }),
 		Alerts:     lists.Map(r.Alerts, alert.Alert.Headline),

@@ -13,6 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -104,7 +105,7 @@ no commit: 1 level change could not be committed
 // The details of a condition are indented below it, on a terminal of any width.
 func TestAConditionKeepsItsIndent(t *testing.T) {
 	t.Parallel()
-	r := tick.Report{Site: "prod", Fleet: workload.Fleet{At: noon}, Notes: tick.Notes{Conditions: []alert.Condition{{
+	r := tick.Report{Site: "prod", Fleet: workload.Fleet{At: noon}, Notes: notes.Notes{Conditions: []alert.Condition{{
 		Kind: alert.Surge, Subject: "shop/deployment/web", Text: "its need rose from 100 to 900 pods within five minutes", Fix: "see whether that is meant",
 	}}}}
 	for line := range strings.Lines(table(t, r, 40)) {

@@ -37,7 +37,7 @@ func Amend(ctx context.Context, store latch.Store, site, owner string, now time.
 		return err
 	}
 	state := latch.State{Head: head, Latches: latch.LatchesOf(all)}
-	if torn(state) {
+	if state.Torn() {
 		state.Head.Agreed.Partly = true
 		state.Head.Agreed.Directory = ""
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
+	"github.com/gitlatch/gitlatch/internal/tick/read"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -32,7 +34,7 @@ type Levels interface {
 // check compares the levels in git with the cluster if a check is due, and returns the new
 // memory of the check. s is the state before this tick's level changes. A site that only
 // observes is not checked, and a second cluster cannot be checked for the site.
-func (t *Tick) check(ctx context.Context, s latch.State, f Found, stop policy.Stop) latch.Applied {
+func (t *Tick) check(ctx context.Context, s latch.State, f read.Found, stop policy.Stop) latch.Applied {
 	was := s.Head.Applied
 	now := f.Fleet.At
 	ahead := was.At.After(now) // a clock was ahead
@@ -131,10 +133,10 @@ func lasting(was latch.Lasting, d admission.Difference, now time.Time) latch.Las
 
 // notApplied adds that the levels in git do not come into the cluster, or that it has the
 // levels of another site.
-func (n *Notes) notApplied(site string, a latch.Applied) {
+func (n *conditions) notApplied(site string, a latch.Applied) {
 	apply := fmt.Sprintf("run \"kubectl apply --server-side --force-conflicts -f checkpoints/admission -f checkpoints/%s\"", site)
 	if a.Other != "" {
-		n.condition(alert.NotApplied, "site "+a.Other, fmt.Sprintf("the cluster has the levels of site %s: ConfigMap %s in namespace %s names it", a.Other, admission.Identity, admission.Namespace),
+		n.Condition(alert.NotApplied, "site "+a.Other, fmt.Sprintf("the cluster has the levels of site %s: ConfigMap %s in namespace %s names it", a.Other, admission.Identity, admission.Namespace),
 			fmt.Sprintf("a workload that is created now starts at its level of site %s, or without a level", a.Other),
 			fmt.Sprintf("correct the path in the tool that applies checkpoints/%s to this cluster, or %s", a.Other, apply))
 		return
@@ -151,7 +153,7 @@ func (n *Notes) notApplied(site string, a latch.Applied) {
 	n.Conditions = append(n.Conditions, alert.Condition{
 		Kind:   alert.NotApplied,
 		Title:  "levels not applied, " + count,
-		Text:   alert.Brief(fmt.Sprintf("git and the cluster have differed since %s: %s", late[0].Since().UTC().Format(timeFormat), term.Among(names))),
+		Text:   alert.Brief(fmt.Sprintf("git and the cluster have differed since %s: %s", notes.Time(late[0].Since()), term.Among(names))),
 		Effect: "the levels are in git, but nothing brings them into the cluster. A workload that is created now may start with too few pods",
 		Fix: fmt.Sprintf("check that a tool applies checkpoints/%s to the cluster and prunes removed files, or %s. If the policy has no rule for a kind, run \"gitlatch init\" first",
 			site, apply),

@@ -12,33 +12,34 @@ import (
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/tick/proposal"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
+	"github.com/gitlatch/gitlatch/internal/tick/read"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // follow returns the state that agrees with git. If a user changed an entry, its latch takes
 // the new value.
-func (t *Tick) follow(s latch.State, f Found) (latch.State, Notes) {
+func (t *Tick) follow(s latch.State, f read.Found) (latch.State, notes.Notes) {
 	loaded := s.Head
-	s.Head.Declined = unexpired(s.Head.Declined, f.Fleet.At)
+	s.Head.Declined = read.Unexpired(s.Head.Declined, f.Fleet.At)
 	s.Head.Agreed = f.Agreed
-	s.Head.Cluster.UID = boundTo(s.Head, f.Tree)
+	s.Head.Cluster.UID = f.Cluster
 	if loaded.At.IsZero() {
 		s.Latches = s.Latches.Each(restarted)
 	}
-	var n, more Notes
+	var n, more notes.Notes
 	clean := f.Clean
 	if f.Tree != nil {
 		s.Head.Proposal = f.Fate.Left
 		if f.Fate.Merged > 0 {
-			n.notice(NoticeMerged, loaded.Proposal.URL, "users merged %d of %d proposed changes", f.Fate.Merged, f.Fate.All)
+			n.Notice(notes.Merged, loaded.Proposal.URL, "users merged %d of %d proposed changes", f.Fate.Merged, f.Fate.All)
 		}
 		s, more = landed(t.Site, s, f)
-		n = n.and(more)
+		n = n.And(more)
 		s.Latches, more = followEntries(s.Latches, f)
-		n = n.and(more)
+		n = n.And(more)
 		more = t.staleNotes(s, f)
-		n = n.and(more)
+		n = n.And(more)
 		clean = clean && len(more.Notices) == 0
 	}
 	if f.Judged {
@@ -53,7 +54,7 @@ func (t *Tick) follow(s latch.State, f Found) (latch.State, Notes) {
 		}
 	}
 	s, more = followProposal(s, f)
-	return s, n.and(more)
+	return s, n.And(more)
 }
 
 // restarted returns a latch for a lost head. Timers of lowering and retirement start again,
@@ -72,21 +73,20 @@ func present(l latch.Latch) latch.Latch {
 // landed charges the pushes of earlier ticks to the budget, and alerts on their surges that
 // are still in git. If such a tick did not save its state, its sample is lost. A workload may
 // have been back in that sample, so absences start again.
-func landed(site string, s latch.State, f Found) (latch.State, Notes) {
-	var n Notes
-	judged := lists.Index(f.Changes, workloadOf)
-	for i, c := range f.Landed {
+func landed(site string, s latch.State, f read.Found) (latch.State, notes.Notes) {
+	var n notes.Notes
+	judged := lists.Index(f.Changes, read.WorkloadOf)
+	for _, c := range f.Landed {
 		s.Head.Budget = policy.Spend(f.Set.Guards, s.Head.Budget, c.When)
 		if c.When.After(s.Head.At) {
 			s.Latches = s.Latches.Each(present)
 		}
-		n.notice(NoticeLanded, c.Intent, "the push of an earlier tick had landed")
-		step := f.Past.Steps[i]
+		n.Notice(notes.Landed, c.Intent, "the push of an earlier tick had landed")
 		for _, surged := range c.Surges {
-			to := step.After.Entries[surged.ID].Replicas
+			to := c.After.Entries[surged.ID].Replicas
 			j := judged[surged.ID]
 			if j.Now.Replicas == to && j.Was.Replicas == to {
-				n.Conditions = append(n.Conditions, surge(site, surged, step.Before.Entries[surged.ID].Replicas, to))
+				n.Surge(site, surged, c.Before.Entries[surged.ID].Replicas, to)
 			}
 		}
 	}
@@ -94,18 +94,18 @@ func landed(site string, s latch.State, f Found) (latch.State, Notes) {
 }
 
 // followEntries returns the latches that agree with the entries.
-func followEntries(l latch.Latches, f Found) (latch.Latches, Notes) {
-	var n Notes
+func followEntries(l latch.Latches, f read.Found) (latch.Latches, notes.Notes) {
+	var n notes.Notes
 	changed := map[workload.ID]latch.Latch{}
 	removed := commitOf(f.Removals)
-	until := f.until()
+	until := f.Until()
 	again := until.Add(f.Set.Guards.RetireAfter)
 	for _, c := range f.Changes {
 		one, notices := followEntry(l.Get(c.ID), c, until)
 		commit := removed[c.ID]
 		if commit != "" {
 			one = l.Get(c.ID).Removed(until, again)
-			notices = []Notice{removedNotice(c.ID, commit, until, again)}
+			notices = []notes.Notice{removedNotice(c.ID, commit, until, again)}
 		}
 		if !one.Equal(l.Get(c.ID)) {
 			changed[c.ID] = one
@@ -117,33 +117,33 @@ func followEntries(l latch.Latches, f Found) (latch.Latches, Notes) {
 
 // followEntry returns the latch that agrees with its entry. If a user made the last change,
 // the edit grace period ends at the given instant.
-func followEntry(l latch.Latch, c ledger.Change, until time.Time) (latch.Latch, []Notice) {
-	var n Notes
+func followEntry(l latch.Latch, c ledger.Change, until time.Time) (latch.Latch, []notes.Notice) {
+	var n notes.Notes
 	differs := l.Declared != c.Was                               // the state is new or lost, or a push landed
 	merged := c.Ours && l.Proposed() == c.Was && !c.Was.IsZero() // a user merged the proposed entry
 	if differs || merged {
 		l = l.Settled(c.Was)
 		l.OptedOut = l.OptedOut && c.Was.IsZero() // a user wrote the entry again, or merged it
 		if !c.Ours && !c.Persons() {
-			n.notice(NoticeSeeded, c.ID.String(), "%s read from git", cmp.Or(declared(c.Now), "no entry"))
+			n.Notice(notes.Seeded, c.ID.String(), "%s read from git", cmp.Or(declared(c.Now), "no entry"))
 		}
 	}
 	if !c.Persons() {
 		return l, n.Notices
 	}
-	kind, why := NoticeAdopted, "a user edited its entry"
+	kind, why := notes.Adopted, "a user edited its entry"
 	if c.Ours && c.Now == c.Agreed { // back to the entry before gitlatch's change
-		kind = NoticeReverted
+		kind = notes.Reverted
 		why = "a user reverted gitlatch's change"
 	}
-	end := until.UTC().Format(timeFormat) + ", or until gitlatch adopt " + c.ID.Short()
+	end := notes.Time(until) + ", or until gitlatch adopt " + c.ID.Short()
 	switch {
 	case !c.Now.IsZero():
-		n.notice(kind, c.ID.String(), "%s: %s accepted; edit grace period until %s", why, declared(c.Now), end)
+		n.Notice(kind, c.ID.String(), "%s: %s accepted; edit grace period until %s", why, declared(c.Now), end)
 	case c.Agreed.IsZero(): // gitlatch wrote the entry in this window, and a user removed it
-		n.notice(NoticeReverted, c.ID.String(), "%s: it has no entry; edit grace period until %s", why, end)
+		n.Notice(notes.Reverted, c.ID.String(), "%s: it has no entry; edit grace period until %s", why, end)
 	default:
-		n.notice(NoticeOptedOut, c.ID.String(), "a user deleted its entry, so gitlatch no longer latches it. To latch it again, write the entry or run gitlatch adopt")
+		n.Notice(notes.OptedOut, c.ID.String(), "a user deleted its entry, so gitlatch no longer latches it. To latch it again, write the entry or run gitlatch adopt")
 		l = l.Adopted(c.Now, time.Time{})
 		l.OptedOut = true
 		l.RemovedUntil = time.Time{}
@@ -167,27 +167,27 @@ func declared(e checkpoint.Entry) string {
 
 // staleNotes reports the stale namespaces that no proposal repairs. The next tick reads the
 // directory again, until a commit or a proposal repairs them.
-func (t *Tick) staleNotes(s latch.State, f Found) (n Notes) {
+func (t *Tick) staleNotes(s latch.State, f read.Found) (n notes.Notes) {
 	ours := s.Head.Proposal
-	for _, m := range stale(f.Tree, s.Head.Declined) {
+	for _, m := range read.Repairs(f.Tree, s.Head.Declined) {
 		proposed := t.Propose && ours != nil && slices.Contains(ours.Repairs, m)
 		if !proposed {
-			n.notice(NoticeStale, m.Namespace, "its checkpoint file has text that gitlatch does not write, and the next commit restores it. Its levels stay")
+			n.Notice(notes.Stale, m.Namespace, "its checkpoint file has text that gitlatch does not write, and the next commit restores it. Its levels stay")
 		}
 	}
 	return n
 }
 
-// followProposal returns the state after the outcome of the proposal. If users closed the
+// followProposal returns the state after the outcome of the read. If users closed the
 // proposal or took over its branch, its workloads get an edit grace period.
-func followProposal(s latch.State, f Found) (latch.State, Notes) {
-	var n Notes
+func followProposal(s latch.State, f read.Found) (latch.State, notes.Notes) {
+	var n notes.Notes
 	ours := f.Fate.Left
 	if f.Fate.Landed {
-		n.notice(NoticeLanded, f.Branch, "the push of an earlier tick to the proposal's branch had landed")
+		n.Notice(notes.Landed, f.Branch, "the push of an earlier tick to the proposal's branch had landed")
 	}
 	switch f.Fate.Outcome {
-	case proposal.Open:
+	case read.Open:
 		open := *ours
 		open.ID = f.Fate.Host.ID
 		open.URL = f.Fate.Host.URL
@@ -196,36 +196,36 @@ func followProposal(s latch.State, f Found) (latch.State, Notes) {
 			open.Opened = f.Fleet.At
 		}
 		s.Head.Proposal = &open
-	case proposal.Unopened:
+	case read.Unopened:
 		unopened := *ours
 		unopened.ID = ""
 		s.Head.Proposal = &unopened
-	case proposal.Overtaken:
-		s = forget(s)
-	case proposal.Withdrawn:
-		s = forget(s)
-		n.notice(NoticeWithdrawn, ours.URL, "an earlier tick had closed it")
-	case proposal.Closed, proposal.Taken:
+	case read.Overtaken:
+		s = s.WithoutProposal()
+	case read.Withdrawn:
+		s = s.WithoutProposal()
+		n.Notice(notes.Withdrawn, ours.URL, "an earlier tick had closed it")
+	case read.Closed, read.Taken:
 		declining, more := decline(s, f)
-		return declining, n.and(more)
+		return declining, n.And(more)
 	}
 	return s, n
 }
 
-// decline starts an edit grace period for each workload of a declined proposal.
-func decline(s latch.State, f Found) (latch.State, Notes) {
-	var n Notes
+// decline starts an edit grace period for each workload of a declined read.
+func decline(s latch.State, f read.Found) (latch.State, notes.Notes) {
+	var n notes.Notes
 	ours := f.Fate.Left
-	until := f.until()
-	changes := proposal.Changes(s.Latches)
+	until := f.Until()
+	changes := read.Proposed(s.Latches)
 	adopted := map[workload.ID]latch.Latch{}
 	for _, c := range changes {
 		adopted[c.ID] = s.Latches.Get(c.ID).Adopted(c.From, until)
 	}
 	s.Latches = s.Latches.With(adopted)
-	s.Head.Declined = declined(s.Head.Declined, ours.Repairs, until)
+	s.Head.Declined = declining(s.Head.Declined, ours.Repairs, until)
 	s.Head.Proposal = nil
-	n.notice(NoticeDeclined, ours.URL, "%s: edit grace period for its %s until %s", f.Fate.Stop, proposedIn(len(changes), len(ours.Repairs)), until.UTC().Format(timeFormat))
+	n.Notice(notes.Declined, ours.URL, "%s: edit grace period for its %s until %s", f.Fate.Stop, proposedIn(len(changes), len(ours.Repairs)), notes.Time(until))
 	return s, n
 }
 
@@ -242,14 +242,28 @@ func proposedIn(changes, repairs int) string {
 	return workloads + " and " + files
 }
 
-// forget returns the state without the proposal and its proposed entries.
-func forget(s latch.State) latch.State {
-	s.Head.Proposal = nil
-	s.Latches = s.Latches.Each(latch.Latch.Unproposed)
-	return s
+// declining adds repairs to the declined ones, until an instant. gitlatch does not repair
+// their namespaces until then, unless their checkpoint files change.
+func declining(before []latch.Declined, repairs []latch.Repair, until time.Time) []latch.Declined {
+	all := slices.DeleteFunc(slices.Clone(before), func(d latch.Declined) bool { return slices.Contains(repairs, d.Repair) })
+	all = append(all, lists.Map(repairs, func(m latch.Repair) latch.Declined { return latch.Declined{Repair: m, Until: until} })...)
+	slices.SortStableFunc(all, func(a, b latch.Declined) int { return strings.Compare(a.Namespace, b.Namespace) })
+	return all
 }
 
-// unexpired returns the declined repairs that have not expired.
-func unexpired(all []latch.Declined, now time.Time) []latch.Declined {
-	return slices.DeleteFunc(slices.Clone(all), func(d latch.Declined) bool { return !now.Before(d.Until) })
+// commitOf returns the commits that removed entries, by workload.
+func commitOf(removals []ledger.Removal) map[workload.ID]string {
+	commits := map[workload.ID]string{}
+	for _, r := range removals {
+		for _, c := range r.Changes {
+			commits[c.ID] = r.Commit
+		}
+	}
+	return commits
+}
+
+func removedNotice(id workload.ID, commit string, until, again time.Time) notes.Notice {
+	text := fmt.Sprintf("commit %s removed its entry with many others: edit grace period until %s, or until gitlatch adopt %s. If a user removes the entry again before %s, the workload is opted out",
+		commit, notes.Time(until), id.Short(), notes.Time(again))
+	return notes.Notice{Kind: notes.Removed, Subject: id.String(), Text: text}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/dynalite"
 	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 	"github.com/gitlatch/gitlatch/internal/tick"
-	"github.com/gitlatch/gitlatch/internal/tick/proposal"
+	"github.com/gitlatch/gitlatch/internal/tick/read"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -159,7 +159,7 @@ func (w *world) proposed(t *testing.T) int {
 	if p := w.openProposal(); p == nil {
 		return 0
 	}
-	return len(proposal.Changes(latch.LatchesOf(w.latches(t))))
+	return len(read.Proposed(latch.LatchesOf(w.latches(t))))
 }
 
 // Halving does not count as an attempt that lost a race: of 100 namespaces, one lands.

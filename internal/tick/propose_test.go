@@ -10,6 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
 )
 
 // A host accepts the branch and refuses the pull request. The next tick opens the pull request
@@ -105,7 +106,7 @@ func TestTheNoticeOfADeclinedProposal(t *testing.T) {
 		play(w)
 		w.Repository.Decline(w.openProposal().ID)
 		report, err := w.Tick()
-		declined := slices.IndexFunc(report.Notices, func(n tick.Notice) bool { return n.Kind == tick.NoticeDeclined })
+		declined := slices.IndexFunc(report.Notices, func(n notes.Notice) bool { return n.Kind == notes.Declined })
 		if err != nil || declined < 0 || !strings.Contains(report.Notices[declined].Text, want) {
 			t.Errorf("want %q, error %v, notices %v", want, err, report.Notices)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
 )
 
 // A tick whose push loses the race six times in a row waits longer before each attempt, and
@@ -53,12 +54,12 @@ func TestAUserPushesToAProposalDuringATick(t *testing.T) {
 		name  string
 		pods  int32 // at the tick that the user disturbs
 		races func(w *world, push func()) func(*tick.Tick)
-		kinds []tick.NoticeKind
+		kinds []notes.Kind
 	}{
 		{"before its push", 900, func(w *world, push func()) func(*tick.Tick) {
 			w.Rival = push
 			return func(*tick.Tick) {}
-		}, []tick.NoticeKind{tick.NoticeMoved}},
+		}, []notes.Kind{notes.Moved}},
 		{"before its closing", 80, func(_ *world, push func()) func(*tick.Tick) {
 			return func(t *tick.Tick) { t.Proposals = closer{t.Proposals, push} }
 		}, nil},
@@ -84,7 +85,7 @@ func TestAUserPushesToAProposalDuringATick(t *testing.T) {
 					break
 				}
 			}
-			var kinds []tick.NoticeKind
+			var kinds []notes.Kind
 			for _, n := range report.Notices {
 				kinds = append(kinds, n.Kind)
 			}
@@ -93,7 +94,7 @@ func TestAUserPushesToAProposalDuringATick(t *testing.T) {
 			}
 			w.Now = w.Now.Add(period)
 			report, err := w.Tick()
-			if err != nil || !slices.ContainsFunc(report.Notices, func(n tick.Notice) bool { return n.Kind == tick.NoticeDeclined }) {
+			if err != nil || !slices.ContainsFunc(report.Notices, func(n notes.Notice) bool { return n.Kind == notes.Declined }) {
 				t.Errorf("the next tick: notices %v, error %v", report.Notices, err)
 			}
 		})

@@ -11,10 +11,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/anomaly"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
-	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
+	"github.com/gitlatch/gitlatch/internal/tick/read"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -27,10 +28,13 @@ const (
 	maxOutbox = 100
 )
 
+// conditions are the notes of a step that looks for reasons to alert.
+type conditions struct{ notes.Notes }
+
 // raise returns the state with its open conditions and unsent alerts, and the alerts that
 // this tick adds. found are the conditions that the steps before it found.
-func (t *Tick) raise(s latch.State, f Found, r Report, found []alert.Condition) (latch.State, Notes, []alert.Alert) {
-	var n Notes
+func (t *Tick) raise(s latch.State, f read.Found, r Report, found []alert.Condition) (latch.State, notes.Notes, []alert.Alert) {
+	var n conditions
 	waits := unpublished(s, r)
 	s.Head.UnpublishedSince = unpublishedSince(s.Head.UnpublishedSince, len(waits) > 0, f.Fleet.At)
 	if r.Stop.Reason == policy.ReasonSecond {
@@ -52,15 +56,15 @@ func (t *Tick) raise(s latch.State, f Found, r Report, found []alert.Condition) 
 	open, alerts := alert.Advance(t.Site, s.Head.Open, slices.Concat(found, n.Conditions), f.Fleet.At, repeatAfter)
 	s.Head.Open = open
 	if t.Alerts == nil {
-		return s, n, alerts
+		return s, n.Notes, alerts
 	}
 	s.Head.Outbox = slices.Concat(s.Head.Outbox, alerts)
 	over := len(s.Head.Outbox) - maxOutbox
 	if over > 0 {
-		n.problem(fmt.Errorf("the %d oldest alerts are dropped: more than %d wait to be sent", over, maxOutbox))
+		n.Problem(fmt.Errorf("the %d oldest alerts are dropped: more than %d wait to be sent", over, maxOutbox))
 		s.Head.Outbox = s.Head.Outbox[over:]
 	}
-	return s, n, alerts
+	return s, n.Notes, alerts
 }
 
 // unpublished returns the level changes that wait for a commit or a proposal.
@@ -110,7 +114,7 @@ func anomalies(period time.Duration, s latch.State, fleet workload.Fleet, r Repo
 }
 
 // fleet adds the conditions of the site.
-func (n *Notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
+func (n *conditions) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 	for _, unread := range fleet.Unread {
 		fix := policy.ApplyRights
 		for _, o := range fleet.Kinds {
@@ -118,11 +122,11 @@ func (n *Notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 				fix = fmt.Sprintf("run \"gitlatch init -o rbac -c %s.yaml | kubectl apply -f -\", or correct kinds in the policy", r.Site)
 			}
 		}
-		n.condition(alert.Unread, unread.Part, unread.Part+" could not be read: "+cmp.Or(unread.Why, "no reason was given"),
+		n.Condition(alert.Unread, unread.Part, unread.Part+" could not be read: "+cmp.Or(unread.Why, "no reason was given"),
 			"gitlatch lowers no level of the site until it can list all objects, so a rebuild may start too many pods", fix)
 	}
 	for _, unmeasured := range fleet.Unmeasured {
-		n.condition(alert.Unmeasured, unmeasured.Part, "the demand that "+unmeasured.Part+" measures is unknown: "+unmeasured.Why,
+		n.Condition(alert.Unmeasured, unmeasured.Part, "the demand that "+unmeasured.Part+" measures is unknown: "+unmeasured.Why,
 			"gitlatch sends no work-per-request alerts for the affected workloads until the source returns a value", "check that "+unmeasured.Part+" runs, and check its address and credentials in demand of the configuration")
 	}
 	if head.Drop != nil {
@@ -131,25 +135,25 @@ func (n *Notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 }
 
 // absent adds that too many workloads are absent to remove their entries.
-func (n *Notes) absent(branch string, r Report) {
+func (n *conditions) absent(branch string, r Report) {
 	many := lists.Filter(r.Decisions, func(d policy.Decision) bool { return d.Reason == policy.ReasonMany })
 	if len(many) == 0 {
 		return
 	}
 	files := slices.Compact(lists.Map(many, func(d policy.Decision) string { return checkpoint.RecordPath(r.Site, d.ID.Namespace) }))
 	texts := strings.Split(many[0].Text, "; ") // the last is the reason
-	n.condition(alert.Retirement, "", fmt.Sprintf("%s absent from the cluster for %s or longer: %s", term.Count(len(many), "workload"), policy.Span(r.Set.Guards.RetireAfter), namesOf(many)),
+	n.Condition(alert.Retirement, "", fmt.Sprintf("%s absent from the cluster for %s or longer: %s", term.Count(len(many), "workload"), policy.Span(r.Set.Guards.RetireAfter), namesOf(many)),
 		fmt.Sprintf("gitlatch keeps their entries in git, because %s. A rebuild starts these workloads at their levels if their manifests are in git", texts[len(texts)-1]),
 		fmt.Sprintf("if these workloads are gone permanently, delete their entries from %s on branch %s. Delete no other entries", term.Among(files), branch))
 }
 
 // stale adds that level changes have waited for too long.
-func (n *Notes) stale(branch string, since time.Time, waits []policy.Decision, r Report) {
+func (n *conditions) stale(branch string, since time.Time, waits []policy.Decision, r Report) {
 	if len(waits) == 0 || r.At.Sub(since) < staleAfter {
 		return
 	}
-	n.condition(alert.Stale, "", fmt.Sprintf("level changes have not reached branch %s since %s: %s", branch, since.UTC().Format(timeFormat), namesOf(waits)),
-		triesAgain, fmt.Sprintf("see the other alerts of the site, and run \"gitlatch tick -c %s.yaml --dry-run\", which prints the reason", r.Site))
+	n.Condition(alert.Stale, "", fmt.Sprintf("level changes have not reached branch %s since %s: %s", branch, notes.Time(since), namesOf(waits)),
+		notes.TriesAgain, fmt.Sprintf("see the other alerts of the site, and run \"gitlatch tick -c %s.yaml --dry-run\", which prints the reason", r.Site))
 }
 
 // namesOf lists the workloads of decisions. The decisions are in the order of
@@ -174,37 +178,26 @@ func massDrop(site string, d latch.Drop) alert.Condition {
 	}
 }
 
-// surge returns the condition of a committed surge.
-func surge(site string, s ledger.Surge, from, to int32) alert.Condition {
-	return alert.Condition{
-		Kind: alert.Surge, Subject: s.ID.String(),
-		Text:   fmt.Sprintf("its level rose from %d to %d in one change, because it has %d pods", from, to, s.Need),
-		Effect: fmt.Sprintf("a rebuild starts the workload with %d pods", to),
-		Fix: fmt.Sprintf("if the load is real, no action is necessary. If not, correct the metric or the maximum of its autoscaler, and set %s.%s in %s to the correct level. gitlatch keeps that level for 24 hours",
-			s.ID.Kind, s.ID.Name, checkpoint.RecordPath(site, s.ID.Namespace)),
-	}
-}
-
 // printUID explains the name of a cluster in texts.
 const printUID = "To print the UID of a cluster, run \"kubectl get namespace kube-system -o jsonpath={.metadata.uid}\""
 
 // clusters adds the conditions about another cluster that ticks as the site.
-func (n *Notes) clusters(site string, fleet workload.Fleet, c latch.Cluster, within time.Duration) {
+func (n *conditions) clusters(site string, fleet workload.Fleet, c latch.Cluster, within time.Duration) {
 	recent := func(at time.Time) bool { return !at.IsZero() && fleet.At.Sub(at) <= within }
 	switch {
 	case c.Other != "" && recent(c.OtherSeen) && recent(c.Seen):
-		n.condition(alert.SecondCluster, c.Other, fmt.Sprintf("two live clusters run ticks of site %[1]s. The cluster of the site is %[2]s, and the second cluster is %[3]s", site, c.UID, c.Other),
+		n.Condition(alert.SecondCluster, c.Other, fmt.Sprintf("two live clusters run ticks of site %[1]s. The cluster of the site is %[2]s, and the second cluster is %[3]s", site, c.UID, c.Other),
 			fmt.Sprintf("gitlatch writes levels only for cluster %s. A rebuild of cluster %s has no levels of its own", c.UID, c.Other),
 			fmt.Sprintf("stop the ticks of cluster %[1]s, or set another site in its configuration. If the site moved to cluster %[1]s, stop the ticks of cluster %[2]s, and run \"gitlatch adopt -c %[3]s.yaml\" with the kubeconfig of cluster %[1]s. %[4]s", c.Other, c.UID, site, printUID))
 	case c.Other != "" && fleet.Cluster == c.Other:
-		n.condition(alert.ClusterNew, c.Other, fmt.Sprintf("cluster %s runs ticks of site %s, but the cluster of the site was %s", c.Other, site, c.UID),
+		n.Condition(alert.ClusterNew, c.Other, fmt.Sprintf("cluster %s runs ticks of site %s, but the cluster of the site was %s", c.Other, site, c.UID),
 			"gitlatch raises levels, but lowers no level, so a rebuild may start too many pods",
 			fmt.Sprintf("after you move the traffic to cluster %[1]s, run \"gitlatch adopt -c %[2]s.yaml\" with the kubeconfig of cluster %[1]s. %[3]s", c.Other, site, printUID))
 	}
 }
 
 // unruled adds that git has entries of a site whose branch never had a policy file.
-func (n *Notes) unruled(s latch.State) {
+func (n *conditions) unruled(s latch.State) {
 	if s.Head.Agreed.Policy != "" {
 		return
 	}
@@ -213,5 +206,27 @@ func (n *Notes) unruled(s latch.State) {
 		return
 	}
 	file := s.Head.Agreed.PolicyFile
-	n.policyGone(file, fmt.Sprintf("the branch has no %s; entries in git: %d", file, entries), "gitlatch only observes, and does not update the entries")
+	n.PolicyGone(file, fmt.Sprintf("the branch has no %s; entries in git: %d", file, entries), "gitlatch only observes, and does not update the entries")
+}
+
+// stillRemoved returns the open conditions about removed entries, while one of their
+// workloads is in its edit grace period.
+func stillRemoved(open []alert.Open, l latch.Latches, now time.Time) []alert.Condition {
+	of := lists.Filter(open, func(o alert.Open) bool { return o.Kind == alert.EntriesRemoved })
+	if len(of) == 0 || len(waiting(l, now)) == 0 {
+		return nil
+	}
+	return lists.Map(of, func(o alert.Open) alert.Condition { return o.Condition })
+}
+
+// waiting returns the namespaces with a workload in the edit grace period after a user
+// removed many entries at once.
+func waiting(l latch.Latches, now time.Time) map[string]bool {
+	in := map[string]bool{}
+	for one := range l.All() {
+		if now.Before(one.RemovedUntil) && one.Declared.IsZero() && !one.OptedOut && now.Before(one.GraceUntil) {
+			in[one.ID.Namespace] = true
+		}
+	}
+	return in
 }

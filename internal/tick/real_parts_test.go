@@ -23,6 +23,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
 	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -271,8 +272,8 @@ func same(t *testing.T, where string, got, want map[workload.ID]int32) {
 	}
 }
 
-func noticed(r tick.Report, kind tick.NoticeKind, subject string) bool {
-	return slices.ContainsFunc(r.Notices, func(n tick.Notice) bool { return n.Kind == kind && n.Subject == subject })
+func noticed(r tick.Report, kind notes.Kind, subject string) bool {
+	return slices.ContainsFunc(r.Notices, func(n notes.Notice) bool { return n.Kind == kind && n.Subject == subject })
 }
 
 func count(requests []gitserver.Request, service string) (n int) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -199,7 +199,7 @@ func (r *realParts) rivalBeside(t *testing.T) {
 	if pushes := count(r.server.Requests(), "git-receive-pack"); pushes != 2 {
 		t.Errorf("%d pushes, want one lost and one won", pushes)
 	}
-	if after := r.quietTicks(t, 1); !noticed(after, tick.NoticeAdopted, "shop/deployment/app-5") {
+	if after := r.quietTicks(t, 1); !noticed(after, notes.Adopted, "shop/deployment/app-5") {
 		t.Errorf("notices %+v", after.Notices)
 	}
 }
@@ -217,7 +217,7 @@ func (r *realParts) rivalAtIt(t *testing.T) {
 	if c := report.Commit; c == nil || len(c.Changes) != 1 || c.Changes[0].ID != id("pay/app-0") || c.ID != r.origin.Tip("main") {
 		t.Fatalf("commit %+v", c)
 	}
-	if !noticed(report, tick.NoticeMoved, "shop/deployment/app-8") {
+	if !noticed(report, notes.Moved, "shop/deployment/app-8") {
 		t.Errorf("notices %+v", report.Notices)
 	}
 	if got := r.origin.Show(t, "main", checkpoint.RecordPath("prod-eu", "shop")); !strings.Contains(got, `app-8: "7"`) {
@@ -226,7 +226,7 @@ func (r *realParts) rivalAtIt(t *testing.T) {
 
 	// The next tick adopts the rival's level, which needs no commit.
 	report = r.quietTicks(t, 1)
-	if !noticed(report, tick.NoticeAdopted, "shop/deployment/app-8") {
+	if !noticed(report, notes.Adopted, "shop/deployment/app-8") {
 		t.Errorf("notices %+v", report.Notices)
 	}
 	r.declared(t)

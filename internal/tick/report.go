@@ -7,6 +7,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
+	"github.com/gitlatch/gitlatch/internal/tick/publish"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -27,54 +29,13 @@ type Report struct {
 	policy.Decided
 
 	// Commit is the commit of this tick; nil without a commit. In a dry run it has no id.
-	Commit *Commit
+	Commit *publish.Commit
 	// Proposal is the proposal that this tick opened or updated; nil without a change.
-	Proposal *Proposed
+	Proposal *publish.Asked
 
-	Notes
+	notes.Notes
 	// Alerts are the messages about the conditions, sent or not.
 	Alerts []alert.Alert
-}
-
-// A Notice is one difference between git and the agreement.
-type Notice struct {
-	Kind    NoticeKind `json:"kind"`
-	Subject string     `json:"subject"` // a workload, a commit or a file
-	Text    string     `json:"text"`
-}
-
-// NoticeKind is a stable name for a kind of notice.
-type NoticeKind string
-
-// The notices.
-const (
-	NoticeSeeded    NoticeKind = "seeded"          // the state was new or lost, and came from git
-	NoticeLanded    NoticeKind = "landed"          // the push of an earlier tick landed without a reply
-	NoticeCut       NoticeKind = "cut"             // the window is truncated, so authors are unknown
-	NoticeReverted  NoticeKind = "reverted"        // a user reverted gitlatch's change
-	NoticeAdopted   NoticeKind = "adopted"         // a user edited an entry
-	NoticeOptedOut  NoticeKind = "opted-out"       // a user deleted an entry
-	NoticeRemoved   NoticeKind = "entries-removed" // a user's commit removed the entry with many others
-	NoticeRewritten NoticeKind = "rewritten"       // the tip does not descend from the agreed tip
-	NoticeMoved     NoticeKind = "moved"           // an entry changed before the push
-	NoticeMerged    NoticeKind = "merged"          // users merged proposed changes
-	NoticeDeclined  NoticeKind = "declined"        // users closed the proposal, or took over its branch
-	NoticeWithdrawn NoticeKind = "withdrawn"       // gitlatch closed the proposal
-	NoticeStale     NoticeKind = "stale"           // a Component or the site's kustomization differs from the checkpoint files
-)
-
-// A Commit is one that a tick made.
-type Commit struct {
-	ID      string
-	Message string
-	Changes []policy.Decision
-}
-
-// Proposed is a proposal after a tick.
-type Proposed struct {
-	URL     string
-	Message string
-	Changes []policy.Decision
 }
 
 // Err joins the problems and the parts of the cluster that could not be listed. It can be

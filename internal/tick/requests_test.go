@@ -7,6 +7,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/publish"
 )
 
 // TestRequestsOfATickInANewProcess counts the requests of ticks to a git server. Each
@@ -17,7 +18,7 @@ func TestRequestsOfATickInANewProcess(t *testing.T) {
 	origin := server.Create(t, "site", map[string]string{"gitlatch.yaml": latching, "checkpoints/other/site.yaml": "another site\n"})
 	w := newWorld(nil)
 	// next runs one tick after a user's commit to a path, or without a commit if it is "".
-	next := func(path string) (requests int, commit *tick.Commit) {
+	next := func(path string) (requests int, commit *publish.Commit) {
 		t.Helper()
 		if path != "" {
 			origin.Push(t, "main", map[string]string{path: fmt.Sprint(w.Now)}, "work")

@@ -1,12 +1,12 @@
 // Package tick is one pass over one site. Run is a row of steps over values:
 //
 //	sample     the cluster
-//	reconcile  read git and judge it; this changes nothing
+//	read       read git and judge it; this changes nothing (package read)
 //	follow     the head and the latches follow git (pure)
 //	round      every decision about the site (package policy, pure)
-//	publish    one commit or one proposal
+//	publish    one commit on the base, then one proposal (package publish); after each, the
+//	           head and the latches get what it published (pure)
 //	check      compare the levels in git with the cluster, at most once an hour
-//	apply      enter the published changes into the head and the latches (pure)
 //	raise      the alerts that follow (pure)
 //	save       the latches, then the head; then send the alerts
 //
@@ -26,11 +26,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
+	"github.com/gitlatch/gitlatch/internal/tick/publish"
+	"github.com/gitlatch/gitlatch/internal/tick/read"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
-
-// timeFormat is the format of an instant in texts for users.
-const timeFormat = time.RFC3339
 
 // A Tick is the input of one pass over a site. The fields Turn, Levels, Proposals, Propose,
 // Alerts, Wait, Flush, SkipCI and DryRun are optional. The others are required.
@@ -113,6 +113,7 @@ func (t *Tick) run(ctx context.Context, report *Report) (err error) {
 	if err != nil {
 		return fmt.Errorf("load the state: %w", err)
 	}
+	tenancy.loaded = head
 	report.NotRun = t.taken(head)
 	if report.NotRun != "" {
 		return nil
@@ -120,7 +121,7 @@ func (t *Tick) run(ctx context.Context, report *Report) (err error) {
 	if r, ok := t.Repository.(repo.Recaller); ok {
 		r.Recall(head.Agreed.Sites) // if git still has this tree, the tick does not fetch it
 	}
-	kinds, agreed, err := t.readKinds(ctx, head)
+	kinds, agreed, err := read.Kinds(ctx, t.source(), head)
 	if err != nil {
 		return fmt.Errorf("reconcile with git: %w", err)
 	}
@@ -134,7 +135,7 @@ func (t *Tick) run(ctx context.Context, report *Report) (err error) {
 	if err != nil {
 		return fmt.Errorf("load the state: %w", err)
 	}
-	loaded := Loaded{
+	loaded := read.Loaded{
 		State:  latch.State{Head: head, Latches: latch.LatchesOf(latches)},
 		Agreed: agreed,
 		Fleet:  fleet,
@@ -142,29 +143,38 @@ func (t *Tick) run(ctx context.Context, report *Report) (err error) {
 	return t.fold(ctx, tenancy, loaded, report)
 }
 
-// Loaded is the input of the steps: the stored state and the sample.
-type Loaded struct {
-	latch.State
-	Agreed latch.Agreed // the stored agreement, adapted to the path of the policy
-	Fleet  workload.Fleet
+// source returns where the tick reads git.
+func (t *Tick) source() read.Source {
+	return read.Source{
+		Site: t.Site, Repository: t.Repository, Proposals: t.Proposals, Propose: t.Propose,
+		PolicyFile: t.PolicyFile, ParsePolicy: t.ParsePolicy, DryRun: t.DryRun,
+	}
+}
+
+// target returns where the tick publishes, with the lease.
+func (t *Tick) target(lease publish.Lease) publish.Target {
+	return publish.Target{
+		Site: t.Site, Repository: t.Repository, Proposals: t.Proposals, Propose: t.Propose,
+		SkipCI: t.SkipCI, DryRun: t.DryRun, Wait: t.Wait, Lease: lease,
+	}
 }
 
 // fold runs the steps. With an error, the report contains the steps before it.
-func (t *Tick) fold(ctx context.Context, tenancy *tenancy, loaded Loaded, report *Report) error {
+func (t *Tick) fold(ctx context.Context, tenancy *tenancy, loaded read.Loaded, report *Report) error {
 	state := loaded.State
-	var found Notes
+	var found notes.Notes
 	defer func() {
 		report.State = state
 		report.Notes = found
 	}()
 
-	git, more, err := t.reconcile(ctx, loaded)
-	found = found.and(more)
+	git, more, err := read.Git(ctx, t.source(), loaded)
+	found = found.And(more)
 	if err != nil {
 		return fmt.Errorf("reconcile with git: %w", err)
 	}
 	state, more = t.follow(state, git)
-	found = found.and(more)
+	found = found.And(more)
 
 	decided := policy.Round(t.site(state, git))
 	state = decided.State
@@ -172,28 +182,38 @@ func (t *Tick) fold(ctx context.Context, tenancy *tenancy, loaded Loaded, report
 	report.Set = git.Set
 	report.Decided = decided
 
-	published, more, err := t.publish(ctx, tenancy, Plan{Found: git, Decided: decided, Stored: loaded.Head})
-	found = found.and(more)
-	report.Decisions = published.Decisions
-	report.Commit = published.Commit
-	report.Proposal = published.Asked
+	plan := publish.Plan{Found: git, Decided: decided}
+	target := t.target(tenancy)
+	committed, more, err := publish.ToBase(ctx, target, plan)
+	found = found.And(more)
+	report.Decisions = committed.Decisions
+	report.Commit = committed.Commit
 	if err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
-	state.Head.Applied = t.check(ctx, state, git, decided.Stop)
-	state = t.apply(state, git, published)
+	state = committed.Enter(state, plan)
 
+	proposed, more, err := publish.ToReview(ctx, target, plan, committed, state)
+	found = found.And(more)
+	report.Decisions = proposed.Decisions
+	report.Proposal = proposed.Asked
+	if err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	state = proposed.Enter(state, plan)
+
+	state.Head.Applied = t.check(ctx, decided.State, git, decided.Stop)
 	state, more, alerts := t.raise(state, git, *report, found.Conditions)
-	found = found.and(more)
+	found = found.And(more)
 	report.Alerts = alerts
 
 	state.Head.At = git.Fleet.At
-	state.Head, err = tenancy.save(ctx, loaded.Head, state, decided.Stop)
+	state.Head, err = tenancy.save(ctx, state, decided.Stop)
 	if err != nil {
 		return fmt.Errorf("settle: %w", err)
 	}
 	more, err = tenancy.send(ctx, state.Head)
-	found = found.and(more)
+	found = found.And(more)
 	if err != nil {
 		return fmt.Errorf("alert: %w", err)
 	}
@@ -201,7 +221,7 @@ func (t *Tick) fold(ctx context.Context, tenancy *tenancy, loaded Loaded, report
 }
 
 // site returns the input of the decisions.
-func (t *Tick) site(state latch.State, git Found) policy.Site {
+func (t *Tick) site(state latch.State, git read.Found) policy.Site {
 	site := policy.Site{State: state, Set: git.Set, Fleet: git.Fleet, Period: t.Period, Flush: t.Flush}
 	if git.Tree != nil {
 		site.Broken = git.Tree.Broken
@@ -217,5 +237,5 @@ func (t *Tick) taken(head latch.Head) string {
 	if t.Turn.IsZero() || head.At.Before(t.Turn) || ahead {
 		return ""
 	}
-	return fmt.Sprintf("site %s: turn of %s was taken at %s", t.Site, t.Turn.UTC().Format(timeFormat), head.At.UTC().Format(timeFormat))
+	return fmt.Sprintf("site %s: turn of %s was taken at %s", t.Site, notes.Time(t.Turn), notes.Time(head.At))
 }

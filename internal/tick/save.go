@@ -12,14 +12,19 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
 )
 
 // A tenancy is the lease of a running tick. A tick writes to the state only with the lease.
 // A dry run takes no lease and writes nothing.
 type tenancy struct {
 	*Tick
-	lease latch.Lease
+	lease  latch.Lease
+	loaded latch.Head // the head before the steps
 }
+
+// Extend extends the lease before a push.
+func (t *tenancy) Extend(ctx context.Context) error { return t.take(ctx) }
 
 // take takes the site's lease, or extends it.
 func (t *tenancy) take(ctx context.Context) error {
@@ -64,13 +69,14 @@ func giveBack(ctx context.Context, store latch.Store, lease latch.Lease) error {
 }
 
 // save saves the changed latches, then the head, and returns the saved head.
-func (t *tenancy) save(ctx context.Context, loaded latch.Head, now latch.State, stop policy.Stop) (latch.Head, error) {
+func (t *tenancy) save(ctx context.Context, now latch.State, stop policy.Stop) (latch.Head, error) {
 	if t.DryRun {
 		return now.Head, nil
 	}
 	head := now.Head
 	if stop.Reason == policy.ReasonSecond {
 		// A second cluster only reads. It saves its own UID and the alerts.
+		loaded := t.loaded
 		loaded.Cluster = head.Cluster
 		loaded.Open = head.Open
 		loaded.Outbox = head.Outbox
@@ -82,15 +88,16 @@ func (t *tenancy) save(ctx context.Context, loaded latch.Head, now latch.State, 
 	return head, t.Store.Save(ctx, t.lease, head, put, drop)
 }
 
-// noteClosing saves that gitlatch closes the proposal of the loaded head. commit is the head
+// NoteClosing saves that gitlatch closes the proposal of the loaded head. commit is the head
 // of its branch. It saves no other change of this tick, because the latches are not saved
 // yet.
-func (t *tenancy) noteClosing(ctx context.Context, loaded latch.Head, commit string) error {
-	closing := *loaded.Proposal
+func (t *tenancy) NoteClosing(ctx context.Context, commit string) error {
+	closing := *t.loaded.Proposal
 	closing.Head = commit
 	closing.Closing = commit
-	loaded.Proposal = &closing
-	err := t.Store.Save(ctx, t.lease, loaded, nil, nil)
+	head := t.loaded
+	head.Proposal = &closing
+	err := t.Store.Save(ctx, t.lease, head, nil, nil)
 	if err != nil {
 		return fmt.Errorf("note that proposal %s is to be closed: %w", closing.URL, err)
 	}
@@ -100,7 +107,7 @@ func (t *tenancy) noteClosing(ctx context.Context, loaded latch.Head, commit str
 // send sends the alerts in the outbox, and saves the rest of the outbox. If an alert cannot
 // be sent, it waits for the next tick with all later alerts. If the receiver refuses an
 // alert, send drops it and adds a problem.
-func (t *tenancy) send(ctx context.Context, head latch.Head) (n Notes, err error) {
+func (t *tenancy) send(ctx context.Context, head latch.Head) (n notes.Notes, err error) {
 	if t.DryRun || t.Alerts == nil || len(head.Outbox) == 0 {
 		return n, nil
 	}
@@ -111,9 +118,9 @@ func (t *tenancy) send(ctx context.Context, head latch.Head) (n Notes, err error
 			err = t.Alerts.Send(ctx, notice)
 		}
 		if _, refused := errors.AsType[*alert.RefusedError](err); refused {
-			n.problem(fmt.Errorf("alert %q is dropped: %w", a.Headline(), err))
+			n.Problem(fmt.Errorf("alert %q is dropped: %w", a.Headline(), err))
 		} else if err != nil {
-			n.problem(fmt.Errorf("send alert %q: %w", a.Headline(), err))
+			n.Problem(fmt.Errorf("send alert %q: %w", a.Headline(), err))
 			break
 		}
 		done++

@@ -31,13 +31,13 @@ import (
 
 // folders are the packages with mutants.
 var folders = []string{
-	"internal/policy", "internal/tick", "internal/tick/proposal", "internal/ledger", "internal/latch",
+	"internal/policy", "internal/tick", "internal/tick/read", "internal/tick/publish", "internal/ledger", "internal/latch",
 }
 
 // catchers are the packages whose tests run first, the quickest before the others. A test
 // binary of internal/tick takes four times as long to build as one of internal/proof/law.
 var catchers = []string{
-	"internal/latch", "internal/ledger", "internal/tick/proposal",
+	"internal/latch", "internal/ledger", "internal/tick/read", "internal/tick/publish",
 	"internal/policy", "internal/diff", "internal/proof/law", "internal/tick",
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/publish"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -26,7 +27,7 @@ func TestADocumentHoldsWhatIsAsked(t *testing.T) {
 	l.Tick.Samples = append(l.Tick.Samples, workload.Sample{ID: small, Scale: &workload.Scale{Desired: 13, Ready: 13}, Rollout: &workload.Rollout{}})
 	l.Doctor.Workloads = append(l.Doctor.Workloads, doctor.Workload{ID: small, Live: new(int32(13)), Level: 13, Start: at(3)})
 	from, to := checkpoint.Entry{Replicas: 100}, checkpoint.Entry{Replicas: 200}
-	l.Tick.Commit = &tick.Commit{ID: "def", Message: "latch(prod): shop/web 100 -> 200\n\nbody", Changes: []policy.Decision{{ID: web, From: from, To: to, Text: "a drill"}}}
+	l.Tick.Commit = &publish.Commit{ID: "def", Message: "latch(prod): shop/web 100 -> 200\n\nbody", Changes: []policy.Decision{{ID: web, From: from, To: to, Text: "a drill"}}}
 	l.Tick.Decisions = append(l.Tick.Decisions,
 		policy.Decision{ID: batch, Verdict: policy.Skip, Reason: policy.ReasonUndriven, Text: "it has no autoscaler"},
 		policy.Decision{ID: small, Verdict: policy.Pending, Reason: policy.ReasonBudget, Text: "nothing is left", To: to})

@@ -7,7 +7,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/proof/story"
-	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -80,7 +80,7 @@ func (s *Seen) manyAtOnce(c Commit, gone []workload.ID) bool {
 func (w *Witness) noteRemoved(s *Seen) {
 	guards := s.Told.Set.Guards
 	for _, n := range s.Told.Notices {
-		if n.Kind != tick.NoticeRemoved {
+		if n.Kind != notes.Removed {
 			continue
 		}
 		// A tick that died may have saved the latch.

@@ -3,7 +3,7 @@ package law
 import (
 	"slices"
 
-	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
 )
 
 // The rows of the table of states that a tick may find in git, as in the design.
@@ -86,11 +86,11 @@ func (w *Witness) counted(s *Seen) {
 	w.failed = s.World.Pushed && len(s.Mine) == 0
 	for _, n := range s.Told.Notices {
 		switch n.Kind {
-		case tick.NoticeWithdrawn:
+		case notes.Withdrawn:
 			w.Found[withdrawn]++
-		case tick.NoticeDeclined:
+		case notes.Declined:
 			w.Found[saidNo]++
-		case tick.NoticeCut:
+		case notes.Cut:
 			w.Found[cut]++
 		}
 	}

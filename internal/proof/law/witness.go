@@ -15,7 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/proof/story"
-	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -178,7 +178,7 @@ func (w *Witness) watch() func() {
 		if w.Ticks++; seen.Told.NotRun == "" {
 			w.acts++
 		}
-		if seen.says(tick.NoticeCut) { // the tick could not attribute the commits, even those that another tick saw
+		if seen.says(notes.Cut) { // the tick could not attribute the commits, even those that another tick saw
 			w.unlearn(seen.Before.Latches)
 			w.lost, w.undone = nil, nil
 		}
@@ -240,7 +240,7 @@ type readable struct {
 }
 
 // rewritten reports whether the tick did not accept the branch.
-func (s *Seen) rewritten() bool { return s.says(tick.NoticeRewritten) }
+func (s *Seen) rewritten() bool { return s.says(notes.Rewritten) }
 
 // revealed reports whether a commit of the tick made a user's entries readable, because it
 // added their kind to site.yaml. The next tick judges them.
@@ -248,8 +248,8 @@ func (s *Seen) revealed() bool {
 	return slices.ContainsFunc(s.Mine, func(c Commit) bool { return len(s.unread(c.ID)) < len(s.unread(c.Parents[0])) })
 }
 
-func (s *Seen) says(kind tick.NoticeKind) bool {
-	return slices.ContainsFunc(s.Told.Notices, func(n tick.Notice) bool { return n.Kind == kind })
+func (s *Seen) says(kind notes.Kind) bool {
+	return slices.ContainsFunc(s.Told.Notices, func(n notes.Notice) bool { return n.Kind == kind })
 }
 
 // settle forgets a user's edit once git and the latches agree on it. It forgets that

@@ -12,7 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/tick/proposal"
+	"github.com/gitlatch/gitlatch/internal/tick/read"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -145,7 +145,7 @@ func (s *Story) expect(w []string) error {
 		case p.State != repo.ProposalOpen:
 			return equal(p.State, strings.Join(w[1:], " "))
 		}
-		return equal(fmt.Sprintf("open %d", len(proposal.Changes(latch.LatchesOf(now.latches)))), strings.Join(w[1:], " "))
+		return equal(fmt.Sprintf("open %d", len(read.Proposed(latch.LatchesOf(now.latches)))), strings.Join(w[1:], " "))
 	case "mends": // shop pay | none: the namespaces whose checkpoint file the proposal restores
 		names := "none"
 		if ours := now.head.Proposal; ours != nil && len(ours.Repairs) > 0 {

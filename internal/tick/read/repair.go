@@ -1,10 +1,9 @@
-package tick
+package read
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
@@ -12,9 +11,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
-// stale returns the repairs of a tree, without the declined ones. It returns nil if the tree
+// Repairs returns the repairs of a tree, without the declined ones. It returns nil if the tree
 // was not read.
-func stale(tree *checkpoint.Tree, declined []latch.Declined) []latch.Repair {
+func Repairs(tree *checkpoint.Tree, declined []latch.Declined) []latch.Repair {
 	if tree == nil {
 		return nil
 	}
@@ -40,15 +39,7 @@ func repaired(tree checkpoint.Tree, repairs []latch.Repair, merged bool) []latch
 	})
 }
 
-// declined adds repairs to the declined ones, until an instant. gitlatch does not repair
-// their namespaces until then, unless their checkpoint files change.
-func declined(before []latch.Declined, repairs []latch.Repair, until time.Time) []latch.Declined {
-	all := slices.DeleteFunc(slices.Clone(before), func(d latch.Declined) bool { return slices.Contains(repairs, d.Repair) })
-	all = append(all, lists.Map(repairs, func(m latch.Repair) latch.Declined { return latch.Declined{Repair: m, Until: until} })...)
-	slices.SortStableFunc(all, func(a, b latch.Declined) int { return strings.Compare(a.Namespace, b.Namespace) })
-	return all
-}
-
-func namespaces(repairs []latch.Repair) []string {
-	return lists.Map(repairs, func(m latch.Repair) string { return m.Namespace })
+// Unexpired returns the declined repairs that have not expired.
+func Unexpired(all []latch.Declined, now time.Time) []latch.Declined {
+	return slices.DeleteFunc(slices.Clone(all), func(d latch.Declined) bool { return !now.Before(d.Until) })
 }

@@ -1,4 +1,4 @@
-package proposal_test
+package publish
 
 import (
 	"fmt"
@@ -10,52 +10,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/tick/proposal"
+	"github.com/gitlatch/gitlatch/internal/tick/read"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
-
-// The outcome of a proposal with head "a" depends on the head of its branch and on the
-// host's state.
-func TestWhatBecameOfAProposal(t *testing.T) {
-	t.Parallel()
-	open, merged, closed := repo.ProposalOpen, repo.ProposalMerged, repo.ProposalClosed
-	for _, c := range []struct {
-		says    string
-		branch  string
-		ours    bool // the branch's head, if it is another
-		host    repo.ProposalState
-		moved   bool // the base
-		unread  bool
-		closing string
-		want    proposal.Outcome
-	}{
-		{"waits", "a", false, open, false, false, "", proposal.Open},
-		{"pushed anew, by a tick that died", "b", true, open, false, false, "", proposal.Open},
-		{"pushed to by a person", "b", false, open, false, false, "", proposal.Taken},
-		{"its branch is gone", "", false, open, false, false, "", proposal.Closed},
-		{"the host has none", "a", false, "", false, false, "", proposal.Unopened},
-		{"the host has none, nor the branch", "", false, "", false, false, "", proposal.Unopened},
-		{"the host has none, and a person the branch", "b", false, "", false, false, "", proposal.Taken},
-		{"merged, and the base lags", "a", false, merged, false, false, "", proposal.Unseen},
-		{"merged, and something is left", "", false, merged, true, false, "", proposal.Closed},
-		{"merged, and a file is broken since", "", false, merged, true, true, "", proposal.Overtaken},
-		{"merged after a tick had pushed it anew", "b", true, merged, true, false, "", proposal.Overtaken},
-		{"merged, and pushed to by a person", "b", false, merged, true, false, "", proposal.Taken},
-		{"closed", "a", false, closed, false, false, "", proposal.Closed},
-		{"closed by gitlatch", "", false, closed, false, false, "a", proposal.Withdrawn},
-		{"closed by a person, though gitlatch meant to close another", "a", false, closed, false, false, "z", proposal.Closed},
-		{"closed by gitlatch, and pushed to by a person", "b", false, closed, false, false, "a", proposal.Taken},
-	} {
-		seen := proposal.Seen{Branch: c.branch, Ours: c.ours, BaseMoved: c.moved, Unread: c.unread}
-		if c.host != "" {
-			seen.Host = &repo.Proposal{State: c.host, Head: "a"}
-		}
-		if got := proposal.Judge(latch.Proposal{Head: "a", Closing: c.closing}, seen); got != c.want {
-			t.Errorf("%s: %s, want %s", c.says, got, c.want)
-		}
-	}
-}
 
 // The changes in a proposal depend on the workload's latch and on the decision for it;
 // "from -> to", and the empty list without changes.
@@ -100,14 +57,14 @@ func TestWhatPeopleAreAskedFor(t *testing.T) {
 		{"proposed as it is declared", latch.Latch{ID: web, Declared: at(200), Proposal: new(at(200))}, nil, true, ""},
 	} {
 		got := ""
-		for _, change := range proposal.Want(latch.LatchesOf(map[workload.ID]latch.Latch{web: c.latch}), c.decisions, c.all, now) {
+		for _, change := range wanted(latch.LatchesOf(map[workload.ID]latch.Latch{web: c.latch}), c.decisions, c.all, now) {
 			got += fmt.Sprintf("%d -> %d", change.From.Replicas, change.To.Replicas)
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.says, got, c.want)
 		}
 	}
-	if all := proposal.Changes(latch.LatchesOf(map[workload.ID]latch.Latch{web: retires})); !slices.Equal(all, []checkpoint.Change{{ID: web, From: at(100)}}) {
+	if all := read.Proposed(latch.LatchesOf(map[workload.ID]latch.Latch{web: retires})); !slices.Equal(all, []checkpoint.Change{{ID: web, From: at(100)}}) {
 		t.Errorf("a retirement is proposed as %+v", all)
 	}
 }
@@ -132,7 +89,7 @@ func TestReadingsOfAChange(t *testing.T) {
 		{"the removal of both", both, checkpoint.Entry{}, []policy.Reading{policy.ReadingScale}},
 	} {
 		change := checkpoint.Change{From: c.from, To: c.to}
-		got := lists.Map(proposal.Crossings([]checkpoint.Change{change}, nil), func(d policy.Decision) policy.Reading { return d.Reading })
+		got := lists.Map(crossings([]checkpoint.Change{change}, nil), func(d policy.Decision) policy.Reading { return d.Reading })
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.says, got, c.want)
 		}

@@ -1,15 +1,38 @@
-// Package proposal computes the open proposal of a site, and its outcome after users
-// acted on it. All functions except Read are pure.
-package proposal
+package read
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
+
+// Proposed returns the changes that the latches propose, in the order of workload.Compare.
+func Proposed(latches latch.Latches) (changes []checkpoint.Change) {
+	for l := range latches.All() {
+		c, proposes := l.Change()
+		if proposes {
+			changes = append(changes, c)
+		}
+	}
+	slices.SortFunc(changes, func(a, b checkpoint.Change) int { return workload.Compare(a.ID, b.ID) })
+	return changes
+}
+
+// merged returns the number of proposed changes that users merged, squashed or not, and that
+// the base still has.
+func merged(changes, merged []checkpoint.Change, base map[workload.ID]checkpoint.Entry) int {
+	inBase := map[workload.ID]bool{}
+	for _, m := range merged {
+		inBase[m.ID] = inBase[m.ID] || m.To == base[m.ID]
+	}
+	return lists.Count(changes, func(c checkpoint.Change) bool { return inBase[c.ID] })
+}
 
 // A Made proposal is the content of a tick's push to the proposal's branch, from git.
 type Made struct {
@@ -18,9 +41,9 @@ type Made struct {
 	Changes []checkpoint.Change
 }
 
-// Read reads the head of a proposal. It returns nil if no tick pushed this commit: a user
+// readMade reads the head of a proposal. It returns nil if no tick pushed this commit: a user
 // made, amended or rebased it.
-func Read(ctx context.Context, from repo.Repository, commits *ledger.Commits, head string) (*Made, error) {
+func readMade(ctx context.Context, from repo.Repository, commits *ledger.Commits, head string) (*Made, error) {
 	log, _, err := from.History(ctx, head, "", 1)
 	if err != nil || len(log) == 0 {
 		return nil, err

@@ -1,4 +1,4 @@
-package proposal_test
+package publish
 
 import (
 	"strings"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/tick/proposal"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -40,7 +39,7 @@ func TestTheBodyOfAProposal(t *testing.T) {
 		}},
 		{"restored text", nil, []string{"pay", "shop"}, []string{parts, inert, "\n- pay\n- shop\n"}},
 	} {
-		body := proposal.Body("prod", c.crossings, c.restored)
+		body := body("prod", c.crossings, c.restored)
 		for _, want := range c.want {
 			if !strings.Contains(body, want) {
 				t.Errorf("%s: no %q in\n%s", c.name, want, body)

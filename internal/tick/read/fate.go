@@ -1,4 +1,4 @@
-package tick
+package read
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/tick/proposal"
 )
 
 // A Fate is the outcome of the open proposal.
@@ -18,7 +17,7 @@ type Fate struct {
 	// Merged is the number of merged changes and repairs, of All.
 	Merged, All int
 	// Outcome is the outcome of Left; "" if the tick did not ask the host.
-	Outcome proposal.Outcome
+	Outcome Outcome
 	Host    *repo.Proposal // as the host has it
 	Landed  bool           // the push of an earlier tick to the proposal's branch had landed
 	// Stop is the reason for proposing nothing; "" if proposing is allowed.
@@ -32,8 +31,8 @@ func mergeProposal(f Fate, loaded latch.Latches, found Found) Fate {
 		return f
 	}
 	ours := *f.Left
-	changes := proposal.Changes(loaded)
-	merged := proposal.Merged(changes, found.Past.Merged, found.Past.Tip.Entries)
+	changes := Proposed(loaded)
+	merged := merged(changes, found.Past.Merged, found.Past.Tip.Entries)
 	repaired := repaired(*found.Tree, ours.Repairs, merged > 0)
 	f.All = len(changes) + len(ours.Repairs)
 	f.Merged = merged + len(repaired)
@@ -45,37 +44,38 @@ func mergeProposal(f Fate, loaded latch.Latches, found Found) Fate {
 	return f
 }
 
-// reviewProposal asks the host for the state of the rest of the proposal.
-func (r *reconciler) reviewProposal(ctx context.Context) error {
-	ours := r.Fate.Left
-	if ours == nil || ours.ID == "" && r.Branch == ours.Head {
-		return nil
+// review asks the host for the state of the rest of the proposal.
+func (r *reader) review(ctx context.Context, f Found) (Fate, error) {
+	fate := f.Fate
+	ours := fate.Left
+	if ours == nil || ours.ID == "" && f.Branch == ours.Head {
+		return fate, nil
 	}
 	host, err := r.Proposals.Find(ctx, ours.Branch)
 	if err != nil {
-		return err
+		return fate, err
 	}
-	seen := proposal.Seen{Branch: r.Branch, Host: host, BaseMoved: r.Tip != r.Head.Agreed.Tip}
-	broken := func(c checkpoint.Change) bool { return r.Tree.Broken[c.ID.Namespace] != nil }
-	seen.Unread = r.Tree != nil && slices.ContainsFunc(proposal.Changes(r.Latches), broken)
+	seen := Seen{Branch: f.Branch, Host: host, BaseMoved: f.Tip != r.Head.Agreed.Tip}
+	broken := func(c checkpoint.Change) bool { return f.Tree.Broken[c.ID.Namespace] != nil }
+	seen.Unread = f.Tree != nil && slices.ContainsFunc(Proposed(r.Latches), broken)
 	if seen.Branch != "" && seen.Branch != ours.Head {
-		made, err := r.commits.made(ctx, seen.Branch)
+		made, err := r.commits.Made(ctx, seen.Branch)
 		if err != nil {
-			return err
+			return fate, err
 		}
 		seen.Ours = made != nil
-		r.Fate.Landed = seen.Ours
+		fate.Landed = seen.Ours
 	}
-	r.Fate.Host = host
-	r.Fate.Outcome = proposal.Judge(*ours, seen)
-	r.Fate.Stop = cmp.Or(stops[r.Fate.Outcome], r.Fate.Stop)
-	return nil
+	fate.Host = host
+	fate.Outcome = Judge(*ours, seen)
+	fate.Stop = cmp.Or(stops[fate.Outcome], fate.Stop)
+	return fate, nil
 }
 
 // stops are the outcomes after which gitlatch proposes nothing in this tick, with the reason:
 // it saves the outcome first.
-var stops = map[proposal.Outcome]string{
-	proposal.Unseen: "users merged the proposal, but the branch does not have the merge yet",
-	proposal.Closed: "a user closed the proposal",
-	proposal.Taken:  "a user took over the proposal's branch",
+var stops = map[Outcome]string{
+	Unseen: "users merged the proposal, but the branch does not have the merge yet",
+	Closed: "a user closed the proposal",
+	Taken:  "a user took over the proposal's branch",
 }

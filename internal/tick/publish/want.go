@@ -1,4 +1,4 @@
-package proposal
+package publish
 
 import (
 	"maps"
@@ -10,26 +10,16 @@ import (
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/tick/read"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Changes returns the changes that the latches propose, in the order of workload.Compare.
-func Changes(latches latch.Latches) (changes []checkpoint.Change) {
-	for l := range latches.All() {
-		if c, ok := l.Change(); ok {
-			changes = append(changes, c)
-		}
-	}
-	slices.SortFunc(changes, byWorkload)
-	return changes
-}
-
 func byWorkload(a, b checkpoint.Change) int { return workload.Compare(a.ID, b.ID) }
 
-// Want returns the changes to propose. They are the decisions to review, the earlier
+// wanted returns the changes to propose. They are the decisions to review, the earlier
 // proposals that are still valid, and every level change if the argument all is set. A
 // review is not opened again for a smaller level.
-func Want(latches latch.Latches, decisions []policy.Decision, all bool, now time.Time) (wanted []checkpoint.Change) {
+func wanted(latches latch.Latches, decisions []policy.Decision, all bool, now time.Time) []checkpoint.Change {
 	var asking []policy.Decision
 	review := map[workload.ID]bool{}
 	for _, d := range decisions {
@@ -45,7 +35,7 @@ func Want(latches latch.Latches, decisions []policy.Decision, all bool, now time
 		c.From = latches.Get(c.ID).Declared
 		by[c.ID] = c
 	}
-	for _, c := range Changes(latches) {
+	for _, c := range read.Proposed(latches) {
 		next, asked := by[c.ID]
 		l := latches.Get(c.ID)
 		switch {
@@ -64,9 +54,9 @@ func Want(latches latch.Latches, decisions []policy.Decision, all bool, now time
 	return slices.SortedFunc(maps.Values(by), byWorkload)
 }
 
-// Crossings returns changes as decisions, with the reasons of the given decisions if they
+// crossings returns changes as decisions, with the reasons of the given decisions if they
 // have the same subject.
-func Crossings(changes []checkpoint.Change, decisions []policy.Decision) (crossings []policy.Decision) {
+func crossings(changes []checkpoint.Change, decisions []policy.Decision) (all []policy.Decision) {
 	reasons := lists.Index(decisions, policy.Decision.Subject)
 	add := func(c checkpoint.Change, of policy.Reading) {
 		d := reasons[policy.Subject{ID: c.ID, Reading: of}]
@@ -74,7 +64,7 @@ func Crossings(changes []checkpoint.Change, decisions []policy.Decision) (crossi
 		d.Reading = of
 		d.From = c.From
 		d.To = c.To
-		crossings = append(crossings, d)
+		all = append(all, d)
 	}
 	for _, c := range changes {
 		rolloutChanges := c.From.Rollout != c.To.Rollout && (!c.To.IsZero() || c.From.Replicas == 0)
@@ -85,20 +75,10 @@ func Crossings(changes []checkpoint.Change, decisions []policy.Decision) (crossi
 			add(c, policy.ReadingRollout)
 		}
 	}
-	return crossings
+	return all
 }
 
-// Line returns a decision in the form of a commit message.
-func Line(d policy.Decision) ledger.Crossing {
+// line returns a decision in the form of a commit message.
+func line(d policy.Decision) ledger.Crossing {
 	return ledger.Crossing{ID: d.ID, Rollout: d.Reading == policy.ReadingRollout, From: d.From, To: d.To, Text: d.Text}
-}
-
-// Merged returns the number of proposed changes that users merged, squashed or not, and
-// that the base still has.
-func Merged(changes, merged []checkpoint.Change, base map[workload.ID]checkpoint.Entry) int {
-	inBase := map[workload.ID]bool{}
-	for _, m := range merged {
-		inBase[m.ID] = inBase[m.ID] || m.To == base[m.ID]
-	}
-	return lists.Count(changes, func(c checkpoint.Change) bool { return inBase[c.ID] })
 }

@@ -1,4 +1,4 @@
-package tick
+package read
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -54,17 +55,17 @@ func (p presence) levels(set policy.Set, r ledger.Removal) []ledger.Change {
 	})
 }
 
-// findRemovals finds the users' commits that removed many entries at once. Such a commit is
+// removals returns the users' commits that removed many entries at once. Such a commit is
 // an edit of each entry, and opts no workload out.
-func (r *reconciler) findRemovals(ctx context.Context) error {
-	if !slices.ContainsFunc(r.Changes, ledger.Change.Removed) {
-		return nil
+func (r *reader) removals(ctx context.Context, f Found, w window) ([]ledger.Removal, error) {
+	if !slices.ContainsFunc(f.Changes, ledger.Change.Removed) {
+		return nil, nil
 	}
-	here := presenceIn(r.Found.Fleet, boundTo(r.Head, r.Tree))
-	entries := len(r.Past.Agreed.Entries)
-	half := halfSaved(r.Latches, r.Past.Agreed.Broken, r.Found.Fleet.At)
+	here := presenceIn(f.Fleet, f.Cluster)
+	entries := len(f.Past.Agreed.Entries)
+	half := halfSaved(r.Latches, f.Past.Agreed.Broken, f.Fleet.At)
 	few := func(removal ledger.Removal) bool {
-		levels := here.levels(r.Set, removal)
+		levels := here.levels(f.Set, removal)
 		n := len(levels)
 		for namespace, followed := range half {
 			if slices.ContainsFunc(levels, func(c ledger.Change) bool { return c.ID.Namespace == namespace }) {
@@ -72,27 +73,26 @@ func (r *reconciler) findRemovals(ctx context.Context) error {
 			}
 		}
 		whole := slices.ContainsFunc(levels, func(c ledger.Change) bool { return slices.Contains(removal.Files, c.ID.Namespace) })
-		return !policy.ManyRemoved(r.Set.Guards, n, whole, entries)
+		return !policy.ManyRemoved(f.Set.Guards, n, whole, entries)
 	}
 	// The first check uses an upper bound: every removal, as if one commit had removed each file.
-	all := ledger.Removal{Commit: r.Tip, Changes: here.removed(r.Changes, r.Latches, r.Found.Fleet.At)}
+	all := ledger.Removal{Commit: f.Tip, Changes: here.removed(f.Changes, r.Latches, f.Fleet.At)}
 	all.Files = lists.Map(all.Changes, func(c ledger.Change) string { return c.ID.Namespace })
 	removals := []ledger.Removal{all} // the commits of a rewritten branch count as one
-	if !few(all) && r.window.belief != rewritten {
-		found, err := r.commits.Removals(ctx, r.window.Window, r.Tip, all.Changes)
+	if !few(all) && w.belief != rewritten {
+		found, err := r.commits.Removals(ctx, w.Window, f.Tip, all.Changes)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		removals = found
 	}
 	removals = slices.DeleteFunc(removals, few)
 	for _, removal := range removals {
-		if r.Set.Latch {
-			r.Conditions = append(r.Conditions, removedAtOnce(removal.Commit, here.levels(r.Set, removal), entries, r.until()))
+		if f.Set.Latch {
+			r.Conditions = append(r.Conditions, removedAtOnce(removal.Commit, here.levels(f.Set, removal), entries, f.Until()))
 		}
 	}
-	r.Removals = removals
-	return nil
+	return removals, nil
 }
 
 // halfSaved returns the numbers of removed entries that a tick followed before it died, by
@@ -108,23 +108,6 @@ func halfSaved(l latch.Latches, broken map[string]error, now time.Time) map[stri
 	return half
 }
 
-// commitOf returns the commits that removed entries, by workload.
-func commitOf(removals []ledger.Removal) map[workload.ID]string {
-	commits := map[workload.ID]string{}
-	for _, r := range removals {
-		for _, c := range r.Changes {
-			commits[c.ID] = r.Commit
-		}
-	}
-	return commits
-}
-
-func removedNotice(id workload.ID, commit string, until, again time.Time) Notice {
-	text := fmt.Sprintf("commit %s removed its entry with many others: edit grace period until %s, or until gitlatch adopt %s. If a user removes the entry again before %s, the workload is opted out",
-		commit, until.UTC().Format(timeFormat), id.Short(), again.UTC().Format(timeFormat))
-	return Notice{NoticeRemoved, id.String(), text}
-}
-
 // removedAtOnce returns the condition that a commit removed many of the site's entries.
 func removedAtOnce(commit string, gone []ledger.Change, of int, until time.Time) alert.Condition {
 	largest := slices.Clone(gone)
@@ -133,29 +116,7 @@ func removedAtOnce(commit string, gone []ledger.Change, of int, until time.Time)
 	text := fmt.Sprintf("commit %s removed %d of %d entries, and their workloads are in the cluster: %s", commit, len(gone), of, term.Among(names))
 	return alert.Condition{
 		Kind: alert.EntriesRemoved, Subject: commit, Text: alert.Brief(text),
-		Effect: fmt.Sprintf("a rebuild starts these workloads with the replicas in their manifests (default 1). gitlatch writes no level for them until %s, and then treats them as new workloads", until.UTC().Format(timeFormat)),
+		Effect: fmt.Sprintf("a rebuild starts these workloads with the replicas in their manifests (default 1). gitlatch writes no level for them until %s, and then treats them as new workloads", notes.Time(until)),
 		Fix:    "if this was a mistake, run \"git revert " + commit + "\" and push. To opt the workloads out, wait until gitlatch has written the entries again, and then remove them a second time. To stop gitlatch, commit the policy with mode: observe",
 	}
-}
-
-// stillRemoved returns the open conditions about removed entries, while one of their
-// workloads is in its edit grace period.
-func stillRemoved(open []alert.Open, l latch.Latches, now time.Time) []alert.Condition {
-	of := lists.Filter(open, func(o alert.Open) bool { return o.Kind == alert.EntriesRemoved })
-	if len(of) == 0 || len(waiting(l, now)) == 0 {
-		return nil
-	}
-	return lists.Map(of, func(o alert.Open) alert.Condition { return o.Condition })
-}
-
-// waiting returns the namespaces with a workload in the edit grace period after a user
-// removed many entries at once.
-func waiting(l latch.Latches, now time.Time) map[string]bool {
-	in := map[string]bool{}
-	for one := range l.All() {
-		if now.Before(one.RemovedUntil) && one.Declared.IsZero() && !one.OptedOut && now.Before(one.GraceUntil) {
-			in[one.ID.Namespace] = true
-		}
-	}
-	return in
 }

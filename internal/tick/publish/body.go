@@ -1,4 +1,4 @@
-package proposal
+package publish
 
 import (
 	"cmp"
@@ -9,10 +9,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
-// Body returns the body of a proposal: a table of the crossings, the namespaces whose
+// body returns the body of a proposal: a table of the crossings, the namespaces whose
 // checkpoint file is restored, and the user's options. At least one crossing or namespace is
 // required. Text from outside is escaped.
-func Body(site string, crossings []policy.Decision, restored []string) string {
+func body(site string, crossings []policy.Decision, restored []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Site `%s`: merging this proposal changes the start of a rebuild. It does not change the live cluster.\n", site)
 	if len(crossings) > 0 {
@@ -25,7 +25,7 @@ func Body(site string, crossings []policy.Decision, restored []string) string {
 		} else {
 			why = escape(why)
 		}
-		r := ledger.ReasonOf(Line(d))
+		r := ledger.ReasonOf(line(d))
 		from, to := r.Levels()
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(r.About(d.ID.String())), from, to, why)
 	}

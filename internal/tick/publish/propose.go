@@ -1,0 +1,305 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/lists"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
+	"github.com/gitlatch/gitlatch/internal/tick/read"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// unmergedAfter is the time that a proposal may wait for users before an alert.
+const unmergedAfter = 24 * time.Hour
+
+// An Asked is the proposal that users see after a tick.
+type Asked struct {
+	URL     string
+	Message string
+	Changes []policy.Decision
+}
+
+// Proposed is the effect of a tick on the proposal.
+type Proposed struct {
+	// Decisions are the decisions of Committed, with the removals of entries under the old
+	// name of a kind.
+	Decisions []policy.Decision
+	// Pushed is true if the proposal's branch has a commit with exactly these Changes.
+	Pushed  bool
+	Changes []checkpoint.Change
+	// Open is the open proposal, if it was pushed or opened, and Withdrawn is true if it was
+	// closed.
+	Open      *latch.Proposal
+	Withdrawn bool
+	// Asked is nil if this tick did not change what users see.
+	Asked *Asked
+	// reviewed is true if only the changes that a policy wants reviewed are proposed.
+	reviewed bool
+}
+
+// Enter returns the state with the proposal.
+func (o Proposed) Enter(s latch.State, p Plan) latch.State {
+	if o.Pushed {
+		s.Head.Budget = policy.Spend(p.Set.Guards, s.Head.Budget, p.Fleet.At)
+		s.Latches = o.proposing(s.Latches)
+	}
+	if o.Open != nil {
+		s.Head.Proposal = o.Open
+	}
+	if o.Withdrawn {
+		s = s.WithoutProposal()
+	}
+	return s
+}
+
+// proposing returns the latches whose proposed entries are exactly the changes.
+func (o Proposed) proposing(l latch.Latches) latch.Latches {
+	changed := map[workload.ID]latch.Latch{}
+	for _, c := range o.Changes {
+		one := l.Get(c.ID)
+		if one.Proposed() != c.To || c.To.IsZero() {
+			one = one.Proposing(c.To, o.reviewed || c.To.IsZero())
+		}
+		changed[c.ID] = one
+	}
+	return l.Each(latch.Latch.Unproposed).With(changed)
+}
+
+// wants are the changes and repairs that a proposal contains.
+type wants struct {
+	changes []checkpoint.Change
+	repairs []latch.Repair
+}
+
+func (w wants) nothing() bool { return len(w.changes)+len(w.repairs) == 0 }
+
+func (w wants) equal(o wants) bool {
+	return slices.Equal(w.changes, o.changes) && slices.Equal(w.repairs, o.repairs)
+}
+
+// namespaces returns the namespaces of the changes and repairs.
+func (w wants) namespaces() []string {
+	return slices.Concat(namespaces(w.repairs), lists.Map(w.changes, func(c checkpoint.Change) string { return c.ID.Namespace }))
+}
+
+// part returns the part of a proposal that does not wait (see later).
+func (w wants) part(has wants) wants {
+	later := later(w.namespaces(), has.namespaces())
+	return wants{
+		changes: lists.Filter(w.changes, func(c checkpoint.Change) bool { return !slices.Contains(later, c.ID.Namespace) }),
+		repairs: lists.Filter(w.repairs, func(m latch.Repair) bool { return !slices.Contains(later, m.Namespace) }),
+	}
+}
+
+// has returns the content of the open proposal.
+func has(s latch.State) wants {
+	w := wants{changes: read.Proposed(s.Latches)}
+	if s.Head.Proposal != nil {
+		w.repairs = s.Head.Proposal.Repairs
+	}
+	return w
+}
+
+// ToReview opens, updates or closes the site's one proposal, so that it contains the level
+// changes that users review. s is the state with the commit on the base.
+func ToReview(ctx context.Context, to Target, plan Plan, made Committed, s latch.State) (Proposed, notes.Notes, error) {
+	p := &proposer{publisher: publisher{Target: to, Plan: plan}, tip: made.tip}
+	done := Proposed{Decisions: made.Decisions}
+	if !plan.publishes() || to.Proposals == nil || plan.Fate.Stop != "" || made.tip.unjudged {
+		return done, p.Notes, nil
+	}
+	done, err := p.propose(ctx, done, s)
+	return done, p.Notes, err
+}
+
+// A proposer publishes a proposal on the tip of the base.
+type proposer struct {
+	publisher
+	tip tip
+}
+
+// propose compares the wanted proposal with the open one, and pushes, opens or closes it.
+func (p *proposer) propose(ctx context.Context, done Proposed, s latch.State) (Proposed, error) {
+	ours := s.Head.Proposal
+	has := has(s)
+	want := wants{changes: wanted(s.Latches, done.Decisions, p.Propose, p.Fleet.At)}
+	var moved bool // the branch must get a new commit
+	if ours == nil {
+		moved = len(want.changes) > 0
+	} else {
+		moved = !p.upToDate(*ours) || !slices.Equal(want.changes, has.changes)
+	}
+	if p.Propose {
+		want.repairs = p.repairs(p.tip, s, moved, has.repairs)
+	}
+	switch {
+	case want.nothing() && ours == nil:
+		return done, nil
+	case want.nothing():
+		return p.withdraw(ctx, done, *ours, "no change is left")
+	case moved || !slices.Equal(want.repairs, has.repairs):
+		on, err := p.withTree(ctx, p.tip)
+		if err != nil {
+			return done, err
+		}
+		pushed, proposed, err := p.pushProposal(ctx, done, on, s, want)
+		if err != nil || !proposed {
+			return pushed, err
+		}
+		done = pushed
+	}
+	if done.Pushed || ours.ID == "" && !p.DryRun {
+		return p.open(ctx, done, s)
+	}
+	if p.Fleet.At.Sub(ours.Opened) >= unmergedAfter { // the proposal is open and up to date
+		text := fmt.Sprintf("pull request %s has waited for a merge since %s", ours.URL, notes.Time(ours.Opened))
+		p.Condition(alert.Blocked, "proposal", text, notes.OldLevels+". gitlatch keeps the pull request up to date",
+			"merge the pull request. To decline its level changes, close it. gitlatch then does not change its workloads for 24 hours")
+	}
+	return done, nil
+}
+
+// upToDate reports whether the proposal's branch has gitlatch's commit on the present base.
+func (p *proposer) upToDate(ours latch.Proposal) bool {
+	rebased := p.tip.directory != "" && p.tip.directory != ours.Directory
+	return ours.Head == p.Branch && !rebased
+}
+
+// pushProposal makes the proposal's branch one commit on the base. If the host refuses the
+// size of the commit, a part of the changes waits. It pushes nothing if the branch already
+// has the other part. proposed is false if the branch has a user's commits, if the host
+// refused the push, or in a dry run.
+func (p *proposer) pushProposal(
+	ctx context.Context, done Proposed, on tip, s latch.State, want wants,
+) (_ Proposed, proposed bool, err error) {
+	ours := s.Head.Proposal
+	to := repo.Commit{Branch: ledger.ProposalBranch(p.Site), Expect: p.Branch}
+	var last *read.Made
+	if to.Expect != "" && (ours == nil || ours.Head != to.Expect) {
+		last, err = p.Commits.Made(ctx, to.Expect)
+		if err != nil {
+			return done, false, err
+		}
+		if last == nil {
+			p.takenOver(to.Branch)
+			return done, false, nil
+		}
+	}
+	w := p.compose(on, want.changes, want.repairs)
+	done.Decisions = replaced(done.Decisions, w.renamed)
+	if len(w.files) == 0 {
+		return done, false, nil
+	}
+	by, entries, _, err := w.trailers(p.Site, on)
+	if err != nil {
+		return done, false, err
+	}
+	by.Base = on.commit
+	changes := lists.Filter(w.changes, func(c checkpoint.Change) bool { return !slices.Contains(w.skipped, c.ID) })
+	shown := crossings(changes, done.Decisions)
+	to.Message = ledger.Message(p.Set.Subject, by, false, lists.Map(shown, line), w.restored)
+	if p.DryRun {
+		done.Asked = &Asked{Message: to.Message, Changes: shown}
+		return done, false, nil
+	}
+	head := to.Expect
+	if last == nil || last.Base != on.commit || !slices.Equal(last.Changes, entries) {
+		head, err = p.push(ctx, on, w, to)
+	}
+	if tooLarge(err) {
+		has := has(s)
+		fewer := want.part(has) // compose adds the removals of renamed entries to each part
+		switch {
+		case fewer.equal(want): // one namespace is too much
+		case ours != nil && p.upToDate(*ours) && fewer.equal(has):
+			return done, true, nil
+		default:
+			return p.pushProposal(ctx, done, on, s, fewer)
+		}
+	}
+	switch {
+	case p.Refused(err, "propose: %w", "proposal"):
+		return done, false, nil
+	case errors.Is(err, repo.ErrMoved):
+		p.Notice(notes.Moved, to.Branch, "the proposal's branch moved before the push; the next tick tries again")
+		return done, false, nil
+	case err != nil:
+		return done, false, err
+	}
+	next := latch.Proposal{Branch: to.Branch, Opened: p.Fleet.At}
+	if ours != nil {
+		next = *ours
+	}
+	next.Head = head
+	next.Repairs = want.repairs
+	next.Directory = on.directory
+	done.Pushed = true
+	done.Changes = changes
+	done.Open = &next
+	done.reviewed = !p.Propose
+	return done, true, nil
+}
+
+// takenOver adds that the proposal's branch has a user's commits.
+func (p *proposer) takenOver(branch string) {
+	text := fmt.Sprintf("branch %s has commits of other authors", branch)
+	p.Problem(errors.New(text))
+	p.Condition(alert.Blocked, "proposal", text, notes.OldLevels+". gitlatch does not change the branch",
+		fmt.Sprintf("merge branch %s, or delete it. gitlatch then creates it again", branch))
+}
+
+// open opens or updates the pull request on the host. s is the state before the push.
+func (p *proposer) open(ctx context.Context, done Proposed, s latch.State) (Proposed, error) {
+	s = done.Enter(s, p.Plan)
+	ours := *s.Head.Proposal
+	shown := crossings(read.Proposed(s.Latches), done.Decisions)
+	restored := namespaces(ours.Repairs)
+	message := ledger.Message(p.Set.Subject, ledger.Trailers{Site: p.Site}, false, lists.Map(shown, line), restored)
+	title, _, _ := strings.Cut(message, "\n")
+	on, err := p.Proposals.Ensure(ctx, repo.Draft{Branch: ours.Branch, Title: title, Body: body(p.Site, shown, restored)})
+	if p.Refused(err, "propose: %w", "proposal") {
+		return done, nil
+	}
+	if err != nil {
+		return done, err
+	}
+	ours.ID = on.ID
+	ours.URL = on.URL
+	done.Open = &ours
+	done.Asked = &Asked{URL: on.URL, Message: message, Changes: shown}
+	return done, nil
+}
+
+// withdraw closes the proposal. It first saves that gitlatch closes it.
+func (p *proposer) withdraw(ctx context.Context, done Proposed, ours latch.Proposal, why string) (Proposed, error) {
+	if p.DryRun {
+		return done, nil
+	}
+	if ours.ID != "" {
+		err := p.Lease.NoteClosing(ctx, p.Branch)
+		if err != nil {
+			return done, err
+		}
+		err = p.Proposals.Close(ctx, repo.Proposal{ID: ours.ID, URL: ours.URL, Branch: ours.Branch, Head: p.Branch}, why)
+		if errors.Is(err, repo.ErrMoved) {
+			return done, nil // a user took over the branch: the next tick handles that
+		}
+		if err != nil {
+			return done, fmt.Errorf("close proposal %s: %w", ours.URL, err)
+		}
+	}
+	p.Notice(notes.Withdrawn, ours.URL, "%s", why)
+	done.Withdrawn = true
+	return done, nil
+}

@@ -1,0 +1,254 @@
+// Package publish brings the level changes of a tick into git: as one commit on the base, and as
+// the one open proposal of the site.
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/lists"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
+	"github.com/gitlatch/gitlatch/internal/tick/read"
+)
+
+// attempts is the number of attempts for a push that keeps losing the race.
+const attempts = 6
+
+// A Target is where a tick publishes. See tick.Tick for the fields.
+type Target struct {
+	Site       string
+	Repository repo.Repository
+	Proposals  repo.Proposals // nil is a host without pull requests
+	Propose    bool
+	SkipCI     bool
+	DryRun     bool
+	Wait       func(ctx context.Context, d time.Duration)
+	Lease      Lease
+}
+
+// A Lease is the lease of the tick that publishes.
+type Lease interface {
+	// Extend extends the lease before a push. It fails if another tick has the lease.
+	Extend(ctx context.Context) error
+	// NoteClosing saves that gitlatch closes its proposal, whose branch is at a commit.
+	NoteClosing(ctx context.Context, commit string) error
+}
+
+// A Plan is what a tick decided on what it found.
+type Plan struct {
+	read.Found
+	Decided policy.Decided
+}
+
+// publishes reports whether the site's files may be written.
+func (p Plan) publishes() bool { return p.Stop == "" && p.Set.Latch && !p.Decided.Stop.All }
+
+// A Commit is one that a tick made. In a dry run it has no ID.
+type Commit struct {
+	ID      string
+	Message string
+	Changes []policy.Decision
+}
+
+// Committed is the effect of a tick on the base. Its zero value changed nothing.
+type Committed struct {
+	// Decisions are the decisions of the plan, with the removals of entries under the old
+	// name of a kind.
+	Decisions []policy.Decision
+	// Commit is nil if the tick made no commit. Agrees is true if its parent is the judged tip,
+	// and the commit makes no other entry readable. If it is false, the next tick judges the
+	// entries and the commits in between, enters this commit into the latches and charges it to
+	// the budget.
+	Commit *Commit
+	Agrees bool
+	// Dropped is true if an entry changed before the push: git has a level that the latch
+	// does not have.
+	Dropped bool
+	tip     tip // of the base after the commit
+}
+
+// Enter returns the state with the commit. After a lost race it does not enter the commit: the
+// next tick judges it together with the commits before it.
+func (c Committed) Enter(s latch.State, p Plan) latch.State {
+	switch {
+	case c.Agrees:
+		s.Head.Agreed.Tip = c.Commit.ID
+		s.Head.Agreed.Directory = ""
+		s = policy.Settled(p.Set.Guards, s, c.Commit.Changes, p.Fleet.At)
+	case c.Dropped:
+		s.Head.Agreed.Partly = true
+		s.Head.Agreed.Directory = ""
+	}
+	return s
+}
+
+// A tip is a commit of the base, with its content if it was read.
+type tip struct {
+	commit, directory string
+	tree              *checkpoint.Tree // nil: not read
+	unjudged          bool             // it has changes that this tick did not judge
+}
+
+// A publisher publishes one plan, and collects its notes.
+type publisher struct {
+	Target
+	Plan
+	notes.Notes
+}
+
+// ToBase pushes the level changes that need no review as one commit to the base. If an entry
+// changed since its decision, the next tick decides again.
+func ToBase(ctx context.Context, to Target, plan Plan) (Committed, notes.Notes, error) {
+	p := &publisher{Target: to, Plan: plan}
+	made := Committed{
+		Decisions: plan.Decided.Decisions,
+		tip:       tip{commit: plan.Tip, directory: plan.Directory, tree: plan.Tree},
+	}
+	if !plan.publishes() || to.Propose {
+		return made, p.Notes, nil
+	}
+	made, err := p.commit(ctx, made)
+	return made, p.Notes, err
+}
+
+// commit tries to push until no change is left, the push lands, or the host refuses it. Each
+// attempt applies the changes to the tip of that moment.
+func (p *publisher) commit(ctx context.Context, done Committed) (Committed, error) {
+	changes := lists.Filter(done.Decisions, policy.Decision.Crosses)
+	attempt := 0
+	for len(changes) > 0 || len(p.due(done.tip, false)) > 0 {
+		if attempt == attempts {
+			p.Problem(fmt.Errorf("publish: the branch moved %d times in a row; the next tick tries again", attempts))
+			return done, nil
+		}
+		at, err := p.withTree(ctx, done.tip)
+		if err != nil {
+			return done, err
+		}
+		done.tip = at
+		w := p.compose(at, policy.Changes(changes), p.due(at, len(changes) > 0))
+		done.Decisions = replaced(done.Decisions, w.renamed)
+		done.Dropped = done.Dropped || len(w.skipped) > 0
+		changes = w.left(changes)
+		for _, id := range w.skipped {
+			p.Notice(notes.Moved, id.String(), "its entry changed before the push; the next tick decides again")
+		}
+		if len(w.files) == 0 || !policy.Commits(changes) && len(p.due(at, len(changes) > 0)) == 0 {
+			return done, nil
+		}
+		pushed, err := p.pushBase(ctx, done, w, changes)
+		half := changes
+		if tooLarge(err) {
+			half = halve(changes)
+		}
+		switch {
+		case err == nil:
+			return pushed, nil
+		case len(half) < len(changes):
+			changes = half
+			continue
+		case p.Refused(err, "publish: %w; the levels in git do not change until the branch accepts a push", ""):
+			return done, nil
+		case !errors.Is(err, repo.ErrMoved):
+			return done, err
+		}
+		attempt++
+		if p.Wait != nil {
+			p.Wait(ctx, time.Duration(attempt)*200*time.Millisecond)
+		}
+		commit, _, err := p.Repository.Heads(ctx)
+		if err != nil {
+			return done, err
+		}
+		// The next tick reconciles the new tip.
+		done.tip = tip{commit: commit, directory: done.tip.directory, unjudged: true}
+	}
+	return done, nil
+}
+
+// due returns the repairs to commit. rides is true if a commit is made anyway: otherwise a
+// repair waits for the budget.
+func (p *publisher) due(at tip, rides bool) []latch.Repair {
+	return p.repairs(at, p.Decided.State, rides, nil)
+}
+
+// repairs returns the repairs to publish without a level change. before are the repairs of the
+// open proposal: if the tick did not read the directory, it returns them unchanged.
+func (p *publisher) repairs(at tip, s latch.State, rides bool, before []latch.Repair) []latch.Repair {
+	if at.unjudged || at.tree == nil {
+		return before
+	}
+	due := read.Repairs(at.tree, s.Head.Declined)
+	if rides || policy.Affords(p.Set.Guards, s.Head.Budget, p.Fleet.At) {
+		return due
+	}
+	return lists.Filter(due, func(m latch.Repair) bool { return slices.Contains(before, m) })
+}
+
+// withTree returns a tip with its content.
+func (p *publisher) withTree(ctx context.Context, at tip) (tip, error) {
+	if at.tree != nil {
+		return at, nil
+	}
+	tree, _, err := ledger.TreeAt(ctx, p.Repository, at.commit, p.Site)
+	at.tree = &tree
+	return at, err
+}
+
+// pushBase pushes to the base. It returns the effects with the commit.
+func (p *publisher) pushBase(ctx context.Context, done Committed, w writing, changes []policy.Decision) (Committed, error) {
+	by, _, readable, err := w.trailers(p.Site, done.tip)
+	if err != nil {
+		return done, err
+	}
+	surges := lists.Filter(changes, func(d policy.Decision) bool { return d.Surge })
+	by.Surges = lists.Map(surges, func(d policy.Decision) ledger.Surge { return ledger.Surge{ID: d.ID, Need: d.Count} })
+	made := Commit{Changes: changes, Message: ledger.Message(p.Set.Subject, by, p.SkipCI, lists.Map(changes, line), w.restored)}
+	if p.DryRun {
+		done.Commit = &made
+		return done, nil
+	}
+	made.ID, err = p.push(ctx, done.tip, w, repo.Commit{Message: made.Message})
+	if err != nil {
+		return done, err
+	}
+	done.Commit = &made
+	done.Agrees = !done.tip.unjudged && !readable
+	done.tip = tip{commit: made.ID, unjudged: !done.Agrees}
+	if !done.Agrees {
+		return done, nil
+	}
+	entries := policy.Changes(changes)
+	for _, s := range by.Surges {
+		i := slices.IndexFunc(entries, func(c checkpoint.Change) bool { return c.ID == s.ID })
+		p.Surge(p.Site, s, entries[i].From.Replicas, entries[i].To.Replicas)
+	}
+	return done, nil
+}
+
+// push makes one commit on a tip. gitlatch stores nothing before a push. The commit may have
+// landed despite an error, and then the next tick finds it in git.
+func (p *publisher) push(ctx context.Context, on tip, w writing, c repo.Commit) (id string, err error) {
+	err = p.Lease.Extend(ctx)
+	if err != nil {
+		return "", err
+	}
+	c.Parent = on.commit
+	c.Files = w.files
+	c.When = p.Fleet.At
+	return p.Repository.Commit(ctx, c)
+}
+
+// tooLarge reports whether the host refused the size, and may accept a part.
+func tooLarge(err error) bool {
+	refused, is := errors.AsType[*repo.RefusedError](err)
+	return is && refused.TooLarge
+}

@@ -1,0 +1,97 @@
+package read
+
+import (
+	"context"
+
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/ledger/history"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick/notes"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// agreedAt returns an agreement for a policy at the path file. If the agreed policy was
+// at another path, the agreement has no policy, and git is read again: a new path in the
+// configuration removes no policy.
+func agreedAt(a latch.Agreed, file string) latch.Agreed {
+	if a.PolicyFile == file {
+		return a
+	}
+	a.PolicyFile = file
+	a.Policy = ""
+	a.PolicySource = nil
+	a.Partly = true
+	return a
+}
+
+// Kinds returns the kinds to sample, which the agreed policy names, and the agreement for
+// the path of the policy. If no readable policy at this path is agreed, Kinds reads the
+// tip. A broken policy at the tip names no kinds. If the file is gone, a dry run without state
+// agrees to its last version.
+func Kinds(ctx context.Context, from Source, head latch.Head) (workload.Kinds, latch.Agreed, error) {
+	agreed := agreedAt(head.Agreed, from.PolicyFile)
+	ticked := !head.At.IsZero() && head.Agreed.PolicyFile == from.PolicyFile
+	set, err := from.ParsePolicy(from.PolicyFile, agreed.PolicySource)
+	if err == nil && ticked {
+		return set.Kinds, agreed, nil
+	}
+	tip, _, err := from.Repository.Heads(ctx)
+	if err != nil {
+		return nil, agreed, err
+	}
+	objects, err := from.Repository.Read(ctx, tip, nil, from.PolicyFile)
+	if err != nil {
+		return nil, agreed, err
+	}
+	found := objects[from.PolicyFile]
+	if found.ID == "" && from.DryRun && head.At.IsZero() {
+		found, err = lastPolicy(ctx, from, tip)
+		if err != nil {
+			return nil, agreed, err
+		}
+		agreed.Policy = found.ID
+		agreed.PolicySource = found.Files[from.PolicyFile]
+	}
+	set, _ = from.ParsePolicy(from.PolicyFile, found.Files[from.PolicyFile])
+	return set.Kinds, agreed, nil
+}
+
+// lastPolicy returns the last version of a policy file that the tip does not have. The zero
+// object means that the site has no files in git.
+func lastPolicy(ctx context.Context, from Source, tip string) (repo.Object, error) {
+	_, directory, err := ledger.TreeAt(ctx, from.Repository, tip, from.Site)
+	if err != nil || directory == "" {
+		return repo.Object{}, err
+	}
+	found, err := history.Last(ctx, from.Repository, tip, from.PolicyFile)
+	return found.Object, err
+}
+
+// policy parses the policy file at the tip. If the file is broken or gone, it uses the agreed
+// policy and adds a problem. If no policy is agreed, a broken file is an error.
+func (r *reader) policy(f Found, o repo.Object) (Found, error) {
+	last := repo.Object{ID: f.Agreed.Policy}
+	if o.ID == "" && last.ID != "" {
+		r.PolicyGone(r.PolicyFile, r.PolicyFile+" is gone from the branch", notes.UsesLast)
+		f.Clean = false
+		return r.policy(f, last)
+	}
+	source := o.Files[r.PolicyFile]
+	if o.ID != "" && o.ID == last.ID {
+		source = f.Agreed.PolicySource
+	}
+	set, err := r.ParsePolicy(r.PolicyFile, source)
+	switch {
+	case err == nil:
+		f.Set = set
+		f.Agreed.Policy = o.ID
+		f.Agreed.PolicySource = source
+		return f, nil
+	case last.ID == "" || last.ID == o.ID:
+		return f, err
+	}
+	r.Invalid(r.PolicyFile, err, notes.UsesLast)
+	f.Clean = false
+	return r.policy(f, last)
+}
