@@ -123,13 +123,13 @@ func some[T comparable](v T) *T {
 	return &v
 }
 
-// Effective returns the latch that a decision uses: if an entry is proposed and Asked is
-// false, Declared is the proposed entry.
-func (l Latch) Effective() Latch {
+// Base returns the entry that timers run against: the proposed entry, or the declared entry if
+// no entry is proposed or a user is asked.
+func (l Latch) Base() checkpoint.Entry {
 	if l.Proposal != nil && !l.Asked {
-		l.Declared = *l.Proposal
+		return *l.Proposal
 	}
-	return l
+	return l.Declared
 }
 
 // Change returns the change of an open proposal; ok is false if no proposal is open.
@@ -145,7 +145,7 @@ func (l Latch) Settled(e checkpoint.Entry) Latch {
 		l.Declared = e
 		return l.withProposed(l.Proposal.WithRollout(e.Rollout))
 	}
-	was := l.Effective().Declared
+	was := l.Base()
 	l = l.Unproposed()
 	l.Declared = e
 	return l.started(was, e)
@@ -153,7 +153,7 @@ func (l Latch) Settled(e checkpoint.Entry) Latch {
 
 // Proposing returns the latch after gitlatch proposed e, or asked a user for it.
 func (l Latch) Proposing(e checkpoint.Entry, asked bool) Latch {
-	was := l.Effective().Declared
+	was := l.Base()
 	l = l.withProposed(e)
 	l.Asked = asked
 	if asked {

@@ -125,7 +125,7 @@ func TestTimersRunOnWhilePeopleAreAsked(t *testing.T) {
 	t.Parallel()
 	l := Latch{Declared: checkpoint.Entry{Replicas: 50}, Up: Up{Levels: []int32{200}}, Down: Down{Level: 20, Count: 2}}
 	more := checkpoint.Entry{Replicas: 200}
-	if asked := l.Proposing(more, true); asked.Effective().Declared != l.Declared || len(asked.Up.Levels) != 1 || asked.Down != l.Down {
+	if asked := l.Proposing(more, true); asked.Base() != l.Declared || len(asked.Up.Levels) != 1 || asked.Down != l.Down {
 		t.Errorf("asked: %+v", asked)
 	} else if merged := asked.Settled(more); merged.Asked || merged.Declared != more || merged.Down.Level != 0 {
 		t.Errorf("asked and merged: %+v", merged)
@@ -134,7 +134,7 @@ func TestTimersRunOnWhilePeopleAreAsked(t *testing.T) {
 	if open := l.Proposing(more, true).Settled(recorded); !open.Asked || open.Declared != recorded || open.Proposed() != more.WithRollout(recorded.Rollout) {
 		t.Errorf("a review, and a record beside it: %+v", open)
 	}
-	if proposed := l.Proposing(more, false); proposed.Effective().Declared != more || len(proposed.Up.Levels) != 0 {
+	if proposed := l.Proposing(more, false); proposed.Base() != more || len(proposed.Up.Levels) != 0 {
 		t.Errorf("proposed: %+v", proposed)
 	}
 	retires := Latch{}.Proposing(checkpoint.Entry{}, true)

@@ -16,12 +16,13 @@ import (
 const RolloutHold = 3
 
 // Decide decides about one sample of a workload that the policy latches. It returns the latch
-// with advanced timers, and the decision. It does not change the declared entry. A second
+// with advanced timers, which run against its base, and the decision. It does not change the
+// declared entry. A second
 // sample at the same instant advances no timer and leads to the same decision. Cross means
 // that git should have Decision.To. The caller changes the latch when git has it.
 func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	l.ID, l.Missing = s.ID, latch.Stopwatch{}
-	d := Decision{ID: s.ID, Policy: p.Name, From: l.Declared}
+	d := Decision{ID: s.ID, Policy: p.Name, From: l.Base()}
 	if s.Scale != nil {
 		d.Count = s.Scale.Desired
 	}
@@ -33,14 +34,14 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 	}
 	l = l.Yielded(look.Now)
 
-	bounds := acceptedBounds(p, l.Declared, *s.Scale)
+	bounds := acceptedBounds(p, l.Base(), *s.Scale)
 	r := newRounding(p, bounds, *s.Scale)
-	d.Mismatch, d.Capped = CompareBounds(p, l.Declared, *s.Scale)
+	d.Mismatch, d.Capped = CompareBounds(p, l.Base(), *s.Scale)
 
 	stop := stopsLowering(s, look)
 	l.Up = advanceUp(l, r, s, look)
 	l = advanceDown(l, r, *s.Scale, look, stop)
-	d = judge(d, l, r, s, look, stop, bounds)
+	d = judge(judgement{Decision: d, rounding: r, latch: l, scale: *s.Scale, inFlight: inFlight(s), look: look, stop: stop, bounds: bounds})
 	if look.Flush {
 		d = raiseOnly(d)
 	}
@@ -59,85 +60,148 @@ func Skipped(p Policy, l latch.Latch, s workload.Sample, look Look) latch.Latch 
 	return paused(p, l, s, look)
 }
 
-// judge returns the decision for the timers. It checks first for a raise, then for a
-// lowering, then for new bounds, and then for timers that run.
-func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, stop Stop, bounds checkpoint.Entry) Decision {
-	p, declared := r.policy, l.Declared.Replicas
-	cross := func(level int32, text string) Decision {
-		level = r.within(level)
-		to := l.Declared.WithScale(bounds)
-		to.Replicas = level
-		if p.Bounds == ModeIgnore {
-			to.Min, to.Max = l.Declared.Min, l.Declared.Max
-		}
-		d = d.as(Cross, ReasonNone, text)
-		d.To = to
-		if declared > 0 {
-			// The replicas that the raise adds room for, divided by the level before.
-			need := float64(min(raiseNeed(*s.Scale), level)) / float64(declared)
-			d.Urgent, d.Surge = need > p.Urgent, need > p.Surge
-		}
-		if d.Surge && p.Review {
-			d.Verdict, d.Reason = Review, ReasonSurge
-		}
-		if p.Scale == ModeReport {
-			d.Verdict, d.Reason = Pending, ReasonReport
-		}
-		return d
-	}
+// A judgement is the input of a decision: the timers after the sample, and what stops a
+// lowering.
+type judgement struct {
+	Decision // without a verdict
+	rounding
+	latch    latch.Latch
+	scale    workload.Scale
+	inFlight bool // a rollout is in flight or unknown
+	look     Look
+	stop     Stop
+	bounds   checkpoint.Entry
+}
 
-	if level, text, due := flushed(r, declared, *s.Scale); due && look.Flush {
-		return cross(level, text)
+// judge returns the first decision that applies.
+func judge(j judgement) Decision {
+	for _, decide := range []func(judgement) (Decision, bool){
+		judgement.flush,
+		judgement.raise,
+		judgement.first,
+		judgement.lower,
+		judgement.rebound,
+	} {
+		d, applies := decide(j)
+		if applies {
+			return d
+		}
 	}
-	hold := p.HoldUp
-	if inFlight(s) {
+	return j.quiet()
+}
+
+// declared returns the level that the timers run against; 0 if git has none.
+func (j judgement) declared() int32 { return j.latch.Base().Replicas }
+
+// cross returns the decision for a level change.
+func (j judgement) cross(level int32, text string) Decision {
+	base := j.latch.Base()
+	level = j.within(level)
+	d := j.as(Cross, ReasonNone, text)
+	d.To = base.WithScale(j.bounds)
+	d.To.Replicas = level
+	if j.policy.Bounds == ModeIgnore {
+		d.To.Min, d.To.Max = base.Min, base.Max
+	}
+	if base.Replicas > 0 {
+		// The replicas that the raise adds room for, divided by the level before.
+		need := float64(min(raiseNeed(j.scale), level)) / float64(base.Replicas)
+		d.Urgent = need > j.policy.Urgent
+		d.Surge = need > j.policy.Surge
+	}
+	if d.Surge && j.policy.Review {
+		d.Verdict = Review
+		d.Reason = ReasonSurge
+	}
+	if j.policy.Scale == ModeReport {
+		d.Verdict = Pending
+		d.Reason = ReasonReport
+	}
+	return d
+}
+
+// flush decides for a drill, which raises to the present need without timers.
+func (j judgement) flush() (Decision, bool) {
+	level, text, due := flushed(j.rounding, j.declared(), j.scale)
+	if !due || !j.look.Flush {
+		return Decision{}, false
+	}
+	return j.cross(level, text), true
+}
+
+// raise decides if the latest samples need more than the level.
+func (j judgement) raise() (Decision, bool) {
+	hold := j.policy.HoldUp
+	if j.inFlight {
 		hold = max(hold, RolloutHold)
 	}
-	if n := len(l.Up.Levels); n >= hold {
-		level := slices.Min(l.Up.Levels[n-hold:])
-		if hold == 1 {
-			return cross(level, fmt.Sprintf("1 sample rounded to level %d or higher; it was %d pods", level, s.Scale.Desired))
-		}
-		return cross(level, fmt.Sprintf("%d samples in a row rounded to level %d or higher; the last was %d pods", hold, level, s.Scale.Desired))
-	} else if n > 0 {
-		d = d.as(Pending, ReasonNone, fmt.Sprintf("%d rounds to %d: sample %d of %d", s.Scale.Desired, l.Up.Levels[n-1], min(n, hold), hold))
-		if stop.Reason == ReasonUnready || stop.Reason == ReasonRollout {
-			d.Reason = stop.Reason
-		}
-		return d
+	n := len(j.latch.Up.Levels)
+	if n == 0 {
+		return Decision{}, false
 	}
-
-	if declared == 0 {
-		return d.as(Pending, stop.Reason, "git has no level yet: "+stop.Text)
+	if n < hold {
+		d := j.as(Pending, ReasonNone, fmt.Sprintf("%d rounds to %d: sample %d of %d", j.scale.Desired, j.latch.Up.Levels[n-1], n, hold))
+		if j.stop.Reason == ReasonUnready || j.stop.Reason == ReasonRollout {
+			d.Reason = j.stop.Reason
+		}
+		return d, true
 	}
+	level := slices.Min(j.latch.Up.Levels[n-hold:])
+	if hold == 1 {
+		return j.cross(level, fmt.Sprintf("1 sample rounded to level %d or higher; it was %d pods", level, j.scale.Desired)), true
+	}
+	return j.cross(level, fmt.Sprintf("%d samples in a row rounded to level %d or higher; the last was %d pods", hold, level, j.scale.Desired)), true
+}
 
-	down := l.Down
-	switch elapsed := down.Elapsed(look.Now); {
-	case stop.Reason != ReasonNone && r.lowered(s.Scale.Desired) < declared:
-		return d.stopped(stop)
-	case down.Running() && down.Count >= p.HoldUp && elapsed >= p.HoldDown:
-		d.Rides = elapsed < 2*p.HoldDown
-		return cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than level %d; the last was %d pods",
-			Span(elapsed), down.Since.UTC().Format(time.RFC3339), down.Level, s.Scale.Desired))
+// first decides about a workload without a level, which cannot be lowered.
+func (j judgement) first() (Decision, bool) {
+	return j.as(Pending, j.stop.Reason, "git has no level yet: "+j.stop.Text), j.declared() == 0
+}
+
+// lower decides if the desired replicas are below the threshold, or their timer runs.
+func (j judgement) lower() (Decision, bool) {
+	down := j.latch.Down
+	below := j.lowered(j.scale.Desired) < j.declared()
+	elapsed := down.Elapsed(j.look.Now)
+	switch {
+	case j.stop.Reason != ReasonNone && below:
+		return j.stopped(j.stop), true
+	case down.Running() && down.Count >= j.policy.HoldUp && elapsed >= j.policy.HoldDown:
+		d := j.cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than level %d; the last was %d pods",
+			Span(elapsed), down.Since.UTC().Format(time.RFC3339), down.Level, j.scale.Desired))
+		d.Rides = elapsed < 2*j.policy.HoldDown
+		return d, true
 	case down.Running():
-		return d.as(Pending, ReasonNone, fmt.Sprintf("the desired replicas have been below the threshold for %s. After %s, the level changes to their rounded peak, now %d", Span(elapsed), Span(p.HoldDown), down.Level))
-	case r.lowered(s.Scale.Desired) < declared: // a repeated sample starts no timer
-		return d.as(Pending, ReasonNone, fmt.Sprintf(
-			"%d is under the threshold of %d, but this sample is not later than the last one: the next one starts the timer", s.Scale.Desired, declared))
-	case p.Bounds == ModeLatch && d.Mismatch != nil && !d.Mismatch.contradict():
-		return cross(declared, fmt.Sprintf("the cluster now allows %s", d.Mismatch))
+		return j.as(Pending, ReasonNone, fmt.Sprintf("the desired replicas have been below the threshold for %s. After %s, the level changes to their rounded peak, now %d",
+			Span(elapsed), Span(j.policy.HoldDown), down.Level)), true
+	case below: // a repeated sample starts no timer
+		return j.as(Pending, ReasonNone, fmt.Sprintf("%d is under the threshold of %d, but this sample is not later than the last one: the next one starts the timer",
+			j.scale.Desired, j.declared())), true
 	}
-	text := fmt.Sprintf("the replica count %d is within the thresholds of level %d", raiseNeed(*s.Scale), declared)
-	if Unready(*s.Scale) {
-		text = fmt.Sprintf("%d of %d pods are ready, and a raise counts only ready pods: %s", s.Scale.Ready, s.Scale.Desired, text)
+	return Decision{}, false
+}
+
+// rebound decides if the policy latches new bounds.
+func (j judgement) rebound() (Decision, bool) {
+	if j.policy.Bounds != ModeLatch || j.Mismatch == nil || j.Mismatch.contradict() {
+		return Decision{}, false
 	}
-	return d.as(Quiet, ReasonNone, text)
+	return j.cross(j.declared(), fmt.Sprintf("the cluster now allows %s", j.Mismatch)), true
+}
+
+// quiet is the decision about a workload at its level.
+func (j judgement) quiet() Decision {
+	text := fmt.Sprintf("the replica count %d is within the thresholds of level %d", raiseNeed(j.scale), j.declared())
+	if Unready(j.scale) {
+		text = fmt.Sprintf("%d of %d pods are ready, and a raise counts only ready pods: %s", j.scale.Ready, j.scale.Desired, text)
+	}
+	return j.as(Quiet, ReasonNone, text)
 }
 
 // advanceUp advances the timer of a raise by one sample.
 func advanceUp(l latch.Latch, r rounding, s workload.Sample, look Look) latch.Up {
 	need := raiseNeed(*s.Scale)
-	if need <= 0 || !r.exceeds(need, l.Declared.Replicas) {
+	if need <= 0 || !r.exceeds(need, l.Base().Replicas) {
 		return latch.Up{}
 	}
 	if look.repeated() {
@@ -150,7 +214,7 @@ func advanceUp(l latch.Latch, r rounding, s workload.Sample, look Look) latch.Up
 // advanceDown advances the timer of a lowering by one sample, or pauses the timer for
 // the reason in stop.
 func advanceDown(l latch.Latch, r rounding, s workload.Scale, look Look, stop Stop) latch.Latch {
-	down, under := r.see(l.Down, l.Declared.Replicas, s.Desired)
+	down, under := r.see(l.Down, l.Base().Replicas, s.Desired)
 	l.Down = down
 	if stop.Reason != ReasonNone && under {
 		l = frozen(l, stop.Reason, look)
@@ -174,8 +238,8 @@ func advanceDown(l latch.Latch, r rounding, s workload.Scale, look Look, stop St
 // paused pauses the timer of a lowering. The desired replicas still count towards the peak.
 func paused(p Policy, l latch.Latch, s workload.Sample, look Look) latch.Latch {
 	if s.Scale != nil {
-		r := newRounding(p, acceptedBounds(p, l.Declared, *s.Scale), *s.Scale)
-		l.Down, _ = r.see(l.Down, l.Declared.Replicas, s.Scale.Desired)
+		r := newRounding(p, acceptedBounds(p, l.Base(), *s.Scale), *s.Scale)
+		l.Down, _ = r.see(l.Down, l.Base().Replicas, s.Scale.Desired)
 	}
 	l.Down.Stopwatch = l.Down.Pause(look.Last)
 	return l

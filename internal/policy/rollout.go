@@ -74,12 +74,12 @@ import (
 //
 // Until gitlatch commits a change, the previous rollout entry remains in effect.
 func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
-	d := Decision{ID: s.ID, Reading: ReadingRollout, Policy: p.Name, From: l.Declared, Verdict: Quiet}
+	d := Decision{ID: s.ID, Reading: ReadingRollout, Policy: p.Name, From: l.Base(), Verdict: Quiet}
 	if stop := stopsRollout(l, s, look); stop.Reason != ReasonNone {
 		return l.WithRollout(l.Rollout().Pause(look.Last)), d.stopped(stop)
 	}
 	l = l.Yielded(look.Now)
-	f := flight{policy: p, declared: l.Declared, recorded: l.Declared.Rollout, rollout: *s.Rollout}
+	f := flight{policy: p, declared: l.Base(), recorded: l.Base().Rollout, rollout: *s.Rollout}
 	if p.Rollout == ModeIgnore || !s.Rollout.InFlight {
 		l.Flight = nil
 		return l, f.end(d, look)

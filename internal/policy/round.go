@@ -176,8 +176,7 @@ func (r round) scale(l latch.Latch, s workload.Sample) (latch.Latch, Decision) {
 	if r.Lasting {
 		look.Period = max(look.Period, chosen.HoldDown)
 	}
-	// The timers run against the proposed entry, if there is one. The declared entry stays.
-	decided, d := Decide(chosen, l.Effective(), s, look)
+	decided, d := Decide(chosen, l, s, look)
 	d.Samples = 1
 	for r.Lasting && waits(d) && d.Samples <= max(chosen.HoldUp, RolloutHold) {
 		samples := d.Samples + 1
@@ -186,7 +185,6 @@ func (r round) scale(l latch.Latch, s workload.Sample) (latch.Latch, Decision) {
 		decided, d = Decide(chosen, decided, s, look)
 		d.Samples = samples
 	}
-	decided.Declared = l.Declared
 	return decided, d
 }
 
@@ -197,13 +195,12 @@ func waits(d Decision) bool { return d.Verdict == Pending && d.To.IsZero() }
 // no rollout is in flight or in git.
 func (r round) rollout(l latch.Latch, s workload.Sample) (latch.Latch, Decision) {
 	chosen := r.Set.ChooseRollout(s)
-	recorded := l.Effective().Declared.Rollout != checkpoint.Rollout{}
+	recorded := l.Base().Rollout != checkpoint.Rollout{}
 	silent := !recorded && (s.Rollout == nil || !s.Rollout.InFlight || chosen.Rollout == ModeIgnore)
 	look := r.look(s.ID)
 	skip := r.leftOut(l)
 	if skip.Verdict == "" {
-		decided, d := DecideRollout(chosen, l.Effective(), s, look)
-		decided.Declared = l.Declared
+		decided, d := DecideRollout(chosen, l, s, look)
 		if silent {
 			return decided, Decision{}
 		}
@@ -240,9 +237,7 @@ func (r round) pause(p Policy, l latch.Latch, s workload.Sample) latch.Latch {
 	if _, known := r.Latches.Lookup(l.ID); !known {
 		return l
 	}
-	paused := Skipped(p, l.Effective(), s, r.look(l.ID))
-	paused.Declared = l.Declared
-	return paused
+	return Skipped(p, l, s, r.look(l.ID))
 }
 
 // leftOut returns the decision about a workload that the site leaves out although its policy

@@ -26,7 +26,7 @@ func wanted(latches latch.Latches, decisions []policy.Decision, all bool, now ti
 		reviewed := d.Verdict == policy.Review
 		if reviewed || all && d.Crosses() {
 			review[d.ID] = review[d.ID] || reviewed
-			d.From = latches.Get(d.ID).Effective().Declared
+			d.From = latches.Get(d.ID).Base()
 			asking = append(asking, d)
 		}
 	}
