@@ -55,10 +55,10 @@ func (d Document) rows() [][]string {
 	rows := [][]string{{"WORKLOAD", "REPLICAS", "IN GIT", "DECISION", "WHY"}}
 	for _, w := range d.Workloads {
 		if w.told() {
-			rows = append(rows, []string{term.Name(w.ID()), term.Some(w.Replicas), term.Some(w.Declared), w.decision(term.Some), w.why()})
+			rows = append(rows, []string{term.Name(w.ID()), term.Some(w.Replicas), term.Some(w.Declared), w.decision(term.Some, raises), w.why()})
 		}
 		if r := w.Rollout; r != nil && r.told() {
-			rows = append(rows, []string{term.Name(w.ID()) + " rollout", r.pods(), part(r.Declared), r.decision(part), r.Text})
+			rows = append(rows, []string{term.Name(w.ID()) + " rollout", r.pods(), part(r.Declared), r.decision(part, writes), r.Text})
 		}
 	}
 	return rows
@@ -107,16 +107,31 @@ func commonest(counts map[string]int) []string {
 	return lists.Map(reasons, func(reason string) string { return fmt.Sprintf("%s %d", reason, counts[reason]) })
 }
 
-// decision returns the verdict, and the new level of a level change.
-func (d Decided) decision(level func(*int32) string) string {
+// decision returns the verdict, and the new value in git of a level change.
+func (d Decided) decision(value func(*int32) string, change func(from, to *int32) string) string {
 	switch {
 	case d.Verdict != policy.Cross:
 		return string(d.Verdict)
 	case d.To == nil:
-		return "cross to none"
+		return "remove"
 	}
-	return "cross to " + level(d.To)
+	return change(d.Declared, d.To) + " " + value(d.To)
 }
+
+// raises returns what a level change does to the level in git, in words. A level that stays has
+// new bounds.
+func raises(from, to *int32) string {
+	switch {
+	case from == nil || *from < *to:
+		return "raise to"
+	case *from > *to:
+		return "lower to"
+	}
+	return "keep"
+}
+
+// writes returns what a level change does to a rollout entry, in words.
+func writes(*int32, *int32) string { return "write" }
 
 func (w Workload) why() string {
 	why := w.Text

@@ -78,7 +78,7 @@ func TestTheTableFitsATerminal(t *testing.T) {
 		policy.Decision{Verdict: policy.Frozen, Count: 4, Text: "its autoscaler cannot compute a replica count (ScalingActive is False: FailedGetResourceMetric)"},
 	)
 	want := `WORKLOAD    REPLICAS  IN GIT  DECISION      WHY
-shop/web-0  51        50      cross to 100  2 samples in a row rounded to level
+shop/web-0  51        50      raise to 100  2 samples in a row rounded to level
                                             100 or higher; the last was 51 pods;
                                             the cluster allows 2 to 900
                                             replicas, but git allows other
