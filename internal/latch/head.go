@@ -71,9 +71,9 @@ type Agreed struct {
 	// PolicySource is the content of the policy file, so that a quiet tick reads no file.
 	// Nil if the file did not exist.
 	PolicySource []byte `json:"policySource,omitzero"`
-	// Partly is true if part of Tip could not be read and judged. The next tick then
+	// Reread is true if part of Tip could not be read and judged. The next tick then
 	// reads Tip again, even if the branch did not move.
-	Partly bool `json:"partly,omitzero"`
+	Reread bool `json:"reread,omitzero"`
 	// Suspect is a tip that did not descend from Tip in one tick. If a second tick sees
 	// Suspect, it accepts the branch.
 	Suspect string `json:"suspect,omitzero"`

@@ -53,16 +53,16 @@ type Change struct {
 	ID     workload.ID
 	Agreed checkpoint.Entry
 	Now    checkpoint.Entry // at the tip, or in the last checkpoint file that can be read
-	// Was is Now without the last change of a user to each part. Was equals Now if no
+	// WithoutUser is Now without the last change of a user to each part. It equals Now if no
 	// user made the last change of a part.
-	Was checkpoint.Entry
+	WithoutUser checkpoint.Entry
 	// Ours is true if a commit or a proposal of gitlatch changed the entry, even if a
 	// user changed it later.
 	Ours bool
 }
 
 // Persons reports whether a user made the last change of a part of the entry.
-func (c Change) Persons() bool { return c.Was != c.Now }
+func (c Change) Persons() bool { return c.WithoutUser != c.Now }
 
 // Judge returns the changes of all entries, in the order of workload.Compare. It judges
 // scale and rollout separately, and the last change of each counts. While a checkpoint file
@@ -79,9 +79,9 @@ func (p Past) judge(id workload.ID) Change {
 	scale, rollout := p.trace(id, scalePart), p.trace(id, rolloutPart)
 	return Change{
 		ID: id, Agreed: p.Agreed.Entries[id],
-		Now:  scale.now.WithRollout(rollout.now.Rollout),
-		Was:  scale.was.WithRollout(rollout.was.Rollout),
-		Ours: scale.ours || rollout.ours,
+		Now:         scale.now.WithRollout(rollout.now.Rollout),
+		WithoutUser: scale.was.WithRollout(rollout.was.Rollout),
+		Ours:        scale.ours || rollout.ours,
 	}
 }
 

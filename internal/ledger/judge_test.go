@@ -100,7 +100,7 @@ func TestWhoseAnEntryIs(t *testing.T) {
 			}
 		}
 		got := p.Judge()
-		want := ledger.Change{ID: web, Agreed: entry(t, strings.ReplaceAll(c.agreed, "?", "-")), Now: entry(t, c.now), Was: entry(t, c.was), Ours: c.byGitlatch}
+		want := ledger.Change{ID: web, Agreed: entry(t, strings.ReplaceAll(c.agreed, "?", "-")), Now: entry(t, c.now), WithoutUser: entry(t, c.was), Ours: c.byGitlatch}
 		if len(got) != 1 || got[0] != want {
 			t.Errorf("%s:\n got %+v\nwant %+v", c.name, got, want)
 		}
@@ -167,7 +167,7 @@ func TestTheLastChangeCounts(t *testing.T) {
 		if len(got) == 0 && want.IsZero() && at == "-" {
 			continue
 		}
-		if len(got) != 1 || got[0].Was != want || got[0].Now != entry(t, at) {
+		if len(got) != 1 || got[0].WithoutUser != want || got[0].Now != entry(t, at) {
 			t.Fatalf("seed %d: agreed %s, %v: %+v, want it to have been %+v", seed, agreed, writes, got, want)
 		}
 	}

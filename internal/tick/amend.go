@@ -38,7 +38,7 @@ func Amend(ctx context.Context, store latch.Store, site, owner string, now time.
 	}
 	state := latch.State{Head: head, Latches: latch.LatchesOf(all)}
 	if state.Torn() {
-		state.Head.Agreed.Partly = true
+		state.Head.Agreed.Reread = true
 		state.Head.Agreed.Directory = ""
 	}
 	state, err = a.apply(state)

@@ -22,7 +22,7 @@ import (
 func (t *Tick) follow(s latch.State, f read.Found) (latch.State, notes.Notes) {
 	loaded := s.Head
 	s.Head.Declined = read.Unexpired(s.Head.Declined, f.Fleet.At)
-	s.Head.Agreed = f.Agreed
+	s.Head.Agreed = f.Next
 	s.Head.Cluster.UID = f.Cluster
 	if loaded.At.IsZero() {
 		s.Latches = s.Latches.Each(restarted)
@@ -34,7 +34,7 @@ func (t *Tick) follow(s latch.State, f read.Found) (latch.State, notes.Notes) {
 		if f.Fate.Merged > 0 {
 			n.Notice(notes.Merged, loaded.Proposal.URL, "users merged %d of %d proposed changes", f.Fate.Merged, f.Fate.All)
 		}
-		s, more = landed(t.Site, s, f)
+		s, more = charge(t.Site, s, f)
 		n = n.And(more)
 		s.Latches, more = followEntries(s.Latches, f)
 		n = n.And(more)
@@ -47,7 +47,7 @@ func (t *Tick) follow(s latch.State, f read.Found) (latch.State, notes.Notes) {
 		// head agrees with no directory.
 		s.Head.Agreed.Tip = f.Tip
 		s.Head.Agreed.Suspect = ""
-		s.Head.Agreed.Partly = !clean
+		s.Head.Agreed.Reread = !clean
 		s.Head.Agreed.Directory = ""
 		if clean {
 			s.Head.Agreed.Directory = f.Directory
@@ -70,13 +70,13 @@ func present(l latch.Latch) latch.Latch {
 	return l
 }
 
-// landed charges the pushes of earlier ticks to the budget, and alerts on their surges that
+// charge charges the pushes of earlier ticks to the budget, and alerts on their surges that
 // are still in git. If such a tick did not save its state, its sample is lost. A workload may
 // have been back in that sample, so absences start again.
-func landed(site string, s latch.State, f read.Found) (latch.State, notes.Notes) {
+func charge(site string, s latch.State, f read.Found) (latch.State, notes.Notes) {
 	var n notes.Notes
 	judged := lists.Index(f.Changes, read.WorkloadOf)
-	for _, c := range f.Landed {
+	for _, c := range f.Pushes {
 		s.Head.Budget = policy.Spend(f.Set.Guards, s.Head.Budget, c.When)
 		if c.When.After(s.Head.At) {
 			s.Latches = s.Latches.Each(present)
@@ -85,7 +85,7 @@ func landed(site string, s latch.State, f read.Found) (latch.State, notes.Notes)
 		for _, surged := range c.Surges {
 			to := c.After.Entries[surged.ID].Replicas
 			j := judged[surged.ID]
-			if j.Now.Replicas == to && j.Was.Replicas == to {
+			if j.Now.Replicas == to && j.WithoutUser.Replicas == to {
 				n.Surge(site, surged, c.Before.Entries[surged.ID].Replicas, to)
 			}
 		}
@@ -99,13 +99,13 @@ func followEntries(l latch.Latches, f read.Found) (latch.Latches, notes.Notes) {
 	changed := map[workload.ID]latch.Latch{}
 	removed := commitOf(f.Removals)
 	until := f.Until()
-	again := until.Add(f.Set.Guards.RetireAfter)
+	optOutUntil := until.Add(f.Set.Guards.RetireAfter)
 	for _, c := range f.Changes {
 		one, notices := followEntry(l.Get(c.ID), c, until)
 		commit := removed[c.ID]
 		if commit != "" {
-			one = l.Get(c.ID).Removed(until, again)
-			notices = []notes.Notice{removedNotice(c.ID, commit, until, again)}
+			one = l.Get(c.ID).Removed(until, optOutUntil)
+			notices = []notes.Notice{removedNotice(c.ID, commit, until, optOutUntil)}
 		}
 		if !one.Equal(l.Get(c.ID)) {
 			changed[c.ID] = one
@@ -119,37 +119,47 @@ func followEntries(l latch.Latches, f read.Found) (latch.Latches, notes.Notes) {
 // the edit grace period ends at the given instant.
 func followEntry(l latch.Latch, c ledger.Change, until time.Time) (latch.Latch, []notes.Notice) {
 	var n notes.Notes
-	differs := l.Declared != c.Was                               // the state is new or lost, or a push landed
-	merged := c.Ours && l.Proposed() == c.Was && !c.Was.IsZero() // a user merged the proposed entry
+	differs := l.Declared != c.WithoutUser                                       // the state is new or lost, or a push landed
+	merged := c.Ours && l.Proposed() == c.WithoutUser && !c.WithoutUser.IsZero() // a user merged the proposed entry
 	if differs || merged {
-		l = l.Settled(c.Was)
-		l.OptedOut = l.OptedOut && c.Was.IsZero() // a user wrote the entry again, or merged it
-		if !c.Ours && !c.Persons() {
-			n.Notice(notes.Seeded, c.ID.String(), "%s read from git", cmp.Or(declared(c.Now), "no entry"))
-		}
+		l = l.Settled(c.WithoutUser)
+		l.OptedOut = l.OptedOut && c.WithoutUser.IsZero() // a user wrote the entry again, or merged it
 	}
-	if !c.Persons() {
-		return l, n.Notices
+	if c.Persons() {
+		return followUser(l, c, until)
 	}
-	kind, why := notes.Adopted, "a user edited its entry"
-	if c.Ours && c.Now == c.Agreed { // back to the entry before gitlatch's change
-		kind = notes.Reverted
-		why = "a user reverted gitlatch's change"
+	if differs && !c.Ours {
+		n.Notice(notes.Seeded, c.ID.String(), "%s read from git", cmp.Or(declared(c.Now), "no entry"))
 	}
-	end := notes.Time(until) + ", or until gitlatch adopt " + c.ID.Short()
-	switch {
-	case !c.Now.IsZero():
-		n.Notice(kind, c.ID.String(), "%s: %s accepted; edit grace period until %s", why, declared(c.Now), end)
-	case c.Agreed.IsZero(): // gitlatch wrote the entry in this window, and a user removed it
-		n.Notice(notes.Reverted, c.ID.String(), "%s: it has no entry; edit grace period until %s", why, end)
-	default:
-		n.Notice(notes.OptedOut, c.ID.String(), "a user deleted its entry, so gitlatch no longer latches it. To latch it again, write the entry or run gitlatch adopt")
+	return l, n.Notices
+}
+
+// followUser returns the latch that agrees with an entry that a user changed last:
+//
+//	entry now   at the agreement
+//	present     any                edit grace period; an opt-out ends
+//	absent      absent             gitlatch wrote it in the window: edit grace period
+//	absent      present            the workload is opted out
+func followUser(l latch.Latch, c ledger.Change, until time.Time) (latch.Latch, []notes.Notice) {
+	var n notes.Notes
+	id := c.ID.String()
+	if c.Now.IsZero() && !c.Agreed.IsZero() {
+		n.Notice(notes.OptedOut, id, "a user deleted its entry, so gitlatch no longer latches it. To latch it again, write the entry or run gitlatch adopt")
 		l = l.Adopted(c.Now, time.Time{})
 		l.OptedOut = true
 		l.RemovedUntil = time.Time{}
-		l.Missing = latch.Stopwatch{} // no entry is left to retire
-		return l, n.Notices
+		return present(l), n.Notices // no entry is left to retire
 	}
+	kind, why := notes.Adopted, "a user edited its entry"
+	reverted := c.Ours && c.Now == c.Agreed // back to the entry before gitlatch's change
+	if reverted {
+		kind, why = notes.Reverted, "a user reverted gitlatch's change"
+	}
+	what := declared(c.Now) + " accepted"
+	if c.Now.IsZero() {
+		what = "it has no entry"
+	}
+	n.Notice(kind, id, "%s: %s; edit grace period until %s, or until gitlatch adopt %s", why, what, notes.Time(until), c.ID.Short())
 	return l.Adopted(c.Now, until), n.Notices
 }
 
@@ -178,12 +188,12 @@ func (t *Tick) staleNotes(s latch.State, f read.Found) (n notes.Notes) {
 	return n
 }
 
-// followProposal returns the state after the outcome of the read. If users closed the
+// followProposal returns the state after the outcome of the proposal. If users closed the
 // proposal or took over its branch, its workloads get an edit grace period.
 func followProposal(s latch.State, f read.Found) (latch.State, notes.Notes) {
 	var n notes.Notes
 	ours := f.Fate.Left
-	if f.Fate.Landed {
+	if f.Fate.Pushed {
 		n.Notice(notes.Landed, f.Branch, "the push of an earlier tick to the proposal's branch had landed")
 	}
 	switch f.Fate.Outcome {
@@ -212,7 +222,7 @@ func followProposal(s latch.State, f read.Found) (latch.State, notes.Notes) {
 	return s, n
 }
 
-// decline starts an edit grace period for each workload of a declined read.
+// decline starts an edit grace period for each workload of a declined proposal.
 func decline(s latch.State, f read.Found) (latch.State, notes.Notes) {
 	var n notes.Notes
 	ours := f.Fate.Left
@@ -225,7 +235,7 @@ func decline(s latch.State, f read.Found) (latch.State, notes.Notes) {
 	s.Latches = s.Latches.With(adopted)
 	s.Head.Declined = declining(s.Head.Declined, ours.Repairs, until)
 	s.Head.Proposal = nil
-	n.Notice(notes.Declined, ours.URL, "%s: edit grace period for its %s until %s", f.Fate.Stop, proposedIn(len(changes), len(ours.Repairs)), notes.Time(until))
+	n.Notice(notes.Declined, ours.URL, "%s: edit grace period for its %s until %s", f.Fate.Wait, proposedIn(len(changes), len(ours.Repairs)), notes.Time(until))
 	return s, n
 }
 
@@ -262,8 +272,8 @@ func commitOf(removals []ledger.Removal) map[workload.ID]string {
 	return commits
 }
 
-func removedNotice(id workload.ID, commit string, until, again time.Time) notes.Notice {
+func removedNotice(id workload.ID, commit string, until, optOutUntil time.Time) notes.Notice {
 	text := fmt.Sprintf("commit %s removed its entry with many others: edit grace period until %s, or until gitlatch adopt %s. If a user removes the entry again before %s, the workload is opted out",
-		commit, notes.Time(until), id.Short(), notes.Time(again))
+		commit, notes.Time(until), id.Short(), notes.Time(optOutUntil))
 	return notes.Notice{Kind: notes.Removed, Subject: id.String(), Text: text}
 }

@@ -77,7 +77,7 @@ func (w *world) restoresText(t *testing.T) {
 	if stale := tree.Stale(); !slices.Equal(stale, asked) && report.Err() == nil {
 		t.Errorf("the checkpoint files of %v have edited text, and %v are proposed", stale, asked)
 	}
-	if head.Agreed.Partly && report.Err() == nil {
+	if head.Agreed.Reread && report.Err() == nil {
 		t.Error("the site is not at rest")
 	}
 }

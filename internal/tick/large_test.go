@@ -130,6 +130,32 @@ func TestACommitThatIsTooLargeLandsInParts(t *testing.T) {
 	}
 }
 
+// A formatter changed more checkpoint files than a host accepts in one commit. The restored
+// files wait, so a raise still lands.
+func TestRestoredFilesDoNotBlockARaise(t *testing.T) {
+	t.Parallel()
+	w := teams(8)
+	w.tickAt(t, 99)
+	w.tickAt(t, 99)
+	files := map[string][]byte{}
+	tip, _, err := w.Repository.Heads(t.Context())
+	must(t, err)
+	for path, text := range w.Repository.Show(tip) {
+		if strings.HasSuffix(path, ".levels.yaml") {
+			files[path] = []byte(text + "# formatted\n")
+		}
+	}
+	w.Repository.Edit("formatter", w.Now, files)
+	raised := workload.ID{Namespace: "team-003", Kind: workload.Deployment, Name: "web"}
+	w.Fleet[raised] = workload.Sample{ID: raised, Rollout: &workload.Rollout{}, Scale: &workload.Scale{Desired: 45, Ready: 45, Driver: workload.DrivenByHPA}}
+	for range 3 {
+		w.tickAt(t, 4)
+	}
+	if got := w.entries(t)[raised].Replicas; len(files) != 8 || got != 50 {
+		t.Errorf("%d files are formatted, and git has the level %d, want 50", len(files), got)
+	}
+}
+
 // teams returns a world with n namespaces of one workload each.
 func teams(n int) *world {
 	w := newWorld(map[string]string{"gitlatch.yaml": latching})

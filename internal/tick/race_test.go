@@ -36,7 +36,7 @@ func TestAPushThatLosesEveryRace(t *testing.T) {
 		t.Errorf("commit %+v, error %v, problem %v", report.Commit, err, report.Err())
 	}
 	const unit = 200 * time.Millisecond
-	if want := []time.Duration{unit, 2 * unit, 3 * unit, 4 * unit, 5 * unit, 6 * unit}; lost != 6 || !slices.Equal(waits, want) {
+	if want := []time.Duration{unit, 2 * unit, 3 * unit, 4 * unit, 5 * unit}; lost != 6 || !slices.Equal(waits, want) {
 		t.Errorf("it lost %d races and waited %v, want %v", lost, waits, want)
 	}
 	w.ticks(1)

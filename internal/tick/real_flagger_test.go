@@ -141,7 +141,7 @@ func TestFlaggersFleetIsDeclaredOnce(t *testing.T) {
 	f.cp.Nodes(t, 1)
 	f.cp.Metrics(t, func(string) string { return "7m" })
 	for _, file := range []string{"clusterrole.yaml", "clusterrolebinding.yaml"} {
-		f.cp.Apply(t, read(t, filepath.Join("../../infra/rbac", file)))
+		f.cp.Apply(t, text(t, filepath.Join("../../infra/rbac", file)))
 	}
 	f.server.RequireAuth("x-access-token", "s3cret")
 	f.origin = f.server.Create(t, "site", map[string]string{

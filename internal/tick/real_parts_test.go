@@ -57,7 +57,7 @@ func newReal(t *testing.T) *realParts {
 		return "7m" // of 10m: the autoscalers have a target of 70 %
 	})
 	for _, file := range []string{"clusterrole.yaml", "clusterrolebinding.yaml"} {
-		r.cp.Apply(t, read(t, filepath.Join("../../infra/rbac", file)))
+		r.cp.Apply(t, text(t, filepath.Join("../../infra/rbac", file)))
 	}
 	r.populate(t)
 
@@ -319,7 +319,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func read(t *testing.T, path string) string {
+func text(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	must(t, err)

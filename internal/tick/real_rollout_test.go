@@ -85,7 +85,7 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 	}
 	r.cp.Nodes(t, 1)
 	for _, file := range []string{"clusterrole.yaml", "clusterrolebinding.yaml"} {
-		r.cp.Apply(t, read(t, filepath.Join("../../infra/rbac", file)))
+		r.cp.Apply(t, text(t, filepath.Join("../../infra/rbac", file)))
 	}
 	r.server.RequireAuth("x-access-token", "s3cret")
 	r.origin = r.server.Create(t, "site", map[string]string{"gitlatch.yaml": latching})

@@ -7,12 +7,13 @@
 //	publish    one commit on the base, then one proposal (package publish); after each, the
 //	           head and the latches get what it published (pure)
 //	check      compare the levels in git with the cluster, at most once an hour
-//	raise      the alerts that follow (pure)
+//	alerts     the alerts that follow (pure)
 //	save       the latches, then the head; then send the alerts
 //
 // A step returns a changed copy, and only Run replaces the state between steps.
 //
-// Dying between any two of its effects leaves work to resume, never a git tree that
+// The effects of a tick are, in this order: acquire the lease, load the state, extend the lease,
+// push, save, release. Dying between any two of them leaves work to resume, never a git tree that
 // disagrees with a saved latch. Running a tick twice equals running it once.
 package tick
 
@@ -202,15 +203,16 @@ func (t *Tick) fold(ctx context.Context, tenancy *tenancy, loaded read.Loaded, r
 	}
 	state = proposed.Enter(state, plan)
 
+	// The cluster cannot have the commit of this tick yet.
 	state.Head.Applied = t.check(ctx, decided.State, git, decided.Stop)
-	state, more, alerts := t.raise(state, git, *report, found.Conditions)
+	state, more, alerts := t.alerts(state, git, *report, found.Conditions)
 	found = found.And(more)
 	report.Alerts = alerts
 
 	state.Head.At = git.Fleet.At
 	state.Head, err = tenancy.save(ctx, state, decided.Stop)
 	if err != nil {
-		return fmt.Errorf("settle: %w", err)
+		return fmt.Errorf("save: %w", err)
 	}
 	more, err = tenancy.send(ctx, state.Head)
 	found = found.And(more)

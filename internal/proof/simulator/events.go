@@ -154,7 +154,7 @@ var lively = []event{
 	{"death", 8, func(d *draw) []string { return d.falls("dies") }},
 	{"death amid a save", 4, func(d *draw) []string {
 		lines := []string{d.scale(), "try 3", "person commits app.yaml", "try"}
-		lines = append(lines, pick(d, "person undoes", fmt.Sprintf("person sets %s %d", d.who(), 1+d.IntN(300)), d.scale()), "dies amid settle")
+		lines = append(lines, pick(d, "person undoes", fmt.Sprintf("person sets %s %d", d.who(), 1+d.IntN(300)), d.scale()), "dies amid save")
 		return append(lines, pick(d, "person retracts", "person retracts", "person undoes", "try"), "try 2")
 	}},
 	{"deaths in a row", 6, func(d *draw) []string {

@@ -92,7 +92,7 @@ var mortal = []event{
 	}},
 	{"restore", 6, restored},
 	{"drill", 6, func(d *draw) []string {
-		drill := pick(d, "drill", "drill", "drill", "drill", "drill dies before push", "drill dies before settle")
+		drill := pick(d, "drill", "drill", "drill", "drill", "drill dies before push", "drill dies before save")
 		return append([]string{d.scale(), d.scale()}, d.then(drill)...)
 	}},
 
@@ -110,7 +110,7 @@ var mortal = []event{
 		return []string{d.scale(), "try", "at -295s", "try", fmt.Sprintf("at -%ds", 200+d.IntN(100)), "try", "try"}
 	}},
 	{"turn given twice", 5, func(d *draw) []string { return []string{d.scale(), "twice"} }},
-	{"half-way save", 5, func(d *draw) []string { return []string{d.scale(), "try", d.scale(), "dies amid settle", "try 2"} }},
+	{"half-way save", 5, func(d *draw) []string { return []string{d.scale(), "try", d.scale(), "dies amid save", "try 2"} }},
 	{"host limits files", 6, func(d *draw) []string {
 		return []string{fmt.Sprintf("limit %d", 2+d.IntN(7)), d.scale(), d.scale(), d.scale(), fmt.Sprintf("try %d", 2+d.IntN(5)), "limit", "try"}
 	}},
@@ -131,7 +131,7 @@ func (d *draw) deadly() int {
 
 // withDeath returns the lines of an event with a tick that dies beside them.
 func (d *draw) withDeath(lines []string) []string {
-	dies := []string{pick(d, "dies amid settle", fmt.Sprintf("dies at %d", d.deadly()))}
+	dies := []string{pick(d, "dies amid save", fmt.Sprintf("dies at %d", d.deadly()))}
 	if d.IntN(2) == 0 {
 		dies = append([]string{d.scale(), "try"}, dies...)
 	}

@@ -162,7 +162,7 @@ func (s *Story) expect(w []string) error {
 		said := map[string]string{"title": title, "body": body, "commit": log[0].Message}
 		return errors.Join(err, contains(said[w[1]], w[2]))
 	case "rests": // everything in git was read and agreed
-		return equal(now.head.Agreed.Partly, "false")
+		return equal(now.head.Agreed.Reread, "false")
 	case "proposed-file": // path "words": the text of a file on the proposal's branch
 		return contains(s.Repository.FilesAt(s.branch())[w[1]], w[2])
 	case "proposed": // shop/web 200: the level on the proposal's branch

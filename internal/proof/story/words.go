@@ -136,11 +136,11 @@ var events = map[string]func(*Story, []string) error{
 		s.run()
 		return contains(fmt.Sprint(s.Last.Failed), w[1])
 	},
-	// dies before acquire|load|extend|push|settle|release: a tick whose process is killed
+	// dies before acquire|load|extend|push|save|release: a tick whose process is killed
 	// just before that effect. If a tick pushes twice, after a lost race or to propose,
 	// its effects after the first push are again-extend|again-push|again-ensure. If a
 	// tick closes a proposal, it has mark|close instead of extend|push. dies at 3: just
-	// before its third effect, if it has three. dies amid settle: after it saved its
+	// before its third effect, if it has three. dies amid save: after it saved its
 	// latches, and before it saved its head.
 	"dies": (*Story).dies,
 	// errs at 3 | unheard at 3: a tick whose third effect fails, or takes place and
@@ -352,7 +352,7 @@ func (s *Story) dies(w []string) (err error) {
 		return err
 	}
 	effect := strings.NewReplacer("mark", "extend", "close", "push").Replace(w[1])
-	n := slices.Index([]string{"acquire", "load", "extend", "push", "settle", "release"}, effect)
+	n := slices.Index([]string{"acquire", "load", "extend", "push", "save", "release"}, effect)
 	if again, is := strings.CutPrefix(w[1], "again-"); is {
 		n = 4 + slices.Index([]string{"extend", "push", "ensure"}, again)
 	}

@@ -98,9 +98,9 @@ func (n *Notes) PolicyGone(file, text, did string) {
 	n.Condition(alert.Invalid, file, text, did, fix)
 }
 
-// Refused reports whether an error means that the host refuses the commit or the proposal,
+// NoteRefusal reports whether an error means that the host refuses the commit or the proposal,
 // and adds it to the notes. problem is the format of an error that wraps it.
-func (n *Notes) Refused(err error, problem, subject string) bool {
+func (n *Notes) NoteRefusal(err error, problem, subject string) bool {
 	var refused *repo.RefusedError
 	if !errors.As(err, &refused) {
 		return false

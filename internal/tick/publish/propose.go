@@ -95,15 +95,15 @@ func (w wants) namespaces() []string {
 
 // part returns the part of a proposal that does not wait (see later).
 func (w wants) part(has wants) wants {
-	later := later(w.namespaces(), has.namespaces())
+	wait := later(w.namespaces(), has.namespaces())
 	return wants{
-		changes: lists.Filter(w.changes, func(c checkpoint.Change) bool { return !slices.Contains(later, c.ID.Namespace) }),
-		repairs: lists.Filter(w.repairs, func(m latch.Repair) bool { return !slices.Contains(later, m.Namespace) }),
+		changes: lists.Filter(w.changes, func(c checkpoint.Change) bool { return !slices.Contains(wait, c.ID.Namespace) }),
+		repairs: lists.Filter(w.repairs, func(m latch.Repair) bool { return !slices.Contains(wait, m.Namespace) }),
 	}
 }
 
-// has returns the content of the open proposal.
-func has(s latch.State) wants {
+// inProposal returns the content of the open proposal.
+func inProposal(s latch.State) wants {
 	w := wants{changes: read.Proposed(s.Latches)}
 	if s.Head.Proposal != nil {
 		w.repairs = s.Head.Proposal.Repairs
@@ -116,7 +116,7 @@ func has(s latch.State) wants {
 func ToReview(ctx context.Context, to Target, plan Plan, made Committed, s latch.State) (Proposed, notes.Notes, error) {
 	p := &proposer{publisher: publisher{Target: to, Plan: plan}, tip: made.tip}
 	done := Proposed{Decisions: made.Decisions}
-	if !plan.publishes() || to.Proposals == nil || plan.Fate.Stop != "" || made.tip.unjudged {
+	if !plan.publishes() || to.Proposals == nil || plan.Fate.Wait != "" || made.tip.unjudged {
 		return done, p.Notes, nil
 	}
 	done, err := p.propose(ctx, done, s)
@@ -132,7 +132,7 @@ type proposer struct {
 // propose compares the wanted proposal with the open one, and pushes, opens or closes it.
 func (p *proposer) propose(ctx context.Context, done Proposed, s latch.State) (Proposed, error) {
 	ours := s.Head.Proposal
-	has := has(s)
+	has := inProposal(s)
 	want := wants{changes: wanted(s.Latches, done.Decisions, p.Propose, p.Fleet.At)}
 	var moved bool // the branch must get a new commit
 	if ours == nil {
@@ -149,12 +149,8 @@ func (p *proposer) propose(ctx context.Context, done Proposed, s latch.State) (P
 	case want.nothing():
 		return p.withdraw(ctx, done, *ours, "no change is left")
 	case moved || !slices.Equal(want.repairs, has.repairs):
-		on, err := p.withTree(ctx, p.tip)
-		if err != nil {
-			return done, err
-		}
-		pushed, proposed, err := p.pushProposal(ctx, done, on, s, want)
-		if err != nil || !proposed {
+		pushed, result, err := p.pushProposal(ctx, done, s, want)
+		if err != nil || result == notPushed {
 			return pushed, err
 		}
 		done = pushed
@@ -176,66 +172,93 @@ func (p *proposer) upToDate(ours latch.Proposal) bool {
 	return ours.Head == p.Branch && !rebased
 }
 
-// pushProposal makes the proposal's branch one commit on the base. If the host refuses the
-// size of the commit, a part of the changes waits. It pushes nothing if the branch already
-// has the other part. proposed is false if the branch has a user's commits, if the host
-// refused the push, or in a dry run.
-func (p *proposer) pushProposal(
-	ctx context.Context, done Proposed, on tip, s latch.State, want wants,
-) (_ Proposed, proposed bool, err error) {
+// A result is the result of a push to the proposal's branch.
+type result int
+
+const (
+	notPushed result = iota // a user's commits, no change to write, a dry run, a refusal or a lost race
+	fits                    // nothing pushed: the branch already has the part that the host accepts
+	pushed
+)
+
+// pushProposal makes the proposal's branch one commit on the base. While the host refuses the
+// size of the commit, a part of the changes waits.
+func (p *proposer) pushProposal(ctx context.Context, done Proposed, s latch.State, want wants) (Proposed, result, error) {
 	ours := s.Head.Proposal
-	to := repo.Commit{Branch: ledger.ProposalBranch(p.Site), Expect: p.Branch}
-	var last *read.Made
-	if to.Expect != "" && (ours == nil || ours.Head != to.Expect) {
-		last, err = p.Commits.Made(ctx, to.Expect)
-		if err != nil {
-			return done, false, err
-		}
-		if last == nil {
-			p.takenOver(to.Branch)
-			return done, false, nil
-		}
+	last, free, err := p.onBranch(ctx, ours)
+	if err != nil || !free {
+		return done, notPushed, err
 	}
+	on, err := p.withTree(ctx, p.tip)
+	if err != nil {
+		return done, notPushed, err
+	}
+	has := inProposal(s)
+	for {
+		next, result, err := p.pushOnce(ctx, done, on, last, ours, want)
+		fewer := want.part(has) // compose adds the removals of renamed entries to each part
+		switch {
+		case tooLarge(err) && !fewer.equal(want):
+			if ours != nil && p.upToDate(*ours) && fewer.equal(has) {
+				return next, fits, nil
+			}
+			want = fewer
+			continue
+		case p.NoteRefusal(err, "propose: %w", "proposal"):
+			return next, notPushed, nil
+		case errors.Is(err, repo.ErrMoved):
+			p.Notice(notes.Moved, ledger.ProposalBranch(p.Site), "the proposal's branch moved before the push; the next tick tries again")
+			return next, notPushed, nil
+		}
+		return next, result, err
+	}
+}
+
+// onBranch returns the commit on the proposal's branch if an earlier tick pushed it, but did not
+// save it; nil if the branch is as saved, or does not exist. free is false if the branch has a
+// user's commits.
+func (p *proposer) onBranch(ctx context.Context, ours *latch.Proposal) (last *read.Made, free bool, err error) {
+	if p.Branch == "" || ours != nil && ours.Head == p.Branch {
+		return nil, true, nil
+	}
+	last, err = p.Commits.Made(ctx, p.Branch)
+	if err == nil && last == nil {
+		p.takenOver(ledger.ProposalBranch(p.Site))
+	}
+	return last, last != nil, err
+}
+
+// pushOnce pushes the wanted content, unless the branch has it.
+func (p *proposer) pushOnce(
+	ctx context.Context, done Proposed, on tip, last *read.Made, ours *latch.Proposal, want wants,
+) (Proposed, result, error) {
 	w := p.compose(on, want.changes, want.repairs)
 	done.Decisions = replaced(done.Decisions, w.renamed)
 	if len(w.files) == 0 {
-		return done, false, nil
+		return done, notPushed, nil
 	}
-	by, entries, _, err := w.trailers(p.Site, on)
+	does, err := w.effect(p.Site, on)
 	if err != nil {
-		return done, false, err
+		return done, notPushed, err
 	}
-	by.Base = on.commit
+	does.Base = on.commit
 	changes := lists.Filter(w.changes, func(c checkpoint.Change) bool { return !slices.Contains(w.skipped, c.ID) })
 	shown := crossings(changes, done.Decisions)
-	to.Message = ledger.Message(p.Set.Subject, by, false, lists.Map(shown, line), w.restored)
+	to := repo.Commit{
+		Branch: ledger.ProposalBranch(p.Site), Expect: p.Branch,
+		Message: ledger.Message(p.Set.Subject, does.Trailers, false, lists.Map(shown, line), w.restored),
+	}
 	if p.DryRun {
 		done.Asked = &Asked{Message: to.Message, Changes: shown}
-		return done, false, nil
+		return done, notPushed, nil
 	}
-	head := to.Expect
-	if last == nil || last.Base != on.commit || !slices.Equal(last.Changes, entries) {
+	head := p.Branch
+	landed := last != nil && last.Base == on.commit && slices.Equal(last.Changes, does.changes)
+	if !landed {
 		head, err = p.push(ctx, on, w, to)
-	}
-	if tooLarge(err) {
-		has := has(s)
-		fewer := want.part(has) // compose adds the removals of renamed entries to each part
-		switch {
-		case fewer.equal(want): // one namespace is too much
-		case ours != nil && p.upToDate(*ours) && fewer.equal(has):
-			return done, true, nil
-		default:
-			return p.pushProposal(ctx, done, on, s, fewer)
+		if err != nil {
+			return done, notPushed, err
 		}
-	}
-	switch {
-	case p.Refused(err, "propose: %w", "proposal"):
-		return done, false, nil
-	case errors.Is(err, repo.ErrMoved):
-		p.Notice(notes.Moved, to.Branch, "the proposal's branch moved before the push; the next tick tries again")
-		return done, false, nil
-	case err != nil:
-		return done, false, err
 	}
 	next := latch.Proposal{Branch: to.Branch, Opened: p.Fleet.At}
 	if ours != nil {
@@ -248,7 +271,7 @@ func (p *proposer) pushProposal(
 	done.Changes = changes
 	done.Open = &next
 	done.reviewed = !p.Propose
-	return done, true, nil
+	return done, pushed, nil
 }
 
 // takenOver adds that the proposal's branch has a user's commits.
@@ -268,7 +291,7 @@ func (p *proposer) open(ctx context.Context, done Proposed, s latch.State) (Prop
 	message := ledger.Message(p.Set.Subject, ledger.Trailers{Site: p.Site}, false, lists.Map(shown, line), restored)
 	title, _, _ := strings.Cut(message, "\n")
 	on, err := p.Proposals.Ensure(ctx, repo.Draft{Branch: ours.Branch, Title: title, Body: body(p.Site, shown, restored)})
-	if p.Refused(err, "propose: %w", "proposal") {
+	if p.NoteRefusal(err, "propose: %w", "proposal") {
 		return done, nil
 	}
 	if err != nil {

@@ -49,7 +49,7 @@ type Plan struct {
 }
 
 // publishes reports whether the site's files may be written.
-func (p Plan) publishes() bool { return p.Stop == "" && p.Set.Latch && !p.Decided.Stop.All }
+func (p Plan) publishes() bool { return p.Blocked == "" && p.Set.Latch && !p.Decided.Stop.All }
 
 // A Commit is one that a tick made. In a dry run it has no ID.
 type Commit struct {
@@ -84,7 +84,7 @@ func (c Committed) Enter(s latch.State, p Plan) latch.State {
 		s.Head.Agreed.Directory = ""
 		s = policy.Settled(p.Set.Guards, s, c.Commit.Changes, p.Fleet.At)
 	case c.Dropped:
-		s.Head.Agreed.Partly = true
+		s.Head.Agreed.Reread = true
 		s.Head.Agreed.Directory = ""
 	}
 	return s
@@ -119,57 +119,80 @@ func ToBase(ctx context.Context, to Target, plan Plan) (Committed, notes.Notes, 
 	return made, p.Notes, err
 }
 
+// A try is one attempt at a commit on the base: the level changes and the repairs to make.
+type try struct {
+	changes []policy.Decision
+	repairs []latch.Repair
+}
+
+// nothing reports whether no change is left that causes a commit. A level change that rides
+// causes none.
+func (t try) nothing() bool { return !policy.Commits(t.changes) && len(t.repairs) == 0 }
+
+func (t try) size() int { return len(t.changes) + len(t.repairs) }
+
+func (t try) empty() bool { return t.size() == 0 }
+
+// smaller returns a smaller try after the host refused the size: without the repairs, or else a
+// part of the level changes or of the repairs. It returns the try itself if it has no parts.
+func (t try) smaller() try {
+	if len(t.changes) == 0 {
+		return try{repairs: t.repairs[:(len(t.repairs)+1)/2]}
+	}
+	if len(t.repairs) > 0 {
+		return try{changes: t.changes}
+	}
+	return try{changes: halve(t.changes)}
+}
+
 // commit tries to push until no change is left, the push lands, or the host refuses it. Each
 // attempt applies the changes to the tip of that moment.
 func (p *publisher) commit(ctx context.Context, done Committed) (Committed, error) {
-	changes := lists.Filter(done.Decisions, policy.Decision.Crosses)
-	attempt := 0
-	for len(changes) > 0 || len(p.due(done.tip, false)) > 0 {
-		if attempt == attempts {
-			p.Problem(fmt.Errorf("publish: the branch moved %d times in a row; the next tick tries again", attempts))
-			return done, nil
-		}
+	now := try{changes: lists.Filter(done.Decisions, policy.Decision.Crosses)}
+	now.repairs = p.due(done.tip, len(now.changes) > 0)
+	for attempt := 1; !now.empty(); {
 		at, err := p.withTree(ctx, done.tip)
 		if err != nil {
 			return done, err
 		}
 		done.tip = at
-		w := p.compose(at, policy.Changes(changes), p.due(at, len(changes) > 0))
+		w := p.compose(at, policy.Changes(now.changes), now.repairs)
 		done.Decisions = replaced(done.Decisions, w.renamed)
 		done.Dropped = done.Dropped || len(w.skipped) > 0
-		changes = w.left(changes)
+		now.changes = w.left(now.changes)
 		for _, id := range w.skipped {
 			p.Notice(notes.Moved, id.String(), "its entry changed before the push; the next tick decides again")
 		}
-		if len(w.files) == 0 || !policy.Commits(changes) && len(p.due(at, len(changes) > 0)) == 0 {
+		if len(w.files) == 0 || now.nothing() {
 			return done, nil
 		}
-		pushed, err := p.pushBase(ctx, done, w, changes)
-		half := changes
-		if tooLarge(err) {
-			half = halve(changes)
+		pushed, err := p.pushBase(ctx, done, w, now.changes)
+		if tooLarge(err) && now.smaller().size() < now.size() {
+			now = now.smaller()
+			continue
 		}
 		switch {
 		case err == nil:
 			return pushed, nil
-		case len(half) < len(changes):
-			changes = half
-			continue
-		case p.Refused(err, "publish: %w; the levels in git do not change until the branch accepts a push", ""):
+		case p.NoteRefusal(err, "publish: %w; the levels in git do not change until the branch accepts a push", ""):
 			return done, nil
 		case !errors.Is(err, repo.ErrMoved):
 			return done, err
+		case attempt == attempts:
+			p.Problem(fmt.Errorf("publish: the branch moved %d times in a row; the next tick tries again", attempts))
+			return done, nil
 		}
-		attempt++
 		if p.Wait != nil {
 			p.Wait(ctx, time.Duration(attempt)*200*time.Millisecond)
 		}
+		attempt++
 		commit, _, err := p.Repository.Heads(ctx)
 		if err != nil {
 			return done, err
 		}
-		// The next tick reconciles the new tip.
+		// The next tick judges the new tip, and restores its files.
 		done.tip = tip{commit: commit, directory: done.tip.directory, unjudged: true}
+		now.repairs = nil
 	}
 	return done, nil
 }
@@ -198,20 +221,21 @@ func (p *publisher) withTree(ctx context.Context, at tip) (tip, error) {
 	if at.tree != nil {
 		return at, nil
 	}
-	tree, _, err := ledger.TreeAt(ctx, p.Repository, at.commit, p.Site)
+	tree, directory, err := ledger.TreeAt(ctx, p.Repository, at.commit, p.Site)
 	at.tree = &tree
+	at.directory = directory
 	return at, err
 }
 
 // pushBase pushes to the base. It returns the effects with the commit.
 func (p *publisher) pushBase(ctx context.Context, done Committed, w writing, changes []policy.Decision) (Committed, error) {
-	by, _, readable, err := w.trailers(p.Site, done.tip)
+	does, err := w.effect(p.Site, done.tip)
 	if err != nil {
 		return done, err
 	}
 	surges := lists.Filter(changes, func(d policy.Decision) bool { return d.Surge })
-	by.Surges = lists.Map(surges, func(d policy.Decision) ledger.Surge { return ledger.Surge{ID: d.ID, Need: d.Count} })
-	made := Commit{Changes: changes, Message: ledger.Message(p.Set.Subject, by, p.SkipCI, lists.Map(changes, line), w.restored)}
+	does.Surges = lists.Map(surges, func(d policy.Decision) ledger.Surge { return ledger.Surge{ID: d.ID, Need: d.Count} })
+	made := Commit{Changes: changes, Message: ledger.Message(p.Set.Subject, does.Trailers, p.SkipCI, lists.Map(changes, line), w.restored)}
 	if p.DryRun {
 		done.Commit = &made
 		return done, nil
@@ -221,13 +245,13 @@ func (p *publisher) pushBase(ctx context.Context, done Committed, w writing, cha
 		return done, err
 	}
 	done.Commit = &made
-	done.Agrees = !done.tip.unjudged && !readable
+	done.Agrees = !done.tip.unjudged && !does.opens
 	done.tip = tip{commit: made.ID, unjudged: !done.Agrees}
 	if !done.Agrees {
 		return done, nil
 	}
 	entries := policy.Changes(changes)
-	for _, s := range by.Surges {
+	for _, s := range does.Surges {
 		i := slices.IndexFunc(entries, func(c checkpoint.Change) bool { return c.ID == s.ID })
 		p.Surge(p.Site, s, entries[i].From.Replicas, entries[i].To.Replicas)
 	}

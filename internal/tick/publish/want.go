@@ -26,7 +26,7 @@ func wanted(latches latch.Latches, decisions []policy.Decision, all bool, now ti
 		reviewed := d.Verdict == policy.Review
 		if reviewed || all && d.Crosses() {
 			review[d.ID] = review[d.ID] || reviewed
-			d.From = latches.Get(d.ID).Base()
+			d.From = latches.Get(d.ID).Base() // as decided, so that Changes joins both readings
 			asking = append(asking, d)
 		}
 	}
@@ -43,7 +43,7 @@ func wanted(latches latch.Latches, decisions []policy.Decision, all bool, now ti
 			delete(by, c.ID)
 		case now.Before(l.GraceUntil) && !(l.GraceScale && asked): // with GraceScale, the edit grace period covers the level alone
 			delete(by, c.ID)
-		case asked && review[c.ID] && !next.To.IsZero() && c.To.Replicas > next.To.Replicas:
+		case asked && review[c.ID] && !next.To.IsZero() && c.To.Replicas > next.To.Replicas: // a review keeps the higher level
 			next.To = next.To.WithScale(c.To)
 			by[c.ID] = next
 		case !asked && all:
@@ -67,6 +67,7 @@ func crossings(changes []checkpoint.Change, decisions []policy.Decision) (all []
 		all = append(all, d)
 	}
 	for _, c := range changes {
+		// The removal of an entry is one level change, unless the entry had only a rollout.
 		rolloutChanges := c.From.Rollout != c.To.Rollout && (!c.To.IsZero() || c.From.Replicas == 0)
 		if c.From.WithRollout(c.To.Rollout) != c.To || !rolloutChanges {
 			add(c, policy.ReadingScale)

@@ -75,20 +75,31 @@ func (w writing) left(changes []policy.Decision) []policy.Decision {
 	return left
 }
 
-// trailers returns the trailers of a commit on a tip, and the changes of entries that it makes.
-// readable is true if a broken checkpoint file can be read after the commit, because site.yaml
-// then has the kind of a user's entry.
-func (w writing) trailers(site string, on tip) (by ledger.Trailers, changes []checkpoint.Change, readable bool, err error) {
+// An effect is what a commit does to the entries of a tip.
+type effect struct {
+	ledger.Trailers // of the commit
+	changes         []checkpoint.Change
+	// opens is true if a broken checkpoint file can be read after the commit. For example, a
+	// user wrote an entry of a kind that only site.yaml names after the commit.
+	opens bool
+}
+
+// effect returns what a commit does to a tip.
+func (w writing) effect(site string, on tip) (effect, error) {
 	before, err := on.tree.With(nil)
 	if err != nil {
-		return by, nil, false, err
+		return effect{}, err
 	}
 	after, err := before.With(w.files)
 	if err != nil {
-		return by, nil, false, err
+		return effect{}, err
 	}
-	changes = ledger.Changes(ledger.HoldingOf(before), ledger.HoldingOf(after))
-	return ledger.Trailers{Site: site, Intent: ledger.Intent(site, on.commit, changes)}, changes, len(after.Broken) < len(before.Broken), nil
+	changes := ledger.Changes(ledger.HoldingOf(before), ledger.HoldingOf(after))
+	return effect{
+		Trailers: ledger.Trailers{Site: site, Intent: ledger.Intent(site, on.commit, changes)},
+		changes:  changes,
+		opens:    len(after.Broken) < len(before.Broken),
+	}, nil
 }
 
 // later returns the namespaces that wait for another commit. It returns half of the
@@ -110,8 +121,8 @@ func halve(changes []policy.Decision) []policy.Decision {
 	if len(causes) < len(changes) {
 		return causes
 	}
-	later := later(lists.Map(changes, func(d policy.Decision) string { return d.ID.Namespace }), nil)
-	return lists.Filter(changes, func(d policy.Decision) bool { return !slices.Contains(later, d.ID.Namespace) })
+	wait := later(lists.Map(changes, func(d policy.Decision) string { return d.ID.Namespace }), nil)
+	return lists.Filter(changes, func(d policy.Decision) bool { return !slices.Contains(wait, d.ID.Namespace) })
 }
 
 func namespaces(repairs []latch.Repair) []string {

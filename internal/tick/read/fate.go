@@ -19,9 +19,9 @@ type Fate struct {
 	// Outcome is the outcome of Left; "" if the tick did not ask the host.
 	Outcome Outcome
 	Host    *repo.Proposal // as the host has it
-	Landed  bool           // the push of an earlier tick to the proposal's branch had landed
-	// Stop is the reason for proposing nothing; "" if proposing is allowed.
-	Stop string
+	Pushed  bool           // an earlier tick pushed to the proposal's branch, and did not save it
+	// Wait is the reason for proposing nothing; "" if proposing is allowed.
+	Wait string
 }
 
 // mergeProposal removes the merged part from the proposal. It runs before the latches
@@ -32,7 +32,7 @@ func mergeProposal(f Fate, loaded latch.Latches, found Found) Fate {
 	}
 	ours := *f.Left
 	changes := Proposed(loaded)
-	merged := merged(changes, found.Past.Merged, found.Past.Tip.Entries)
+	merged := countMerged(changes, found.Past.Merged, found.Past.Tip.Entries)
 	repaired := repaired(*found.Tree, ours.Repairs, merged > 0)
 	f.All = len(changes) + len(ours.Repairs)
 	f.Merged = merged + len(repaired)
@@ -55,7 +55,7 @@ func (r *reader) review(ctx context.Context, f Found) (Fate, error) {
 	if err != nil {
 		return fate, err
 	}
-	seen := Seen{Branch: f.Branch, Host: host, BaseMoved: f.Tip != r.Head.Agreed.Tip}
+	seen := Seen{Branch: f.Branch, Host: host, BaseMoved: f.Tip != r.agreed.Tip}
 	broken := func(c checkpoint.Change) bool { return f.Tree.Broken[c.ID.Namespace] != nil }
 	seen.Unread = f.Tree != nil && slices.ContainsFunc(Proposed(r.Latches), broken)
 	if seen.Branch != "" && seen.Branch != ours.Head {
@@ -64,17 +64,17 @@ func (r *reader) review(ctx context.Context, f Found) (Fate, error) {
 			return fate, err
 		}
 		seen.Ours = made != nil
-		fate.Landed = seen.Ours
+		fate.Pushed = seen.Ours
 	}
 	fate.Host = host
 	fate.Outcome = Judge(*ours, seen)
-	fate.Stop = cmp.Or(stops[fate.Outcome], fate.Stop)
+	fate.Wait = cmp.Or(waits[fate.Outcome], fate.Wait)
 	return fate, nil
 }
 
-// stops are the outcomes after which gitlatch proposes nothing in this tick, with the reason:
+// waits are the outcomes after which gitlatch proposes nothing in this tick, with the reason:
 // it saves the outcome first.
-var stops = map[Outcome]string{
+var waits = map[Outcome]string{
 	Unseen: "users merged the proposal, but the branch does not have the merge yet",
 	Closed: "a user closed the proposal",
 	Taken:  "a user took over the proposal's branch",

@@ -21,7 +21,7 @@ func agreedAt(a latch.Agreed, file string) latch.Agreed {
 	a.PolicyFile = file
 	a.Policy = ""
 	a.PolicySource = nil
-	a.Partly = true
+	a.Reread = true
 	return a
 }
 
@@ -71,7 +71,7 @@ func lastPolicy(ctx context.Context, from Source, tip string) (repo.Object, erro
 // policy parses the policy file at the tip. If the file is broken or gone, it uses the agreed
 // policy and adds a problem. If no policy is agreed, a broken file is an error.
 func (r *reader) policy(f Found, o repo.Object) (Found, error) {
-	last := repo.Object{ID: f.Agreed.Policy}
+	last := repo.Object{ID: r.agreed.Policy}
 	if o.ID == "" && last.ID != "" {
 		r.PolicyGone(r.PolicyFile, r.PolicyFile+" is gone from the branch", notes.UsesLast)
 		f.Clean = false
@@ -79,14 +79,14 @@ func (r *reader) policy(f Found, o repo.Object) (Found, error) {
 	}
 	source := o.Files[r.PolicyFile]
 	if o.ID != "" && o.ID == last.ID {
-		source = f.Agreed.PolicySource
+		source = r.agreed.PolicySource
 	}
 	set, err := r.ParsePolicy(r.PolicyFile, source)
 	switch {
 	case err == nil:
 		f.Set = set
-		f.Agreed.Policy = o.ID
-		f.Agreed.PolicySource = source
+		f.Next.Policy = o.ID
+		f.Next.PolicySource = source
 		return f, nil
 	case last.ID == "" || last.ID == o.ID:
 		return f, err

@@ -24,9 +24,9 @@ func Proposed(latches latch.Latches) (changes []checkpoint.Change) {
 	return changes
 }
 
-// merged returns the number of proposed changes that users merged, squashed or not, and that
+// countMerged returns the number of proposed changes that users merged, squashed or not, and that
 // the base still has.
-func merged(changes, merged []checkpoint.Change, base map[workload.ID]checkpoint.Entry) int {
+func countMerged(changes, merged []checkpoint.Change, base map[workload.ID]checkpoint.Entry) int {
 	inBase := map[workload.ID]bool{}
 	for _, m := range merged {
 		inBase[m.ID] = inBase[m.ID] || m.To == base[m.ID]

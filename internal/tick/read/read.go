@@ -49,16 +49,17 @@ type Found struct {
 	// Cluster is the UID of the site's own cluster, from the head, or else from site.yaml; ""
 	// before the first sample.
 	Cluster string
-	// Agreed is the agreement before this tick, with the policy at the tip.
-	Agreed latch.Agreed
+	// Next is the agreement to save: the stored one, with the policy at the tip. The tick also
+	// agrees with the tip if it judged it.
+	Next latch.Agreed
 	// Judged is true if the tick judged the tip, so that the head agrees with it. Clean is
 	// true if every file of the tip could be read.
 	Judged, Clean bool
-	// Stop is the reason for publishing nothing; "" if publishing is allowed.
-	Stop string
+	// Blocked is the reason for publishing nothing; "" if publishing is allowed.
+	Blocked string
 
 	Past     ledger.Past
-	Landed   []Landed        // the pushes of earlier ticks to the base, the oldest first
+	Pushes   []Push          // of earlier ticks to the base, the oldest first
 	Changes  []ledger.Change // includes workloads that have a latch and no entry in git
 	Removals []ledger.Removal
 	Fate     Fate
@@ -71,14 +72,26 @@ func (f Found) Until() time.Time { return f.Fleet.At.Add(f.Set.Guards.Yield) }
 // A reader reads git for one tick, and collects its notes.
 type reader struct {
 	Source
-	Loaded
+	latch.State              // as loaded
+	agreed      latch.Agreed // what the tip is compared with; it does not change
+	fleet       workload.Fleet
+	commits     *Commits
 	notes.Notes
-	commits *Commits
 }
 
-// Git reads git, and judges each change since the agreement.
+// Git reads git, and judges each change since the agreement. It ends in one of these ways:
+//
+//	the tip did not move                   Tree is nil
+//	the tip does not descend from          Blocked, until a second tick sees it
+//	the agreed one
+//	site.yaml is broken                    Blocked
+//	the site's directory did not move      Judged, Tree is nil
+//	the site's directory was judged        Judged, with Tree
+//
+// The policy at the tip is read in each case. Unless Blocked is set, the open proposal is
+// reviewed at the end.
 func Git(ctx context.Context, from Source, loaded Loaded) (Found, notes.Notes, error) {
-	r := &reader{Source: from, Loaded: loaded}
+	r := &reader{Source: from, State: loaded.State, agreed: agreement(loaded, from.Propose), fleet: loaded.Fleet}
 	r.commits = &Commits{from: from.Repository, Commits: ledger.Commits{From: from.Repository, Site: from.Site}}
 	found, err := r.git(ctx)
 	return found, r.Notes, err
@@ -89,13 +102,13 @@ func (r *reader) git(ctx context.Context) (Found, error) {
 	if err != nil {
 		return f, err
 	}
-	if f.Agreed.Tip == f.Tip && !f.Agreed.Partly {
-		f.Agreed.Suspect = ""
-		f, err = r.policy(f, repo.Object{ID: f.Agreed.Policy})
+	if r.agreed.Tip == f.Tip && !r.agreed.Reread {
+		f.Next.Suspect = ""
+		f, err = r.policy(f, repo.Object{ID: r.agreed.Policy})
 	} else {
 		f, err = r.base(ctx, f)
 	}
-	if err != nil || f.Stop != "" {
+	if err != nil || f.Blocked != "" {
 		return f, err
 	}
 	f.Fate, err = r.review(ctx, f)
@@ -106,10 +119,9 @@ func (r *reader) git(ctx context.Context) (Found, error) {
 // branches.
 func (r *reader) heads(ctx context.Context) (Found, error) {
 	f := Found{
-		Fleet: r.Fleet, Cluster: r.Head.Cluster.UID, Agreed: agreement(r.Loaded, r.Propose),
+		Fleet: r.fleet, Cluster: r.Head.Cluster.UID, Next: r.agreed, Directory: r.agreed.Directory,
 		Clean: true, Fate: Fate{Left: r.Head.Proposal}, Commits: r.commits,
 	}
-	f.Directory = f.Agreed.Directory
 	var branches []string
 	if r.Proposals != nil {
 		branches = append(branches, ledger.ProposalBranch(r.Site))
@@ -123,7 +135,7 @@ func (r *reader) heads(ctx context.Context) (Found, error) {
 }
 
 // agreement returns the agreement that this tick compares the tip with: the loaded one, with
-// Partly set if the tip must be read although it did not move. This is so in three cases: the
+// Reread set if the tip must be read although it did not move. This is so in three cases: the
 // latches differ from those that the head was saved with, a declined repair expired, or the
 // site no longer proposes its open repairs.
 func agreement(loaded Loaded, proposes bool) latch.Agreed {
@@ -132,7 +144,7 @@ func agreement(loaded Loaded, proposes bool) latch.Agreed {
 	expired := len(Unexpired(loaded.Head.Declined, loaded.Fleet.At)) < len(loaded.Head.Declined)
 	unproposed := ours != nil && len(ours.Repairs) > 0 && !proposes
 	if loaded.Torn() || expired || unproposed {
-		agreed.Partly = true
+		agreed.Reread = true
 		agreed.Directory = ""
 	}
 	return agreed
@@ -140,20 +152,23 @@ func agreement(loaded Loaded, proposes bool) latch.Agreed {
 
 // base reads the base after it moved.
 func (r *reader) base(ctx context.Context, f Found) (Found, error) {
-	w, err := r.lookBack(ctx, f.Agreed, f.Tip)
+	w, err := r.lookBack(ctx, f.Tip)
 	if err != nil {
 		return f, err
 	}
-	if w.belief == suspect {
-		f.Agreed.Suspect = f.Tip
-		f.Stop = r.Notice(notes.Rewritten, f.Tip, "the branch is at %s, which does not descend from %s: gitlatch publishes nothing until the next tick confirms it", f.Tip, f.Agreed.Tip)
-		return r.policy(f, repo.Object{ID: f.Agreed.Policy})
+	switch w.belief {
+	case suspect:
+		f.Next.Suspect = f.Tip
+		f.Blocked = r.Notice(notes.Rewritten, f.Tip, "the branch is at %s, which does not descend from %s: gitlatch publishes nothing until the next tick confirms it", f.Tip, r.agreed.Tip)
+		return r.policy(f, repo.Object{ID: r.agreed.Policy})
+	case descends:
+		f.Next.Suspect = ""
 	}
-	// The checkpoint files are not read if the directory did not move, and no push of gitlatch
-	// is to be judged.
-	known := map[string]string{r.PolicyFile: f.Agreed.Policy}
+	// Read omits the files of an object whose id is known. So the checkpoint files are not read
+	// if the directory did not move, and no push of gitlatch is to be judged.
+	known := map[string]string{r.PolicyFile: r.agreed.Policy}
 	if len(w.ours) == 0 {
-		known[ledger.Checkpoints(r.Site)] = f.Agreed.Directory
+		known[ledger.Checkpoints(r.Site)] = r.agreed.Directory
 	}
 	maps.DeleteFunc(known, func(_, id string) bool { return id == "" })
 	objects, err := r.Repository.Read(ctx, f.Tip, known, r.PolicyFile, ledger.Checkpoints(r.Site))
@@ -167,14 +182,16 @@ func (r *reader) base(ctx context.Context, f Found) (Found, error) {
 	}
 	directory := objects[ledger.Checkpoints(r.Site)]
 	f.Directory = directory.ID
+	unmoved := directory.ID != "" && directory.ID == known[ledger.Checkpoints(r.Site)]
+	if unmoved {
+		f.Judged = true
+		return f, nil
+	}
 	tree, err := ledger.Tree(r.Site, directory)
 	if err != nil {
 		return r.unwritable(f, err), nil
 	}
 	f.Judged = true
-	if directory.ID != "" && directory.ID == f.Agreed.Directory && directory.Files == nil {
-		return f, nil
-	}
 	return r.directory(ctx, f, w, tree)
 }
 
@@ -184,7 +201,7 @@ func (r *reader) base(ctx context.Context, f Found) (Found, error) {
 // to it.
 func (r *reader) unwritable(f Found, err error) Found {
 	r.Invalid(checkpoint.SitePath(r.Site), err, "gitlatch writes nothing for the site, so a rebuild starts with the present levels in git")
-	f.Stop = err.Error()
+	f.Blocked = err.Error()
 	if r.Head.Cluster.UID == "" {
 		f.Fleet.Cluster = ""
 	}
@@ -213,7 +230,7 @@ func (r *reader) directory(ctx context.Context, f Found, w window, tree checkpoi
 	if len(merged) > 0 {
 		// The host reports only the newest proposal of a branch. A new one waits for the
 		// next tick, so that the merge is saved first.
-		f.Fate.Stop = "users merged the proposal"
+		f.Fate.Wait = "users merged the proposal"
 		f.Past.Merged = append(f.Past.Merged, merged...)
 		changes = f.Past.Judge()
 	}

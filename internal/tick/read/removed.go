@@ -32,17 +32,18 @@ func presenceIn(f workload.Fleet, cluster string) presence {
 }
 
 // removed returns the entries that users removed although their workloads are in the
-// cluster, or may be. It leaves out two kinds of removals, which are opt-outs: entries of
-// absent workloads, and entries that users remove a second time.
+// cluster, or may be. It leaves out the entries of absent workloads, and the entries that users
+// remove a second time: these are opt-outs.
 func (p presence) removed(changes []ledger.Change, l latch.Latches, now time.Time) []ledger.Change {
 	return lists.Filter(changes, func(c ledger.Change) bool {
 		_, seen := p.samples[c.ID]
 		_, sampled := p.kinds.Object(c.ID.Kind)
+		absent := p.whole && sampled && !seen
 		was := l.Get(c.ID)
 		// A dead tick may have saved the latch, but not the head. Then the latch has no entry,
 		// and this is the same removal.
-		again := now.Before(was.RemovedUntil) && !was.Declared.IsZero()
-		return c.Removed() && !again && (seen || !p.whole || !sampled)
+		second := now.Before(was.RemovedUntil) && !was.Declared.IsZero()
+		return c.Removed() && !absent && !second
 	})
 }
 
@@ -64,7 +65,7 @@ func (r *reader) removals(ctx context.Context, f Found, w window) ([]ledger.Remo
 	here := presenceIn(f.Fleet, f.Cluster)
 	entries := len(f.Past.Agreed.Entries)
 	half := halfSaved(r.Latches, f.Past.Agreed.Broken, f.Fleet.At)
-	few := func(removal ledger.Removal) bool {
+	many := func(removal ledger.Removal) bool {
 		levels := here.levels(f.Set, removal)
 		n := len(levels)
 		for namespace, followed := range half {
@@ -73,20 +74,20 @@ func (r *reader) removals(ctx context.Context, f Found, w window) ([]ledger.Remo
 			}
 		}
 		whole := slices.ContainsFunc(levels, func(c ledger.Change) bool { return slices.Contains(removal.Files, c.ID.Namespace) })
-		return !policy.ManyRemoved(f.Set.Guards, n, whole, entries)
+		return policy.ManyRemoved(f.Set.Guards, n, whole, entries)
 	}
-	// The first check uses an upper bound: every removal, as if one commit had removed each file.
-	all := ledger.Removal{Commit: f.Tip, Changes: here.removed(f.Changes, r.Latches, f.Fleet.At)}
-	all.Files = lists.Map(all.Changes, func(c ledger.Change) string { return c.ID.Namespace })
-	removals := []ledger.Removal{all} // the commits of a rewritten branch count as one
-	if !few(all) && w.belief != rewritten {
-		found, err := r.commits.Removals(ctx, w.Window, f.Tip, all.Changes)
+	// The first check uses an upper bound: every removal, as if one commit had removed each
+	// file. If it is not many, no commit removed many.
+	removals := []ledger.Removal{{Commit: f.Tip, Changes: here.removed(f.Changes, r.Latches, f.Fleet.At)}}
+	removals[0].Files = lists.Map(removals[0].Changes, func(c ledger.Change) string { return c.ID.Namespace })
+	if many(removals[0]) && w.belief != rewritten { // the commits of a rewritten branch count as one
+		found, err := r.commits.Removals(ctx, w.Window, f.Tip, removals[0].Changes)
 		if err != nil {
 			return nil, err
 		}
 		removals = found
 	}
-	removals = slices.DeleteFunc(removals, few)
+	removals = lists.Filter(removals, many)
 	for _, removal := range removals {
 		if f.Set.Latch {
 			r.Conditions = append(r.Conditions, removedAtOnce(removal.Commit, here.levels(f.Set, removal), entries, f.Until()))
@@ -95,9 +96,10 @@ func (r *reader) removals(ctx context.Context, f Found, w window) ([]ledger.Remo
 	return removals, nil
 }
 
-// halfSaved returns the numbers of removed entries that a tick followed before it died, by
-// namespace. Only the latches have the entries of a checkpoint file that cannot be read in the
-// agreed commit, so the changes since that commit no longer contain these removals.
+// halfSaved returns the numbers of removed entries that an earlier tick followed, by namespace,
+// if the changes since the agreed commit do not contain them. This is so after three events: a
+// checkpoint file was broken, so only the latches had its entries; a user removed them; and a
+// tick saved the latches, but died before it saved the head.
 func halfSaved(l latch.Latches, broken map[string]error, now time.Time) map[string]int {
 	half := map[string]int{}
 	for one := range l.All() {

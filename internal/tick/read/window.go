@@ -9,7 +9,6 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick/notes"
@@ -22,7 +21,7 @@ type belief int
 const (
 	unmoved   belief = iota // the tip is the agreed tip, or nothing was agreed
 	descends                // the window has every commit since the agreed tip
-	truncated               // the window has too few commits to find the authors of changes
+	truncated               // the window has too few commits to find the authors of changes, and the pushes of ticks
 	// suspect: the tip does not descend from the agreed tip, on one tick. A rewritten branch and
 	// a lagging replica look the same.
 	suspect
@@ -39,7 +38,8 @@ type window struct {
 }
 
 // lookBack reads the window from the agreed tip to the present one.
-func (r *reader) lookBack(ctx context.Context, agreed latch.Agreed, tip string) (w window, err error) {
+func (r *reader) lookBack(ctx context.Context, tip string) (w window, err error) {
+	agreed := r.agreed
 	if agreed.Tip == "" || agreed.Tip == tip {
 		return w, nil
 	}
@@ -107,65 +107,77 @@ func (w window) ancestors(commit string) map[string]bool {
 	return found
 }
 
-// replacedBy returns the commits of the window that a stacked proposal replaces: it descends
-// from them, but has the content of its Base, which does not.
-func (w window) replacedBy(c ledger.Pushed) map[string]bool {
-	below := w.ancestors(c.Parents[0])
-	for id := range w.ancestors(c.Base) {
-		delete(below, id)
-	}
-	return below
-}
-
-// A Landed commit is a push or a proposal of the site, with the content that its trailers
-// state.
-type Landed struct {
+// A Push is a commit of an earlier tick, with the content that its trailers state.
+type Push struct {
 	ledger.Pushed
 	ledger.Step
 }
 
-// verify returns the commits of the window whose content is as their trailers state, the newest
-// first. It skips the commits that a stacked proposal replaces. CodeCommit stacks proposals: a
-// new commit on the proposal's branch descends from the old ones, and from a push that users
-// removed from the base.
-func (r *reader) verify(ctx context.Context, w window) (all []Landed, err error) {
+// content returns the content of a commit of a tick. It is not ok if the content differs from
+// the trailers. An ordinary commit has the content of its parent, with its changes. A stacked
+// one has the content of its Base with its changes, although its parent is an older proposal:
+// CodeCommit stacks proposals.
+//
+//	base <- older proposal <- c
+func (r *reader) content(ctx context.Context, c ledger.Pushed) (p Push, stacked, ok bool, err error) {
+	parent := c.Parents[0]
+	base := cmp.Or(c.Base, parent)
+	before, after, ok, err := r.commits.Verify(ctx, c, parent, base)
+	if err == nil && !ok && base != parent {
+		stacked = true
+		before, after, ok, err = r.commits.Verify(ctx, c, base, base)
+	}
+	return Push{c, ledger.Step{Before: before.Holding, After: after.Holding}}, stacked, ok, err
+}
+
+// replaced returns the commits of the window between the Base of a stacked commit and the
+// commit: older proposals, and pushes that users removed from the base.
+func (w window) replaced(by ledger.Pushed) map[string]bool {
+	between := w.ancestors(by.Parents[0])
+	for id := range w.ancestors(by.Base) {
+		delete(between, id)
+	}
+	return between
+}
+
+// pushes returns the commits of ticks in the window, the oldest first, without those that a
+// stacked commit replaces.
+func (r *reader) pushes(ctx context.Context, w window) (all []Push, err error) {
 	replaced := map[string]bool{}
 	for _, c := range slices.Backward(w.ours) {
 		if replaced[c.ID] {
 			continue
 		}
-		base := cmp.Or(c.Base, c.Parents[0])
-		before, after, ok, err := r.commits.Verify(ctx, c, c.Parents[0], base)
-		if err == nil && !ok {
-			before, after, ok, err = r.commits.Verify(ctx, c, base, base)
-			if ok {
-				maps.Copy(replaced, w.replacedBy(c))
-			}
-		}
+		p, stacked, ok, err := r.content(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		if ok {
-			all = append(all, Landed{c, ledger.Step{Before: before.Holding, After: after.Holding}})
+		if !ok {
+			continue
 		}
+		if stacked {
+			maps.Copy(replaced, w.replaced(c))
+		}
+		all = append(all, p)
 	}
+	slices.Reverse(all)
 	return all, nil
 }
 
 // past returns the pushes and proposals on the base, and the content of the tip. A commit whose
 // content differs from its trailers is a user's commit.
 func (r *reader) past(ctx context.Context, f Found, w window) (Found, error) {
-	all, err := r.verify(ctx, w)
+	all, err := r.pushes(ctx, w)
 	if err != nil {
 		return f, err
 	}
-	for _, c := range slices.Backward(all) {
-		if c.Base != "" {
-			f.Past.Merged = append(f.Past.Merged, ledger.Changes(c.Before, c.After)...)
+	for _, p := range all {
+		if p.Base != "" { // a proposal
+			f.Past.Merged = append(f.Past.Merged, ledger.Changes(p.Before, p.After)...)
 			continue
 		}
-		f.Landed = append(f.Landed, c)
-		f.Past.Steps = append(f.Past.Steps, c.Step)
+		f.Pushes = append(f.Pushes, p)
+		f.Past.Steps = append(f.Past.Steps, p.Step)
 	}
 	f.Past.Tip = ledger.HoldingOf(*f.Tree)
 	f.Past.Agreed, err = r.agreedHolding(ctx, f, w)
@@ -182,10 +194,10 @@ func (r *reader) agreedHolding(ctx context.Context, f Found, w window) (ledger.H
 		return ledger.Holding{Entries: r.declared()}, nil
 	case w.belief != descends:
 		return f.Past.Tip, nil
-	case f.Agreed.Directory != "" && f.Agreed.Directory == f.Directory:
+	case r.agreed.Directory != "" && r.agreed.Directory == f.Directory:
 		return f.Past.Tip, nil
 	}
-	s, err := r.commits.At(ctx, f.Agreed.Tip)
+	s, err := r.commits.At(ctx, r.agreed.Tip)
 	if err != nil {
 		return ledger.Holding{}, err
 	}
@@ -212,9 +224,9 @@ func (r *reader) declared() map[workload.ID]checkpoint.Entry {
 // a squash does not name its author. It asks the host before a change counts as a user's. If
 // authors are unknown, also because no tip was agreed, it asks about the open proposal.
 func (r *reader) mergedAtHost(ctx context.Context, f Found, w window, judged []ledger.Change) ([]checkpoint.Change, error) {
-	unknown := w.belief == truncated || w.belief == rewritten || r.Head.Agreed.Tip == ""
+	unknown := w.belief == truncated || w.belief == rewritten || r.agreed.Tip == ""
 	asks := slices.ContainsFunc(judged, ledger.Change.Persons) || unknown && r.Head.Proposal != nil
-	if !asks || r.Proposals == nil || r.Head.Agreed.Tip == f.Tip {
+	if !asks || r.Proposals == nil || r.agreed.Tip == f.Tip {
 		return nil, nil
 	}
 	last, err := r.Proposals.Find(ctx, ledger.ProposalBranch(r.Site))
@@ -222,13 +234,13 @@ func (r *reader) mergedAtHost(ctx context.Context, f Found, w window, judged []l
 		return nil, err
 	}
 	var changes []checkpoint.Change
-	ours := r.Head.Proposal
-	open := ours != nil && ours.Head == last.Head
-	if open {
+	saved := r.Head.Proposal != nil && r.Head.Proposal.Head == last.Head
+	if saved {
 		changes = Proposed(r.Latches)
 	}
 	made, err := r.commits.Made(ctx, last.Head)
-	if err != nil && last.Head != f.Branch && ctx.Err() == nil {
+	deleted := last.Head != f.Branch
+	if err != nil && deleted && ctx.Err() == nil {
 		return changes, nil // the host may delete the commits of a deleted branch
 	}
 	if err != nil || made == nil {
@@ -236,7 +248,7 @@ func (r *reader) mergedAtHost(ctx context.Context, f Found, w window, judged []l
 	}
 	// A dead tick may have pushed a proposal that is not in the state. Its base is the agreed
 	// tip or a later commit. A proposal on an older base was merged before.
-	if open || w.since(r.Head.Agreed.Tip, made.Base) {
+	if saved || w.since(r.agreed.Tip, made.Base) {
 		changes = append(changes, made.Changes...)
 	}
 	return changes, nil

@@ -31,9 +31,9 @@ const (
 // conditions are the notes of a step that looks for reasons to alert.
 type conditions struct{ notes.Notes }
 
-// raise returns the state with its open conditions and unsent alerts, and the alerts that
+// alerts returns the state with its open conditions and unsent alerts, and the alerts that
 // this tick adds. found are the conditions that the steps before it found.
-func (t *Tick) raise(s latch.State, f read.Found, r Report, found []alert.Condition) (latch.State, notes.Notes, []alert.Alert) {
+func (t *Tick) alerts(s latch.State, f read.Found, r Report, found []alert.Condition) (latch.State, notes.Notes, []alert.Alert) {
 	var n conditions
 	waits := unpublished(s, r)
 	s.Head.UnpublishedSince = unpublishedSince(s.Head.UnpublishedSince, len(waits) > 0, f.Fleet.At)
