@@ -255,10 +255,6 @@ bench-fleet:
 usage:
 	@go run ./scripts/usage $(ARGS)
 
-.PHONY: prose
-prose:
-	@go run ./scripts/prose $(ARGS)
-
 .PHONY: pictures
 pictures:
 	@scripts/npm/install.sh >/dev/null

@@ -79,7 +79,7 @@ func TestOnlyAMainAsksWhatTimeItIs(t *testing.T) {
 // specific to one vendor. Tests count as well: a test that needs such a package belongs
 // next to the adapter.
 var importers = map[string][]string{
-	"github.com/spf13/cobra":       {"internal/cli", "functions/gitlatch", "internal/proof/handbook", "scripts/prose"},
+	"github.com/spf13/cobra":       {"internal/cli", "functions/gitlatch", "internal/proof/handbook"},
 	"go.etcd.io/bbolt":             {"internal/latch/bolt", "internal/testenv"},
 	"github.com/go-git/":           {"internal/repo", "internal/doctor", "internal/testenv"},
 	"k8s.io/client-go/":            {"internal/kube", "internal/eks", "internal/restore", "internal/wiring", "internal/demo", "internal/testenv", "internal/cli", "internal/proof/bench", "functions"},
