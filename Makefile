@@ -6,10 +6,11 @@ SHELL := bash
 # kustomize, which can load plugins, is linked by gcc, in twice the time.
 export CGO_ENABLED := 0
 
-# golangci-lint is run, not required by go.mod, where it would bring hundreds of
-# modules into everybody's go.sum.
+# Tools of developers are run by their version. go.mod does not require them, because they
+# would bring hundreds of modules into everybody's go.sum.
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GORELEASER := go tool -modfile=scripts/release/go.mod goreleaser
+export GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
 # Where our own Go is: .cache holds that of others.
@@ -36,8 +37,8 @@ demo: ## Play a simulated day against a scratch repository
 .PHONY: test
 test: ## Run the tests that need only Go and git, in minutes
 	@scripts/need.sh test
-	@start=$$SECONDS; go test -json -parallel 8 -timeout 20m ./... | go run ./scripts/summary; \
-		echo "in $$((SECONDS - start)) s. $$(scripts/part.sh count) more test functions need a cluster, GitOps tools, emulators of AWS, a browser or more time: make test-all"
+	@go run $(GOTESTSUM) --format-hide-empty-pkg -- -parallel 8 -timeout 20m ./...
+	@echo "$$(scripts/part.sh count) more test functions need a cluster, GitOps tools, emulators of AWS, a browser or more time: make test-all"
 
 .PHONY: test-all
 test-all: test test-cluster test-gitops test-aws test-pages test-long ## Run all tests; the first run builds Kubernetes, Flux, Argo CD and Helm

@@ -24,4 +24,4 @@ packages=$(sed 's|/[^/]*$||; s|^|./|' <<<"$tests" | sort -u)
 # A package waits for clusters as often as it works, so one more than there are processors
 # is tested at once.
 # shellcheck disable=SC2086 # a word is a package
-go test -json -tags "$part" -p "$(($(getconf _NPROCESSORS_ONLN) + 1))" -timeout 60m -run "^($names)\$" $packages | go run ./scripts/summary
+go run "${GOTESTSUM:?run make test-$part}" -- -tags "$part" -p "$(($(getconf _NPROCESSORS_ONLN) + 1))" -timeout 60m -run "^($names)\$" $packages

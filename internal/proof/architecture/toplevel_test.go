@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/skip"
 )
 
 // The entries at the top of the repository. A visitor sees them first, so each entry is
@@ -28,7 +30,7 @@ func TestTheTopLevelHoldsWhatIsAgreed(t *testing.T) {
 	tree.Dir = root
 	out, err := tree.Output()
 	if err != nil {
-		t.Skipf("not a git repository, so what belongs to it is not known: %v", err)
+		skip.Test(t, "not a git repository, so what belongs to it is not known: %v", err)
 	}
 	var holds []string
 	for path := range strings.Lines(string(out)) {

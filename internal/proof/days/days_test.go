@@ -21,6 +21,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/testenv/skip"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 	"github.com/gitlatch/gitlatch/testdata/traces/simulate"
@@ -118,7 +119,7 @@ func rss(t *testing.T) int64 {
 	debug.FreeOSMemory()
 	text, err := os.ReadFile("/proc/self/statm")
 	if errors.Is(err, os.ErrNotExist) {
-		t.Skipf("no /proc/self/statm on %s: the memory of a process is measured on Linux alone", runtime.GOOS)
+		skip.Test(t, "no /proc/self/statm on %s: the memory of a process is measured on Linux alone", runtime.GOOS)
 	}
 	must(t, err)
 	pages, err := strconv.ParseInt(string(bytes.Fields(text)[1]), 10, 64)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/skip"
 )
 
 // A seed is the value of a flag: a number, or "random" for one that is drawn.
@@ -56,7 +58,7 @@ func TestAFirstSeedIsGivenOrDrawn(t *testing.T) {
 func TestFaultsDrawsAFirstSeedUnlessOneIsGiven(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("make"); err != nil {
-		t.Skip("needs make")
+		skip.Test(t, "needs make")
 	}
 	for given, want := range map[string]string{"": " -first random", "FIRST=77000000": " -first 77000000"} {
 		command := exec.CommandContext(t.Context(), "make", "-C", "../../..", "--no-print-directory", "-n", "faults")

@@ -33,6 +33,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
 	"github.com/gitlatch/gitlatch/internal/testenv/moto"
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
+	"github.com/gitlatch/gitlatch/internal/testenv/skip"
 )
 
 // motoAccount is the account of moto.
@@ -671,7 +672,7 @@ func withProblems(t *testing.T, binary string) {
 // On a terminal, init asks six questions, and Enter takes the answer in brackets.
 func onATerminal(t *testing.T, binary string) {
 	if _, err := exec.LookPath("script"); err != nil {
-		t.Skip("needs script, which runs a command on a terminal")
+		skip.Test(t, "needs script, which runs a command on a terminal")
 	}
 	h := newHome(t, binary, open, &simulator{policy: needed(setup.Network{})})
 	h.gateway.Instead("eks:GET /clusters", moto.Answer(t, "eks", "ListClusters", map[string]any{"clusters": []string{"prod-eu-blue"}}))

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
+	"github.com/gitlatch/gitlatch/internal/testenv/skip"
 )
 
 // validators check files. The parameters of a deployment, if a file has some, decide
@@ -147,7 +148,7 @@ func guardBinary(t *testing.T) string {
 	system, known := map[string]string{"linux": "ubuntu", "darwin": "macos"}[runtime.GOOS]
 	machine, built := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
 	if !known || !built {
-		t.Skipf("needs cfn-guard, which is not packed for %s on %s", runtime.GOOS, runtime.GOARCH)
+		skip.Test(t, "needs cfn-guard, which is not packed for %s on %s", runtime.GOOS, runtime.GOARCH)
 	}
 	return filepath.Join(modules(t), "@cdklabs", "cdk-validator-cfnguard", "bin", system, machine, "cfn-guard")
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/backoff"
+	"github.com/gitlatch/gitlatch/internal/testenv/skip"
 )
 
 type echo struct {
@@ -102,7 +103,7 @@ func TestAFunctionRunsAsUnderLambda(t *testing.T) {
 		read(t, f.Invoke(t.Context(), []byte(`{}`)))
 		before, ok := f.PeakRSS()
 		if !ok {
-			t.Skip("no /proc on this system: peak memory is not measured")
+			skip.Test(t, "no /proc on this system: peak memory is not measured")
 		}
 		read(t, f.Invoke(t.Context(), []byte(`{"do":"grow"}`)))
 		after, _ := f.PeakRSS()
