@@ -260,10 +260,6 @@ bench-backtest: bin/gitlatch
 bench-fleet:
 	@go test ./internal/proof/fleet -timeout 90m -run '^$$' -bench '^BenchmarkFleet$$' -benchtime 1x | grep --line-buffered -vE '^(PASS$$|ok |goos:|goarch:|pkg:|cpu:|Benchmark)'
 
-.PHONY: usage
-usage:
-	@go run ./scripts/usage $(ARGS)
-
 .PHONY: pictures
 pictures:
 	@scripts/npm/install.sh >/dev/null

@@ -10,8 +10,7 @@
 // another item. So a head is saved only while the lease is valid, even if its owner was
 // paused in between. The price is that DynamoDB charges the size of the head for taking
 // and releasing the lease. A quiet tick writes only this item, three times: take, save,
-// release. For a site of 300 workloads these are nine units, which BenchmarkTick
-// measures.
+// release. internal/proof/days measures the units of a day.
 package dynamo
 
 import (

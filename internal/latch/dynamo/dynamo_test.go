@@ -4,9 +4,7 @@ package dynamo_test
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,26 +17,16 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 	"github.com/gitlatch/gitlatch/internal/latch/latchtest"
 	"github.com/gitlatch/gitlatch/internal/testenv/dynalite"
-	"github.com/gitlatch/gitlatch/internal/testenv/moto"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// Two independent stand-ins agree on the store's calls. Only the first is used for races,
-// because it decides them like DynamoDB.
-
+// The stand-in enforces conditions and decides races like DynamoDB. The table in memory
+// passes the same suite.
 func TestStoreOnDynalite(t *testing.T) {
 	t.Parallel()
 	client := dynalite.Start(t).Client()
-	latchtest.Run(t, func(t *testing.T) latch.Store { return open(t, client) })
-}
-
-func TestStoreOnMoto(t *testing.T) {
-	t.Parallel()
-	client := dynamodb.NewFromConfig(moto.Start(t).Config(), func(o *dynamodb.Options) {
-		o.HTTPClient = &http.Client{Transport: &oneByOne{}}
-	})
 	latchtest.Run(t, func(t *testing.T) latch.Store { return open(t, client) })
 }
 
@@ -53,16 +41,6 @@ func TestStoreOnDynaliteStopsHalfway(t *testing.T) {
 			return nil
 		}}})
 	})
-}
-
-// oneByOne sends a request after the answer to the previous one: moto may execute
-// several writes with the same condition.
-type oneByOne struct{ mu sync.Mutex }
-
-func (o *oneByOne) RoundTrip(request *http.Request) (*http.Response, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return http.DefaultTransport.RoundTrip(request)
 }
 
 func open(t testing.TB, client *dynamodb.Client) *dynamo.Store {

@@ -8,9 +8,18 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
+	"github.com/gitlatch/gitlatch/internal/latch/latchtest"
 	"github.com/gitlatch/gitlatch/internal/testenv/dynamomem"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
+
+// The store over the table in memory passes the suite of every store.
+func TestStoreInMemory(t *testing.T) {
+	t.Parallel()
+	latchtest.Run(t, func(*testing.T) latch.Store {
+		return dynamo.Open(dynamo.Options{Table: "t", Client: &dynamomem.Table{}})
+	})
+}
 
 // A tick that lost its lease during a save does not delete or overwrite a latch that the
 // next owner of the lease wrote. The next owner deleted the latch and wrote it again, so

@@ -29,10 +29,6 @@ import (
 
 var length = flag.Float64("days", 0.35, "how many days pass; 30 is the whole test, which takes some fifteen minutes")
 
-var start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-
-const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"
-
 // In a month the process does not grow, and no day has more commits than its budget. The
 // test checks the growth only if days follow the fifth.
 func TestAMonthOfAThousandWorkloads(t *testing.T) {
@@ -125,11 +121,4 @@ func rss(t *testing.T) int64 {
 	pages, err := strconv.ParseInt(string(bytes.Fields(text)[1]), 10, 64)
 	must(t, err)
 	return pages * int64(os.Getpagesize())
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

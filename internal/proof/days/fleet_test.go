@@ -3,11 +3,16 @@ package days
 import (
 	"context"
 	"fmt"
+	"testing"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces/simulate"
 )
+
+var start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+
+const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"
 
 // A member is a workload, and the week that it repeats.
 type member struct {
@@ -69,3 +74,10 @@ const (
 	dayLooks  = int(24 * time.Hour / period)
 	workloads = 1000
 )
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -142,3 +142,21 @@ func TestAWindowIsReadWithoutTreesWhereTheServerWantsSo(t *testing.T) {
 		t.Errorf("the window has %d commits, %v", len(window.Commits), err)
 	}
 }
+
+// largeRepository returns a stream for fast-import: directories of 100 files of 1 KiB.
+func largeRepository(files int) string {
+	var stream strings.Builder
+	fmt.Fprintf(&stream, "commit refs/heads/main\ncommitter A Person <person@example.com> %d +0000\ndata 5\nbegin\n", gitserver.Epoch.Unix())
+	content := noise(1024 * files)
+	for n := range files {
+		fmt.Fprintf(&stream, "M 100644 inline dir%03d/file%d.yaml\ndata 1024\n%s\n", n/100, n%100, content[1024*n:1024*(n+1)])
+	}
+	return stream.String()
+}
+
+func traffic(s *gitserver.Server) (bytes int64) {
+	for _, r := range s.Requests() {
+		bytes += r.In + r.Out
+	}
+	return bytes
+}

@@ -121,15 +121,6 @@ func large() limits.Case {
 	return c
 }
 
-// BenchmarkJudge prints the time for 5,000 workloads.
-func BenchmarkJudge(b *testing.B) {
-	c := large()
-	b.ReportAllocs()
-	for b.Loop() {
-		limits.Judge(c)
-	}
-}
-
 // The answer for 5,000 workloads allocates at most 20 MiB.
 func TestAnswersForALargeClusterAreSmall(t *testing.T) {
 	c := large()
