@@ -47,43 +47,6 @@ func turns(t testing.TB, times int, runs ...func()) []cost {
 	return medians
 }
 
-// A comparison is the medians of pairs of runs: of each side, and of their ratios.
-type comparison struct {
-	ours, theirs time.Duration
-	ratio        float64 // theirs / ours
-}
-
-// inPairs runs two sides in pairs, after one pair that does not count, with before
-// ahead of each run. The side that runs first changes with each pair.
-func inPairs(t testing.TB, before func(), times int, ours, theirs func()) comparison {
-	t.Helper()
-	timed := func(run func()) cost {
-		before()
-		return took(t, run)
-	}
-	var all [2][]cost
-	var ratios []float64
-	for n := range times + 1 {
-		var pair [2]cost
-		if n%2 == 0 {
-			pair[0] = timed(ours)
-			pair[1] = timed(theirs)
-		} else {
-			pair[1] = timed(theirs)
-			pair[0] = timed(ours)
-		}
-		if n > 0 {
-			all[0] = append(all[0], pair[0])
-			all[1] = append(all[1], pair[1])
-			ratios = append(ratios, ratio(pair[1].clock, pair[0].clock))
-		}
-	}
-	clock := func(c cost) time.Duration { return c.clock }
-	slices.Sort(ratios)
-	middle := (ratios[(len(ratios)-1)/2] + ratios[len(ratios)/2]) / 2
-	return comparison{median(all[0], clock), median(all[1], clock), middle}
-}
-
 func median(costs []cost, of func(cost) time.Duration) time.Duration {
 	var all []time.Duration
 	for _, c := range costs {
@@ -118,11 +81,6 @@ func TestASlowedDownBuildIsSeen(t *testing.T) {
 		ours, slowed := ratio(costs[0].clock, costs[2].clock), ratio(costs[1].clock, costs[2].clock)
 		if ours != 1 || slowed != 4 {
 			t.Errorf("the ratio is %.2f, and %.2f for a build that works four times", ours, slowed)
-		}
-		started = 0
-		pairs := inPairs(t, func() {}, 5, work(1), work(4))
-		if pairs.ratio != 4 || pairs.ours != time.Second || pairs.theirs != 4*time.Second {
-			t.Errorf("in pairs: %+v", pairs)
 		}
 	})
 }
