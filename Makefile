@@ -234,10 +234,6 @@ bench: ## Measure the figures of the handbook, in ten minutes
 	@scripts/npm/install.sh >/dev/null
 	@go test -tags long ./internal/proof/bench -count=1 -timeout 60m -v -run '^TestFigures$$' -figures -only '$(ONLY)' | grep --line-buffered -vE '^(=== |PASS$$|ok )'
 
-.PHONY: bench-cold
-bench-cold: zip-size
-	@go run ./scripts/bench-cold
-
 .PHONY: bench-rebuild
 bench-rebuild:
 	@scripts/controlplane/build.sh >/dev/null
