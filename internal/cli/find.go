@@ -78,18 +78,6 @@ func (t *targets) read(args []string) ([]units.Target, error) {
 	return units.ParseTargets(t.namespace, args)
 }
 
-// namespaces parses targets that must be namespaces. It returns them sorted.
-func (t *targets) namespaces(args []string) ([]string, error) {
-	all, err := t.read(args)
-	for _, one := range all {
-		if !one.All() {
-			return nil, fmt.Errorf("%s is a workload. Give a namespace, such as %s", one, one.Namespace)
-		}
-	}
-	names := lists.Map(all, units.Target.String)
-	return slices.Compact(slices.Sorted(slices.Values(names))), err
-}
-
 // one parses the target of a command for one workload.
 func (t *targets) one(arg string) (units.Target, error) {
 	all, err := t.read([]string{arg})

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -54,12 +53,7 @@ spec:
 `
 
 // An ArgoCD is one that runs.
-type ArgoCD struct {
-	cp        *controlplane.ControlPlane
-	bin, repo string // the folder of its programs, the address of the repo-server
-	redis     string // the address of Redis
-	variables []string
-}
+type ArgoCD struct{ cp *controlplane.ControlPlane }
 
 // URL is where Argo CD reaches a repository.
 func URL(origin *gitserver.Origin) string { return "file://" + origin.Dir }
@@ -90,39 +84,7 @@ func Start(t testing.TB, cp *controlplane.ControlPlane, folders ...string) *Argo
 	cp.Run(t, "http://"+controller+"/healthz", variables, filepath.Join(bin, "argocd-application-controller"),
 		"--namespace=argocd", "--repo-server="+repo, "--repo-server-plaintext",
 		"--redis="+redis, "--metrics-port="+port(controller), "--app-resync="+strings.TrimSuffix(resync, "s"))
-	return &ArgoCD{cp, bin, repo, redis, variables}
-}
-
-// ApplicationSets starts the controller that creates the Applications of
-// ApplicationSets in argocd.
-func (a *ArgoCD) ApplicationSets(t testing.TB) {
-	t.Helper()
-	free := controlplane.Ports(t, 3)
-	a.cp.Run(t, "http://"+free[1]+"/metrics", a.variables, filepath.Join(a.bin, "argocd-applicationset-controller"), "--namespace=argocd",
-		"--probe-addr="+free[0], "--metrics-addr="+free[1], "--webhook-addr="+free[2], "--argocd-repo-server="+a.repo, "--repo-server-plaintext")
-}
-
-// Serve starts the API server of Argo CD, without accounts. It returns a function that runs
-// a command of the CLI against it, "argocd app list", and returns the output. The function
-// fails the test if the command fails.
-func (a *ArgoCD) Serve(t testing.TB) func(command string) string {
-	t.Helper()
-	free := controlplane.Ports(t, 2)
-	a.cp.Run(t, "http://"+free[0]+"/healthz", a.variables, filepath.Join(a.bin, "argocd-server"), "--namespace=argocd", "--insecure", "--disable-auth",
-		"--address=127.0.0.1", "--port="+port(free[0]), "--metrics-address=127.0.0.1", "--metrics-port="+port(free[1]),
-		"--redis="+a.redis, "--repo-server="+a.repo, "--repo-server-plaintext")
-	return func(command string) string {
-		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), syncDeadline)
-		defer cancel()
-		cmd := exec.CommandContext(ctx, filepath.Join(a.bin, "argocd"), strings.Fields(command)[1:]...)
-		cmd.Env = []string{"HOME=" + t.TempDir(), "ARGOCD_SERVER=" + free[0], "ARGOCD_OPTS=--plaintext"}
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", command, err, out)
-		}
-		return string(out)
-	}
+	return &ArgoCD{cp}
 }
 
 func port(address string) string {

@@ -12,7 +12,6 @@ import (
 	_ "embed"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -33,10 +32,7 @@ const appliedDeadline = 5 * time.Minute
 var sources string
 
 // A Flux is one that runs.
-type Flux struct {
-	cp  *controlplane.ControlPlane
-	bin string // the folder of its programs
-}
+type Flux struct{ cp *controlplane.ControlPlane }
 
 // Start starts the controller, with the repositories that a GitRepository may
 // name by URL, and returns once it works. It ends when the test ends. Where it
@@ -59,22 +55,7 @@ func Start(t testing.TB, cp *controlplane.ControlPlane, repositories map[string]
 		append([]string{"--watch-all-namespaces", "--health-addr=" + health, "--metrics-addr=0",
 			"--no-remote-bases", "--interval-jitter-percentage=0", "--requeue-dependency=1s"}, flags...)...)
 	serve(t, cp, repositories)
-	return &Flux{cp, bin}
-}
-
-// Run runs a command of Flux's CLI as an administrator, "flux get kustomizations", and
-// returns the output. It fails the test if the command fails.
-func (f *Flux) Run(t testing.TB, command string) string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), appliedDeadline)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(f.bin, "flux"), strings.Fields(command)[1:]...)
-	cmd.Env = []string{"HOME=" + t.TempDir(), "KUBECONFIG=" + f.cp.Kubeconfig()}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", command, err, out)
-	}
-	return string(out)
+	return &Flux{cp}
 }
 
 // Applied waits until a Kustomization in flux-system has applied a commit.

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"slices"
 	"time"
 )
 
@@ -212,14 +211,4 @@ func (m *Model) States() map[string]State {
 		states[name] = s
 	}
 	return states
-}
-
-// Workloads are the names of those under load, in order.
-func (m *Model) Workloads() []string {
-	var names []string
-	for name := range m.load {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
