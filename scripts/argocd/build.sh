@@ -14,7 +14,7 @@ once argocd "$here"/{go.mod,go.sum,main.go,build.sh} <(go env GOVERSION GOOS GOA
 cd "$here"
 printf 'argocd: building Argo CD (once; the first takes some minutes)\n' >&2
 CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o "$work/argocd-application-controller" .
-for name in argocd argocd-{applicationset-controller,repo-server,redis,server}; do
+for name in argocd-{repo-server,redis}; do
 	ln -s argocd-application-controller "$work/$name"
 done
 CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o "$work/kustomize" sigs.k8s.io/kustomize/kustomize/v5

@@ -1,6 +1,5 @@
-// Command argocd runs Argo CD for the tests: its application-controller, its repo-server,
-// its applicationset-controller, its API server, its CLI or a Redis in memory. The name of
-// the started program selects one of them.
+// Command argocd runs Argo CD for the tests: its application-controller, its repo-server
+// or a Redis in memory. The name of the started program selects one of them.
 package main
 
 import (
@@ -11,10 +10,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	controller "github.com/argoproj/argo-cd/v3/cmd/argocd-application-controller/commands"
-	applicationset "github.com/argoproj/argo-cd/v3/cmd/argocd-applicationset-controller/commands"
 	reposerver "github.com/argoproj/argo-cd/v3/cmd/argocd-repo-server/commands"
-	server "github.com/argoproj/argo-cd/v3/cmd/argocd-server/commands"
-	cli "github.com/argoproj/argo-cd/v3/cmd/argocd/commands"
 )
 
 func main() {
@@ -26,14 +22,8 @@ func main() {
 
 func run(name string) error {
 	switch name {
-	case "argocd":
-		return cli.NewCommand().Execute()
-	case "argocd-server":
-		return server.NewCommand().Execute()
 	case "argocd-application-controller":
 		return controller.NewCommand().Execute()
-	case "argocd-applicationset-controller":
-		return applicationset.NewCommand().Execute()
 	case "argocd-repo-server":
 		return reposerver.NewCommand().Execute()
 	case "argocd-redis":
