@@ -5,7 +5,6 @@ package tick_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -162,103 +161,4 @@ func (s *shared) agrees(t *testing.T, want needs) {
 		t.Errorf("git declares %v\nlatches hold %v\nwant %v", git, declared, want)
 	}
 	s.origin.Check(t)
-}
-
-// TestManyTicksAtOnce lets 16 machines tick at the same time, in several rounds. In every
-// second round, the machine with the lease waits until the others were refused.
-func TestManyTicksAtOnce(t *testing.T) {
-	t.Parallel()
-	s := newShared(t, dynalite.Start(t))
-	for round, c := range []struct {
-		needs  needs
-		levels needs
-	}{
-		{needs{"shop/web": 87, "shop/api": 12, "pay/ledger": 3}, needs{"shop/web": 100, "shop/api": 20, "pay/ledger": 5}},
-		{needs{"shop/web": 180}, needs{"shop/web": 200}},
-		{needs{"shop/api": 45, "pay/ledger": 7}, needs{"shop/api": 50, "pay/ledger": 10}},
-		{needs{}, needs{}},
-		{needs{"shop/web": 450, "shop/api": 70, "pay/ledger": 13}, needs{"shop/web": 500, "shop/api": 100, "pay/ledger": 20}},
-		{needs{"search/index": 87}, needs{"search/index": 100}},
-		{needs{"shop/web": 900, "search/index": 150}, needs{"shop/web": 1000, "search/index": 200}},
-		{needs{}, needs{}},
-	} {
-		before, log := s.levels(t), len(s.origin.Log(t, "main"))
-		_, latches := s.load(t)
-		s.later(period, c.needs)
-		if s.race(t, 16, round); t.Failed() {
-			return
-		}
-
-		commits := len(s.origin.Log(t, "main")) - log
-		if want := min(len(c.levels), 1); commits != want {
-			t.Errorf("round %d: %d commits, want %d", round, commits, want)
-		}
-		maps.Copy(before, c.levels)
-		s.agrees(t, before)
-		_, after := s.load(t)
-		for who, l := range after {
-			want := latches[who].Rev
-			if _, crossed := c.levels[who]; crossed {
-				want++
-			}
-			if l.Rev != want {
-				t.Errorf("round %d: latch %s is of revision %d, want %d: saved once if it crossed, else never", round, who, l.Rev, want)
-			}
-		}
-	}
-}
-
-// race runs n ticks at once. Each must end without an error: with the one commit, with
-// the lease taken, or with nothing to do.
-func (s *shared) race(t *testing.T, n, round int) {
-	t.Helper()
-	crowd, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	left := make(chan struct{}, n) // ticks that have ended
-	patient := sampled(func(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
-		for range n - 1 {
-			select {
-			case <-left:
-			case <-crowd.Done():
-				return workload.Fleet{}, fmt.Errorf("waiting for all others to be turned away: %w", crowd.Err())
-			}
-		}
-		return s.Sample(ctx, kinds)
-	})
-	var begin, end sync.WaitGroup
-	begin.Add(1)
-	reports, failed := make([]tick.Report, n), make([]error, n)
-	for i := range n {
-		machine := s.machine(t, fmt.Sprintf("round %d, machine %d", round, i), func(p *parts) {
-			if round%2 == 0 {
-				p.sampler = patient
-			}
-		})
-		end.Go(func() {
-			begin.Wait()
-			reports[i], failed[i] = machine.Run(t.Context())
-			left <- struct{}{}
-		})
-	}
-	begin.Done()
-	end.Wait()
-
-	commits, held := 0, 0
-	for i, r := range reports {
-		if err := errors.Join(failed[i], r.Err()); err != nil {
-			t.Errorf("round %d, machine %d: %v", round, i, err)
-		}
-		if len(r.Notices) > 0 {
-			t.Errorf("round %d, machine %d found %+v", round, i, r.Notices)
-		}
-		if r.Commit != nil {
-			commits++
-		}
-		if r.NotRun != "" {
-			held++
-		}
-	}
-	if commits > 1 || round%2 == 0 && held != n-1 {
-		t.Errorf("round %d: %d ticks say that they committed, %d were held", round, commits, held)
-	}
 }
