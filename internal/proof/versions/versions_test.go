@@ -59,7 +59,7 @@ var rows = []row{
 		{"proof/handbook", "TestTheQuickStartOfTheReadmeRuns", "cluster", admits},
 	}},
 	{"Admission policy", nil, []test{{"admission", "TestOnARealAPIServer", "gitops", admits}}},
-	{"Flux (Flux, kustomize-controller)", []string{"flux/cli github.com/fluxcd/flux2/v2", "flux github.com/fluxcd/kustomize-controller"}, []test{
+	{"Flux (kustomize-controller)", []string{"flux github.com/fluxcd/kustomize-controller"}, []test{
 		{"proof/owners", "TestFoldersFirst/flux", "gitops", admits},
 		{"proof/owners", "TestTheExampleOfFlux", "gitops", admits},
 		{"proof/owners", "TestARestoreThatWaitsRaisesWhatComesLater/flux", "gitops", always},
