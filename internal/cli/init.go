@@ -49,9 +49,9 @@ include these roles. With these formats, the command commits nothing.
 
 With --aws, the command prepares the deployment on AWS instead. It asks up to
 six questions, and reads the cluster, the network and the secret with your AWS
-credentials. Then it writes samconfig.toml and the configuration of the site,
-and lists the permissions that you do not have. The command changes nothing on
-AWS. Run it in a clone of the repository of gitlatch.`,
+credentials. Then it writes samconfig.toml and the configuration of the site.
+The command changes nothing on AWS. Run it in a clone of the repository of
+gitlatch.`,
 		Example: `  # Print the files without a commit
   gitlatch init --dry-run -c prod-eu.yaml
 

@@ -188,23 +188,14 @@ func (p *preparation) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rights := aws.Rights(ctx, facts, p.given)
-	p.rights(rights)
 	for _, problem := range facts.Problems {
 		p.page.Line("")
 		p.page.Say("", "%s", problem.Text)
 		p.page.Fix("  ", problem.Fix)
 	}
 	var open []string
-	for _, group := range []struct {
-		n    int
-		text string
-	}{
-		{len(facts.Problems), "problem"}, {len(rights.Missing), "missing permission"}, {len(rights.Unknown), "unknown permission"},
-	} {
-		if group.n > 0 {
-			open = append(open, term.Count(group.n, group.text))
-		}
+	if n := len(facts.Problems); n > 0 {
+		open = append(open, term.Count(n, "problem"))
 	}
 	if kept {
 		open = append(open, "a file that you edited")
@@ -289,33 +280,6 @@ func (p *preparation) differences(present, next []byte) {
 		if !slices.Contains(old, line) {
 			p.page.Line("    + %s", line)
 		}
-	}
-}
-
-// rights prints the rights that are missing or unknown, and a policy with them.
-func (p *preparation) rights(r setup.Report) {
-	total := r.Granted + len(r.Missing) + len(r.Unknown)
-	p.page.Line("")
-	p.page.Say("", "The deployment and the commands need %d permissions. %s has %d of them, %d are missing, and %d are unknown.",
-		total, r.Principal, r.Granted, len(r.Missing), len(r.Unknown))
-	p.lacks("missing", r.Missing)
-	p.lacks("unknown", r.Unknown)
-	if policy := r.Policy(); policy != "" {
-		p.page.Line("")
-		p.page.Say("", "This policy grants the missing and the unknown permissions to %s:", r.Principal)
-		p.page.Line("%s", policy)
-	}
-}
-
-// lacks prints rights, with each reason once.
-func (p *preparation) lacks(state string, all []setup.Lack) {
-	why := ""
-	for _, lack := range setup.Statements(all) {
-		if lack.Why != why {
-			p.page.Say("  ", "%s (%s):", state, lack.Why)
-			why = lack.Why
-		}
-		p.page.Say("    ", "%s on %s", strings.Join(lack.Actions, ", "), lack.Resource)
 	}
 }
 

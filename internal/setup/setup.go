@@ -1,7 +1,6 @@
 // Package setup prepares the deployment of gitlatch on AWS. It reads the cluster, the
-// network and the credential with the AWS credentials of the caller, checks the caller's
-// permissions, and returns the settings of SAM and the configuration of the site. It
-// changes nothing on AWS.
+// network and the credential with the AWS credentials of the caller, and returns the
+// settings of SAM and the configuration of the site. It changes nothing on AWS.
 package setup
 
 import (
@@ -18,7 +17,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
-	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
@@ -78,7 +76,6 @@ type Facts struct {
 	Account   string
 	Partition string // such as aws
 	Region    string // of the stack
-	Caller    string // ARN of the caller
 	Host      Host
 	Branch    string // default branch of a CodeCommit repository; "" is unknown
 	Network   Network
@@ -138,8 +135,8 @@ func (a AWS) Read(ctx context.Context, given Answers) (f Facts, err error) {
 	if err != nil {
 		return f, fmt.Errorf("read the AWS identity of the caller: %w", err)
 	}
-	f.Caller, f.Account = aws.ToString(who.Arn), aws.ToString(who.Account)
-	parsed, err := arn.Parse(f.Caller)
+	f.Account = aws.ToString(who.Account)
+	parsed, err := arn.Parse(aws.ToString(who.Arn))
 	if err != nil {
 		return f, fmt.Errorf("read the AWS identity of the caller: %w", err)
 	}
@@ -251,11 +248,6 @@ func (a AWS) table(ctx context.Context, f *Facts) {
 		f.problem("set state.dynamodb.table in the configuration of the site",
 			"%s has %d tables whose names start with %s, so the table of the stack is unknown: %s.", f.Region, len(found), prefix, strings.Join(found, ", "))
 	}
-}
-
-// Rights checks the rights of the caller. See Check.
-func (a AWS) Rights(ctx context.Context, f Facts, given Answers) Report {
-	return Check(ctx, iam.NewFromConfig(a.config), f, Rights(f, given))
 }
 
 // network reads the subnets of the cluster, for a function that must run in its VPC.

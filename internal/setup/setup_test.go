@@ -1,16 +1,12 @@
 package setup
 
 import (
-	"context"
-	"errors"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2 "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	"github.com/aws/aws-sdk-go-v2/service/iam"
-	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 )
 
 func TestHostOfARepository(t *testing.T) {
@@ -47,65 +43,6 @@ func TestThePatternOfURLsIsThatOfTheTemplate(t *testing.T) {
 	template, err := os.ReadFile("../../template.yaml")
 	if err != nil || !strings.Contains(string(template), "\n    AllowedPattern: \""+serverURL.String()+"\"\n") {
 		t.Errorf("template.yaml has no parameter with the pattern %s, error %v", serverURL, err)
-	}
-}
-
-// A decision that depends on unknown values is unknown, and an answer that is missing is
-// unknown. Only an allowed action without conditions is granted.
-func TestARightIsGrantedOnlyByAClearAnswer(t *testing.T) {
-	t.Parallel()
-	answer := func(decision types.PolicyEvaluationDecisionType) types.EvaluationResult {
-		return types.EvaluationResult{EvalActionName: aws.String("iam:CreateRole"), EvalDecision: decision}
-	}
-	allowed := answer(types.PolicyEvaluationDecisionTypeAllowed)
-	conditional, organization, boundary := allowed, allowed, allowed
-	conditional.MissingContextValues = []string{"iam:PermissionsBoundary"}
-	organization.OrganizationsDecisionDetail = &types.OrganizationsDecisionDetail{}
-	boundary.PermissionsBoundaryDecisionDetail = &types.PermissionsBoundaryDecisionDetail{}
-	for name, c := range map[string]struct {
-		answer types.EvaluationResult
-		err    error
-		want   state
-		why    string
-	}{
-		"allowed":            {allowed, nil, granted, ""},
-		"no policy":          {answer(types.PolicyEvaluationDecisionTypeImplicitDeny), nil, missing, "no policy allows it"},
-		"denied":             {answer(types.PolicyEvaluationDecisionTypeExplicitDeny), nil, missing, "until you remove the Deny"},
-		"by a condition":     {conditional, nil, unknown, "iam:PermissionsBoundary"},
-		"by an organization": {organization, nil, missing, "service control policy"},
-		"by a boundary":      {boundary, nil, missing, "permissions boundary"},
-		"no answer":          {types.EvaluationResult{}, nil, unknown, "no decision"},
-		"another decision":   {answer("maybe"), nil, unknown, "maybe"},
-		"an error":           {allowed, errors.New("throttled"), unknown, "throttled"},
-	} {
-		if got, why := decided(c.answer, c.err); got != c.want || !strings.Contains(why, c.why) {
-			t.Errorf("%s: state %d, %q", name, got, why)
-		}
-	}
-}
-
-// A refusing is an IAM that fails the test for each request.
-type refusing struct{ t *testing.T }
-
-func (r refusing) GetRole(context.Context, *iam.GetRoleInput, ...func(*iam.Options)) (*iam.GetRoleOutput, error) {
-	r.t.Error("IAM was asked for a role")
-	return nil, errors.New("no")
-}
-
-func (r refusing) SimulatePrincipalPolicy(context.Context, *iam.SimulatePrincipalPolicyInput, ...func(*iam.Options)) (*iam.SimulatePrincipalPolicyOutput, error) {
-	r.t.Error("IAM was asked to simulate")
-	return nil, errors.New("no")
-}
-
-// IAM cannot simulate the root user or a federated user, so their rights are unknown.
-func TestTheRightsOfOtherCallersAreUnknown(t *testing.T) {
-	t.Parallel()
-	for _, caller := range []string{"arn:aws:iam::111122223333:root", "arn:aws:sts::111122223333:federated-user/alice", "alice"} {
-		right := Right{Sid: "CreateTheKey", Actions: []string{"kms:CreateKey"}, Resource: "*"}
-		got := Check(t.Context(), refusing{t}, Facts{Caller: caller}, []Right{right})
-		if got.Granted != 0 || len(got.Missing) != 0 || len(got.Unknown) != 1 || !strings.Contains(got.Policy(), `"kms:CreateKey"`) {
-			t.Errorf("%s: %+v", caller, got)
-		}
 	}
 }
 

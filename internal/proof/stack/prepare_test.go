@@ -4,35 +4,26 @@ package stack
 
 import (
 	"bytes"
-	"encoding/json"
-	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
-	"maps"
-	"net/http"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/setup"
 	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
 	"github.com/gitlatch/gitlatch/internal/testenv/moto"
-	"github.com/gitlatch/gitlatch/internal/testenv/program"
 	"github.com/gitlatch/gitlatch/internal/testenv/skip"
 )
 
@@ -51,7 +42,6 @@ func TestInitPreparesADeployment(t *testing.T) {
 		"in the network of a private cluster":            inANetwork,
 		"a repository in CodeCommit":                     inCodeCommit,
 		"a repository on any other git server":           onAnyServer,
-		"each missing right is named":                    withoutARight,
 		"each missing flag is named":                     withoutFlags,
 		"each problem of the account is named":           withProblems,
 		"six questions on a terminal":                    onATerminal,
@@ -69,20 +59,18 @@ type home struct {
 	gitlatch string // the command
 	moto     *moto.Server
 	gateway  *gateway.Gateway
-	iam      *simulator
 }
 
-// newHome returns an account with the cluster prod-eu-blue, the secret gitlatch/github and
-// a caller with the rights in by. The network has the fields of the cluster in EKS.
-func newHome(t *testing.T, binary string, network map[string]any, by *simulator) *home {
+// newHome returns an account with the cluster prod-eu-blue and the secret gitlatch/github.
+// The network has the fields of the cluster in EKS.
+func newHome(t *testing.T, binary string, network map[string]any) *home {
 	t.Helper()
-	h := &home{dir: workplace(t), gitlatch: binary, moto: moto.Start(t), iam: by}
+	h := &home{dir: workplace(t), gitlatch: binary, moto: moto.Start(t)}
 	services := map[string]string{}
-	for _, name := range []string{"sts", "eks", "ec2", "secretsmanager", "dynamodb", "iam", "codecommit"} {
+	for _, name := range []string{"sts", "eks", "ec2", "secretsmanager", "dynamodb", "codecommit"} {
 		services[name] = h.moto.URL
 	}
 	h.gateway = gateway.Start(t, services)
-	h.gateway.Instead("iam:SimulatePrincipalPolicy", h.iam)
 	h.cluster(t, "API", network)
 	vault := secretsmanager.NewFromConfig(h.moto.Config())
 	if _, err := vault.CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: aws.String("gitlatch/github"), SecretString: aws.String("x")}); err != nil {
@@ -145,70 +133,6 @@ func (h *home) text(t *testing.T, name string) string {
 var onGitHub = []string{"--cluster", "prod-eu-blue", "--site", "prod-eu", "--repository", "https://github.com/example/fleet",
 	"--credential", "gitlatch/github", "--credential-type", "token", "--alert-email", "platform@example.com"}
 
-// A simulator answers iam:SimulatePrincipalPolicy. It knows the statements of a policy and
-// no deny.
-type simulator struct {
-	mu      sync.Mutex
-	policy  []setup.Right
-	without string // action that is not granted; "" grants all actions of the policy
-	asked   []string
-}
-
-// ServeHTTP answers like IAM.
-func (s *simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_ = r.ParseForm()
-	type result struct {
-		EvalActionName, EvalDecision, EvalResourceName string
-	}
-	var answer struct {
-		XMLName xml.Name `xml:"SimulatePrincipalPolicyResponse"`
-		Results []result `xml:"SimulatePrincipalPolicyResult>EvaluationResults>member"`
-	}
-	resource := r.Form.Get("ResourceArns.member.1")
-	service := ""
-	for i := 1; r.Form.Has(fmt.Sprintf("ContextEntries.member.%d.ContextKeyName", i)); i++ {
-		if r.Form.Get(fmt.Sprintf("ContextEntries.member.%d.ContextKeyName", i)) == "iam:PassedToService" {
-			service = r.Form.Get(fmt.Sprintf("ContextEntries.member.%d.ContextKeyValues.member.1", i))
-		}
-	}
-	for i := 1; r.Form.Has(fmt.Sprintf("ActionNames.member.%d", i)); i++ {
-		action := r.Form.Get(fmt.Sprintf("ActionNames.member.%d", i))
-		s.asked = append(s.asked, action)
-		decision := "implicitDeny"
-		if s.grants(action, resource, service) {
-			decision = "allowed"
-		}
-		answer.Results = append(answer.Results, result{action, decision, resource})
-	}
-	w.Header().Set("Content-Type", "text/xml")
-	_ = xml.NewEncoder(w).Encode(answer)
-}
-
-func (s *simulator) grants(action, resource, service string) bool {
-	if action == s.without {
-		return false
-	}
-	return slices.ContainsFunc(s.policy, func(r setup.Right) bool {
-		pattern := "^" + strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(r.Resource)) + "$"
-		return slices.Contains(r.Actions, action) && regexp.MustCompile(pattern).MatchString(resource) && (r.Service == "" || r.Service == service)
-	})
-}
-
-// set changes the policy of the caller.
-func (s *simulator) set(policy []setup.Right, without string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.policy, s.without = policy, without
-}
-
-// needed returns the rights for a site on GitHub in the account of moto.
-func needed(network setup.Network) []setup.Right {
-	facts := setup.Facts{Account: motoAccount, Partition: "aws", Region: region, Host: setup.Host{GitHub: "example/fleet"}, Network: network}
-	return setup.Rights(facts, setup.Answers{Cluster: "prod-eu-blue", Credential: "gitlatch/github", AlertEmail: "platform@example.com"})
-}
-
 // deploysWithoutAQuestion builds and deploys the stack, and returns all its deployments.
 func (h *home) deploysWithoutAQuestion(t *testing.T, at *cloud) []deployment {
 	t.Helper()
@@ -228,7 +152,7 @@ func (h *home) deploysWithoutAQuestion(t *testing.T, at *cloud) []deployment {
 // Two runs of init and of the deployment have the same result. The rules of the template
 // accept the parameters, and sam deploy asks nothing.
 func runsTwice(t *testing.T, binary string) {
-	h, at := newHome(t, binary, open, &simulator{policy: needed(setup.Network{})}), newCloud(t)
+	h, at := newHome(t, binary, open), newCloud(t)
 	var settings, site string
 	for i := range 2 {
 		flags := onGitHub
@@ -293,13 +217,12 @@ func (h *home) table(t *testing.T, name string) {
 // A cluster that not every address can reach puts the function into the private subnets
 // of the cluster with a route to a NAT gateway.
 func inANetwork(t *testing.T, binary string) {
-	h, at := newHome(t, binary, open, &simulator{}), newCloud(t)
+	h, at := newHome(t, binary, open), newCloud(t)
 	network := h.network(t)
 	h.cluster(t, "API_AND_CONFIG_MAP", map[string]any{"vpcId": network.VPC, "clusterSecurityGroupId": network.SecurityGroup,
 		"subnetIds": append([]string{"subnet-00000000"}, network.Subnets...), "endpointPublicAccess": true, "publicAccessCidrs": []string{"198.51.100.0/24"}})
 	private := network.Subnets[:1]
 	network.Subnets = private
-	h.iam.set(needed(network), "")
 	if out, status := h.prepare(t, onGitHub...); status != 0 {
 		t.Fatalf("exit status %d\n%s", status, out)
 	}
@@ -353,10 +276,9 @@ func (h *home) network(t *testing.T) (n setup.Network) {
 	return n
 }
 
-// A repository in CodeCommit needs no credential and has a default branch. The role of a
-// session has a path, which only IAM knows.
+// A repository in CodeCommit needs no credential and has a default branch.
 func inCodeCommit(t *testing.T, binary string) {
-	h, at := newHome(t, binary, open, &simulator{}), newCloud(t)
+	h, at := newHome(t, binary, open), newCloud(t)
 	repository := "https://git-codecommit." + region + ".amazonaws.com/v1/repos/fleet"
 	flags := []string{"--cluster", "prod-eu-blue", "--site", "prod-eu", "--repository", repository}
 	if out, status := h.prepare(t, flags...); status != 1 || !strings.Contains(out, "The CodeCommit repository fleet cannot be read") {
@@ -364,25 +286,13 @@ func inCodeCommit(t *testing.T, binary string) {
 	}
 	h.gateway.Instead("codecommit:GetRepository", moto.Answer(t, "codecommit", "GetRepository", map[string]any{
 		"repositoryMetadata": map[string]any{"repositoryName": "fleet", "defaultBranch": "trunk"}}))
-	h.gateway.Instead("sts:GetCallerIdentity", moto.Answer(t, "sts", "GetCallerIdentity", map[string]any{
-		"Account": motoAccount, "Arn": "arn:aws:sts::" + motoAccount + ":assumed-role/platform/alice"}))
-	out, _ := h.prepare(t, flags...)
-	if !strings.Contains(out, "unknown (iam:GetRole") || strings.Contains(flat(out), "has 1 of") {
-		t.Errorf("without iam:GetRole, the rights are not unknown:\n%s", out)
-	}
-	_, err := iam.NewFromConfig(h.moto.Config()).CreateRole(t.Context(), &iam.CreateRoleInput{
-		RoleName: aws.String("platform"), Path: aws.String("/teams/"), AssumeRolePolicyDocument: aws.String(`{"Version": "2012-10-17", "Statement": []}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name := range map[string]bool{"samconfig.toml": true, "prod-eu.yaml": true} {
 		if err := os.Remove(filepath.Join(h.dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	out, _ = h.prepare(t, flags...)
-	if !strings.Contains(flat(out), "arn:aws:iam::"+motoAccount+":role/teams/platform has 0 of them") || !strings.Contains(out, "missing (no policy allows it)") {
-		t.Errorf("the role is\n%s", out)
+	if out, status := h.prepare(t, flags...); status != 0 {
+		t.Errorf("exit status %d\n%s", status, out)
 	}
 	d := h.deploysWithoutAQuestion(t, at)[0]
 	for name, want := range map[string]string{"GitProvider": "codecommit", "CodeCommitRepository": "fleet", "Branch": "trunk", "GitHubCredential": ""} {
@@ -394,7 +304,7 @@ func inCodeCommit(t *testing.T, binary string) {
 
 // A repository on any other git server needs a secret, whose content depends on the URL.
 func onAnyServer(t *testing.T, binary string) {
-	h, at := newHome(t, binary, open, &simulator{policy: needed(setup.Network{})}), newCloud(t)
+	h, at := newHome(t, binary, open), newCloud(t)
 	repository := "ssh://git@git.example.com/platform/fleet.git"
 	flags := []string{"--cluster", "prod-eu-blue", "--site", "prod-eu", "--repository", repository}
 	out, status := h.prepare(t, flags...)
@@ -415,198 +325,9 @@ func onAnyServer(t *testing.T, binary string) {
 	}
 }
 
-// Each right that is missing is named with its statement, and no other right. The
-// statement grants the right.
-func withoutARight(t *testing.T, binary string) {
-	policy := needed(setup.Network{})
-	h := newHome(t, binary, open, &simulator{policy: policy})
-	if out, status := h.prepare(t, onGitHub...); status != 0 || !strings.Contains(flat(out), fmt.Sprintf("has %d of them, 0 are missing, and 0 are unknown", count(policy))) {
-		t.Fatalf("with all rights: exit status %d\n%s", status, out)
-	}
-	tried := map[string]bool{}
-	for _, of := range policy {
-		for _, action := range of.Actions {
-			if tried[action] {
-				continue
-			}
-			tried[action] = true
-			h.iam.set(policy, action)
-			out, status := h.prepare(t)
-			before, statements, _ := strings.Cut(out, "\n{\n")
-			statements, _, _ = strings.Cut("{\n"+statements, "\n}\n")
-			var printed struct {
-				Statement []struct {
-					Sid, Effect, Resource string
-					Action                []string
-				}
-			}
-			if err := json.Unmarshal([]byte(statements+"\n}"), &printed); err != nil {
-				t.Fatalf("without %s: exit status %d, %v\n%s", action, status, err, out)
-			}
-			want := 0
-			for _, right := range policy {
-				if !slices.Contains(right.Actions, action) {
-					continue
-				}
-				if want >= len(printed.Statement) {
-					t.Errorf("without %s, no statement for %s:\n%s", action, right.Sid, out)
-					break
-				}
-				got := printed.Statement[want]
-				want++
-				if got.Sid != right.Sid || got.Effect != "Allow" || got.Resource != right.Resource || !slices.Equal(got.Action, []string{action}) {
-					t.Errorf("without %s, the statement is %+v", action, got)
-				}
-			}
-			if status != 1 || len(printed.Statement) != want || !strings.Contains(flat(before), "missing (no policy allows it): "+action+" on ") {
-				t.Errorf("without %s: exit status %d\n%s", action, status, out)
-			}
-		}
-	}
-	if len(tried) < 80 {
-		t.Errorf("tried %d rights", len(tried))
-	}
-
-	// A caller who may not ask IAM does not know the rights.
-	h.gateway.Instead("iam:SimulatePrincipalPolicy", gateway.Fault(http.StatusForbidden, "AccessDenied", "no"))
-	out, status := h.prepare(t)
-	if status != 1 || !strings.Contains(flat(out), "has 0 of them, 0 are missing") || !strings.Contains(out, "unknown (iam:SimulatePrincipalPolicy") || strings.Contains(out, "missing (") {
-		t.Errorf("without an answer of IAM: exit status %d\n%s", status, out)
-	}
-}
-
-func count(rights []setup.Right) (n int) {
-	for _, r := range rights {
-		n += len(r.Actions)
-	}
-	return n
-}
-
-// IAM allows each right by the policy that init prints to a caller without rights, and
-// denies a right whose action is not in the policy.
-func TestThePolicyOfInitGrantsTheRights(t *testing.T) {
-	t.Parallel()
-	all := needed(setup.Network{VPC: "vpc-0a1b2c3d"})
-	var asked []map[string]any
-	var allowed []bool
-	ask := func(r setup.Right, action string, policy []setup.Right, allow bool) {
-		context := map[string]string{"aws:RequestedRegion": region}
-		if r.Service != "" {
-			context["iam:PassedToService"] = r.Service
-		}
-		resource := strings.NewReplacer("*", "a1", "?", "a").Replace(r.Resource)
-		if r.Resource == "*" {
-			resource = r.Resource
-		}
-		request := map[string]any{"name": r.Sid + " " + action, "principal": "arn:aws:iam::" + motoAccount + ":user/alice", "action": action, "resource": resource,
-			"account": motoAccount, "context": context, "policies": []any{map[string]any{"Version": "2012-10-17", "Statement": policy}}}
-		if r.Sid == "UseTheKey" { // the policy of the stack's key delegates to the policies of the account
-			request["resourcePolicy"] = map[string]any{"Version": "2012-10-17", "Statement": []any{map[string]any{
-				"Effect": "Allow", "Principal": map[string]string{"AWS": "arn:aws:iam::" + motoAccount + ":root"}, "Action": "kms:*", "Resource": "*"}}}
-		}
-		asked = append(asked, request)
-		allowed = append(allowed, allow)
-	}
-	for i, r := range all {
-		if r.Sid == "TransformTheTemplate" { // the simulator does not know this resource
-			continue
-		}
-		for _, action := range r.Actions {
-			ask(r, action, all, true)
-		}
-		ask(r, r.Actions[0], slices.Delete(slices.Clone(all), i, i+1), false)
-	}
-	type answer struct{ Name, Decision, Error string }
-	for i, a := range decode[answer](t, node(t, "simulate.js", asked)) {
-		if (a.Decision == "Allowed") != allowed[i] || a.Error != "" {
-			t.Errorf("%s is %s%s, want allowed: %v", a.Name, a.Decision, a.Error, allowed[i])
-		}
-	}
-}
-
-// bySAM are the services that sam deploy and the commands of gitlatch call themselves. The
-// resources of the template need the other rights.
-var bySAM = []string{"cloudformation", "s3"}
-
-// byCommands are the actions of the commands in the handbook.
-var byCommands = []string{"eks:DescribeCluster", "lambda:InvokeFunction", "secretsmanager:GetSecretValue"}
-
-// The schemas of CloudFormation list the actions of each resource type. init checks no
-// other action, and at least one action for creating each type.
-func TestInitChecksTheRightsThatCloudFormationUses(t *testing.T) {
-	t.Parallel()
-	handlers := handlersOf(t)
-	known, creates := map[string]bool{}, map[string][]string{}
-	made := maps.Clone(deployed(t, repository(t), samples[1])[0].resources())
-	maps.Copy(made, deployed(t, repository(t), samples[0])[0].resources())
-	for _, r := range made {
-		kind := fmt.Sprint(at(r, "Type"))
-		for _, one := range map[string][]string{"AWS::Serverless::Function": {"AWS::Lambda::Function", "AWS::Lambda::EventInvokeConfig", "AWS::Scheduler::Schedule"}}[kind] {
-			creates[one] = handlers[one]["create"]
-		}
-		if kind != "AWS::Serverless::Function" {
-			creates[kind] = handlers[kind]["create"]
-		}
-	}
-	for kind := range creates {
-		for _, actions := range handlers[kind] {
-			for _, action := range actions {
-				known[action] = true
-			}
-		}
-	}
-	checked := map[string]bool{}
-	for _, r := range needed(setup.Network{VPC: "vpc-0a1b2c3d"}) {
-		for _, action := range r.Actions {
-			checked[action] = true
-			service, _, _ := strings.Cut(action, ":")
-			if !known[action] && !slices.Contains(bySAM, service) && !slices.Contains(byCommands, action) {
-				t.Errorf("%s: no resource of the template needs %s", r.Sid, action)
-			}
-		}
-	}
-	for kind, actions := range creates {
-		if !slices.ContainsFunc(actions, func(action string) bool { return checked[action] }) {
-			t.Errorf("no right to create %s is checked: %v", kind, actions)
-		}
-	}
-}
-
-// handlersOf returns the actions of each handler of each resource type.
-func handlersOf(t *testing.T) map[string]map[string][]string {
-	t.Helper()
-	venv := program.Folder(t, "the schemas of CloudFormation", filepath.Join("scripts", "python", "venv.sh"))
-	files, err := filepath.Glob(filepath.Join(venv, "lib", "python*", "site-packages", "cfnlint", "data", "schemas", "resources", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no schemas in %s, error %v", venv, err)
-	}
-	all := map[string]map[string][]string{}
-	for _, file := range files {
-		var schema struct {
-			TypeName string
-			Handlers map[string]struct{ Permissions []string }
-		}
-		text, err := os.ReadFile(file)
-		if err == nil {
-			err = json.Unmarshal(text, &schema)
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		if schema.Handlers == nil {
-			continue
-		}
-		all[schema.TypeName] = map[string][]string{}
-		for name, handler := range schema.Handlers {
-			all[schema.TypeName][name] = handler.Permissions
-		}
-	}
-	return all
-}
-
 // Without a terminal, the error names each missing flag, and no file is written.
 func withoutFlags(t *testing.T, binary string) {
-	h := newHome(t, binary, open, &simulator{})
+	h := newHome(t, binary, open)
 	out, status := h.prepare(t)
 	for _, flag := range []string{"--cluster is required", "--site is required", "--repository is required"} {
 		if !strings.Contains(out, flag) {
@@ -632,7 +353,7 @@ func withoutFlags(t *testing.T, binary string) {
 			t.Errorf("%s: exit status %d\n%s", name, status, out)
 		}
 	}
-	if out, status := h.prepare(t, append(slices.Clone(onGitHub), "--dry-run")...); status != 1 || !strings.Contains(out, "\n  \"ClusterName=prod-eu-blue\",\n") {
+	if out, status := h.prepare(t, append(slices.Clone(onGitHub), "--dry-run")...); status != 0 || !strings.Contains(out, "\n  \"ClusterName=prod-eu-blue\",\n") {
 		t.Errorf("a dry run: exit status %d\n%s", status, out)
 	}
 	if files, err := filepath.Glob(path.Join(h.dir, "*.toml")); err != nil || len(files) > 0 {
@@ -642,7 +363,7 @@ func withoutFlags(t *testing.T, binary string) {
 
 // A problem on AWS is named with its fix, and the files are written.
 func withProblems(t *testing.T, binary string) {
-	h := newHome(t, binary, open, &simulator{policy: needed(setup.Network{})})
+	h := newHome(t, binary, open)
 	for name, c := range map[string]struct {
 		spoil func()
 		flags []string
@@ -652,7 +373,7 @@ func withProblems(t *testing.T, binary string) {
 			"The authentication mode of the EKS cluster prod-eu-blue is CONFIG_MAP, which has no access entries.",
 			"Fix: aws eks update-cluster-config --region eu-west-1 --name prod-eu-blue --access-config authenticationMode=API_AND_CONFIG_MAP"}},
 		"no secret": {func() {}, []string{"--credential", "gitlatch/other"}, []string{
-			"The secret gitlatch/other does not exist in eu-west-1. It must contain a fine-grained access token.", "Fix: aws secretsmanager create-secret --region eu-west-1 --name gitlatch/other", "after you resolved what is listed above: 1 problem, 1 missing permission gitlatch init --mode latch"}},
+			"The secret gitlatch/other does not exist in eu-west-1. It must contain a fine-grained access token.", "Fix: aws secretsmanager create-secret --region eu-west-1 --name gitlatch/other", "after you resolved what is listed above: 1 problem gitlatch init --mode latch"}},
 		"no answer about the network": {func() { h.cluster(t, "API", nil) }, nil, []string{"The network of the EKS cluster prod-eu-blue is unknown."}},
 		"no private subnet": {func() {
 			h.cluster(t, "API", map[string]any{"vpcId": "vpc-0a1b2c3d", "subnetIds": []string{}, "endpointPublicAccess": false})
@@ -674,7 +395,7 @@ func onATerminal(t *testing.T, binary string) {
 	if _, err := exec.LookPath("script"); err != nil {
 		skip.Test(t, "needs script, which runs a command on a terminal")
 	}
-	h := newHome(t, binary, open, &simulator{policy: needed(setup.Network{})})
+	h := newHome(t, binary, open)
 	h.gateway.Instead("eks:GET /clusters", moto.Answer(t, "eks", "ListClusters", map[string]any{"clusters": []string{"prod-eu-blue"}}))
 	cmd := command(t, "script", "-qec", h.gitlatch+" init --aws", "/dev/null")
 	cmd.Dir, cmd.Env = h.dir, append(h.command(t).Env, "PATH="+os.Getenv("PATH"), "TERM=dumb")
