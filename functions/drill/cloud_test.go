@@ -257,7 +257,7 @@ func (s *stack) start(t *testing.T, hosted string) {
 	t.Helper()
 	filled := map[string]string{
 		"Site": s.name, "ClusterName": clusterName, "AWS::Region": moto.Region, "Host": hosted, "Branch": "main", "PublishMode": "direct", "PeriodMinutes": "5",
-		"TableName": table, "TopicArn": s.topic, "Hub": "", "Standby": "", "Signing": "", "Drills": fmt.Sprintf("drills: {s3: {bucket: %s, prefix: gitlatch/drills/}}", bucket),
+		"Table": table, "Topic": s.topic, "Hub": "", "Standby": "", "Signing": "", "Drills": fmt.Sprintf("drills: {s3: {bucket: %s, prefix: gitlatch/drills/}}", bucket),
 	}
 	document := os.Expand(s.config, func(name string) string {
 		value, known := filled[name]

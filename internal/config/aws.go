@@ -11,10 +11,9 @@ import (
 
 // EKS is a cluster of Amazon EKS. The zero value is not configured.
 type EKS struct {
-	Name       string
-	Region     string // "" is the region in which the program runs
-	RoleARN    string // role to assume before the login, such as a role in another account; "" assumes no role
-	ExternalID string // external ID that the role requires; may be ""
+	Name    string
+	Region  string // "" is the region in which the program runs
+	RoleARN string // role to assume before the login, such as a role in another account; "" assumes no role
 }
 
 // DynamoDB is a table of Amazon DynamoDB. The zero value is not configured.
@@ -64,11 +63,9 @@ func eksFields(e *EKS) yamldoc.Object {
 		yamldoc.Required("name", "name of the EKS cluster",
 			yamldoc.Into(&e.Name, yamldoc.Text(`^[0-9A-Za-z][-0-9A-Za-z_]*$`, "the name of an EKS cluster: letters, digits, - and _, at most 100").AtMost(100))),
 		regionField(&e.Region, "EKS cluster"),
-		yamldoc.Optional("roleArn", "ARN of the IAM role that gitlatch assumes to access an EKS cluster in a different AWS account",
+		yamldoc.Optional("roleArn", "ARN of the IAM role that gitlatch assumes to access an EKS cluster in a different AWS account; the external ID is `gitlatch/` and the name of the site",
 			yamldoc.Into(&e.RoleARN, yamldoc.Text(`^arn:aws(-[a-z]+)*:iam::[0-9]{12}:role/[-A-Za-z0-9_+=,.@/]+$`, "the ARN of a role, such as arn:aws:iam::123456789012:role/gitlatch"))),
-		yamldoc.Optional("externalId", "external ID that gitlatch sends when it assumes the IAM role in `roleArn`; set the external ID that the trust policy of the IAM role requires",
-			yamldoc.Into(&e.ExternalID, yamldoc.Text(`^[-A-Za-z0-9_+=,.@:/]{2,}$`, "an external id: letters, digits and any of +=,.@:/-_"))),
-	).With(yamldoc.Needs("externalId", "it is shown when a role is assumed", "roleArn"))
+	)
 }
 
 func dynamoFields(d *DynamoDB) yamldoc.Object {

@@ -25,11 +25,10 @@ import (
 
 // Options select a cluster and the site that it belongs to.
 type Options struct {
-	Name       string // the name of the cluster
-	Region     string // "" is the region of the AWS configuration
-	RoleARN    string // the role to assume; "" uses the credentials directly
-	ExternalID string // the external ID that the role requires; "" sends no external ID
-	Site       string // the site of the cluster
+	Name    string // the name of the cluster
+	Region  string // "" is the region of the AWS configuration
+	RoleARN string // the role to assume; "" uses the credentials directly
+	Site    string // the site of the cluster; its name is part of the external ID
 	// Group is the Kubernetes group that the caller should be in. Rights is the folder
 	// with the manifests of its rights. Only error messages use them. "" is the group and
 	// the folder of ticks.

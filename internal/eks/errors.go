@@ -69,10 +69,7 @@ func (c *Cluster) noCredentials(err error) error {
 	}
 	failed := &callError{what: "assume " + role + " for " + c.String(), cause: err}
 	if hasCode(err, codesDenied...) {
-		failed.fix = "allow sts:AssumeRole for this role in the policy of the function's role and in the trust policy of this role"
-		if c.options.ExternalID != "" {
-			failed.fix += " with the external id that is configured"
-		}
+		failed.fix = "allow sts:AssumeRole for this role in the policy of the function's role and in the trust policy of this role, with the external ID " + externalID(c.options.Site)
 	}
 	return failed
 }

@@ -78,8 +78,8 @@ func TestWhatAWSRefusesIsSaidWithWhatToDo(t *testing.T) {
 			[]string{"assume " + role + " for EKS cluster prod-eu in eu-west-1: AccessDenied: User: " + latch, "sts:AssumeRole for this role in the policy of the function's role and in the trust policy of this role"},
 		},
 		"a role that wants another external id": {
-			func(o *eks.Options) { o.RoleARN, o.ExternalID = role, "prod" }, func(w *world) { w.aws.Role(role, "other") },
-			[]string{"assume " + role, "with the external id that is configured"},
+			func(o *eks.Options) { o.RoleARN = role }, func(w *world) { w.aws.Role(role, "other") },
+			[]string{"assume " + role, "with the external ID gitlatch/prod-eu"},
 		},
 		"keys that AWS does not know": {
 			nil, func(w *world) { w.aws.Forget(w.key) },
@@ -116,8 +116,8 @@ func TestAClusterThatIsUpdatedAnswersMeanwhile(t *testing.T) {
 func TestAClusterOfAnotherAccountIsReachedThroughARole(t *testing.T) {
 	t.Parallel()
 	const role = "arn:aws:iam::210987654321:role/spoke/gitlatch"
-	w := newWorld(t, func(o *eks.Options) { o.RoleARN, o.ExternalID = role, "prod-eu@hub" })
-	w.aws.Role(role, "prod-eu@hub")
+	w := newWorld(t, func(o *eks.Options) { o.RoleARN = role })
+	w.aws.Role(role, "gitlatch/prod-eu")
 	w.describe(func(c *stand.Cluster) { c.Account = "210987654321" })
 	w.sees(t)
 	w.sees(t)

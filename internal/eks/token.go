@@ -82,14 +82,16 @@ func assume(config aws.Config, o Options) aws.Config {
 	provider := stscreds.NewAssumeRoleProvider(sts.NewFromConfig(config), o.RoleARN, func(p *stscreds.AssumeRoleOptions) {
 		p.RoleSessionName = session(o.Site)
 		p.Duration = roleAssumed
-		if o.ExternalID != "" {
-			p.ExternalID = aws.String(o.ExternalID)
-		}
+		p.ExternalID = aws.String(externalID(o.Site))
 	})
 	config = config.Copy()
 	config.Credentials = aws.NewCredentialsCache(provider, func(c *aws.CredentialsCacheOptions) { c.ExpiryWindow = tokenLives })
 	return config
 }
+
+// externalID returns the external ID of a site. A role that requires it serves no other
+// site, even if the list of a fleet names it by mistake.
+func externalID(site string) string { return "gitlatch/" + site }
 
 // session returns the session name of the role, as in CloudTrail: at most 64 characters.
 func session(site string) string {

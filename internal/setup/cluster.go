@@ -54,7 +54,7 @@ func modeOf(cluster *types.Cluster) types.AuthenticationMode {
 // so it can use only an endpoint that is open to all addresses.
 func (a AWS) reach(ctx context.Context, name string, network *types.VpcConfigResponse, f *Facts) error {
 	if network == nil || network.VpcId == nil {
-		f.problem("set VpcId, SubnetIds and ClusterSecurityGroupId in samconfig.toml if the endpoint is private", "The network of the EKS cluster %s is unknown.", name)
+		f.problem("set SubnetIds and SecurityGroupIds in samconfig.toml if the endpoint is private", "The network of the EKS cluster %s is unknown.", name)
 		return nil
 	}
 	if network.EndpointPublicAccess && slices.Contains(network.PublicAccessCidrs, "0.0.0.0/0") {

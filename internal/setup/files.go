@@ -39,9 +39,8 @@ func Parameters(f Facts, given Answers) (all []Parameter) {
 	add("GitHubCredentialKeyArn", f.KeyARN)
 	add("Branch", f.Branch)
 	add("AlertEmail", given.AlertEmail)
-	add("VpcId", f.Network.VPC)
 	add("SubnetIds", strings.Join(f.Network.Subnets, ","))
-	add("ClusterSecurityGroupId", f.Network.SecurityGroup)
+	add("SecurityGroupIds", f.Network.SecurityGroup)
 	return all
 }
 

@@ -161,14 +161,13 @@ func (o *Opener) EKS(ctx context.Context) (*eks.Cluster, error) {
 		return nil, err
 	}
 	return eks.New(own, eks.Options{
-		Name:       c.EKS.Name,
-		Region:     c.EKS.Region,
-		RoleARN:    c.EKS.RoleARN,
-		ExternalID: c.EKS.ExternalID,
-		Site:       o.Config.Site,
-		Group:      o.Group,
-		Rights:     o.Rights,
-		Clock:      o.Clock,
+		Name:    c.EKS.Name,
+		Region:  c.EKS.Region,
+		RoleARN: c.EKS.RoleARN,
+		Site:    o.Config.Site,
+		Group:   o.Group,
+		Rights:  o.Rights,
+		Clock:   o.Clock,
 	}), nil
 }
 

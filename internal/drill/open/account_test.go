@@ -23,7 +23,7 @@ import (
 func TestTheAccountIsTheAccountOfTheClusterThatIsRebuilt(t *testing.T) {
 	const role = "arn:aws:iam::444455556666:role/standby"
 	stand := eks.Start(t)
-	stand.Role(role, "id-7f3a")
+	stand.Role(role, "gitlatch/prod-eu")
 	key := stand.Key("arn:aws:sts::123456789012:assumed-role/drill/1")
 	w := gateway.Start(t, map[string]string{"eks": stand.URL, "ec2": stand.URL, "servicequotas": stand.URL})
 	var mu sync.Mutex
@@ -46,7 +46,7 @@ func TestTheAccountIsTheAccountOfTheClusterThatIsRebuilt(t *testing.T) {
 	for _, c := range []struct{ name, cluster, standby, region, path string }{
 		{"the site's cluster", "{eks: {name: prod}}", "{}", eks.Region, "/clusters/prod/"},
 		{"a standby", "{eks: {name: prod}}", "{eks: {name: other, region: eu-central-1}}", "eu-central-1", "/clusters/other/"},
-		{"a standby in another account", "{eks: {name: prod}}", fmt.Sprintf("{eks: {name: other, region: eu-central-1, roleArn: %q, externalId: id-7f3a}}", role), "eu-central-1", "/clusters/other/"},
+		{"a standby in another account", "{eks: {name: prod}}", fmt.Sprintf("{eks: {name: other, region: eu-central-1, roleArn: %q}}", role), "eu-central-1", "/clusters/other/"},
 		{"a standby of a kubeconfig", "{context: mine}", "{context: standby, eks: {name: other}}", eks.Region, "/clusters/other/"},
 		{"a standby without names on AWS", "{eks: {name: prod}}", "{context: standby}", "", ""},
 		{"no names on AWS", "{context: mine}", "{}", "", ""},

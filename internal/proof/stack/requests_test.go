@@ -235,10 +235,10 @@ var requests = []request{
 	{"schedule releases as this account", allow, "github", "", "scheduler.amazonaws.com", "sts:AssumeRole", "RestoreScheduleRole", "RestoreScheduleRole.AssumeRolePolicyDocument", from(account)},
 	{"schedule releases as another account", deny, "github", "", "scheduler.amazonaws.com", "sts:AssumeRole", "RestoreScheduleRole", "RestoreScheduleRole.AssumeRolePolicyDocument", from(otherAccount)},
 
-	{"assume the spoke's role with the external id", allow, theSpoke, "", spoke["HubRoleArn"], "sts:AssumeRole", "SpokeRole", "SpokeRole.AssumeRolePolicyDocument", externally("edge-7f3a")},
+	{"assume the spoke's role with the external id", allow, theSpoke, "", spoke["HubRoleArn"], "sts:AssumeRole", "SpokeRole", "SpokeRole.AssumeRolePolicyDocument", externally("gitlatch/edge")},
 	{"assume the spoke's role with another's", deny, theSpoke, "", spoke["HubRoleArn"], "sts:AssumeRole", "SpokeRole", "SpokeRole.AssumeRolePolicyDocument", externally("other")},
 	{"assume the spoke's role without the external id", deny, theSpoke, "", spoke["HubRoleArn"], "sts:AssumeRole", "SpokeRole", "SpokeRole.AssumeRolePolicyDocument", nil},
-	{"assume the spoke's role as somebody else", deny, theSpoke, "", elsewhere, "sts:AssumeRole", "SpokeRole", "SpokeRole.AssumeRolePolicyDocument", externally("edge-7f3a")},
+	{"assume the spoke's role as somebody else", deny, theSpoke, "", elsewhere, "sts:AssumeRole", "SpokeRole", "SpokeRole.AssumeRolePolicyDocument", externally("gitlatch/edge")},
 	{"find the spoke's cluster", allow, theSpoke, "SpokeRole", "", "eks:DescribeCluster", clusters + "edge", "", nil},
 	{"find another cluster of the spoke's account", deny, theSpoke, "SpokeRole", "", "eks:DescribeCluster", clusters + "core", "", nil},
 

@@ -112,7 +112,7 @@ func rightsGrantedAreUsed(t *testing.T, of templates) (broken []string) {
 		d := deployed(t, of, s)
 		granted := actions(d.resources()["LatchRole"])
 		used := slices.Concat(operations(t, s.provider), forAWS)
-		if s.parameters["VpcId"] != "" {
+		if s.parameters["SubnetIds"] != "" {
 			used = append(used, forSubnets...)
 		}
 		if s.parameters["DemandParameter"] != "" {
@@ -141,7 +141,7 @@ func restoreRightsAreUsed(t *testing.T, of templates) (broken []string) {
 			continue
 		}
 		used := append(listed(t, "restore-"+s.provider), "logs:CreateLogStream", "logs:PutLogEvents", "sqs:SendMessage")
-		if s.parameters["VpcId"] != "" {
+		if s.parameters["SubnetIds"] != "" {
 			used = append(used, forSubnets...)
 		}
 		if s.parameters["GitHubCredentialKeyArn"] != "" {

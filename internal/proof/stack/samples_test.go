@@ -31,6 +31,8 @@ type sample struct {
 
 const hub = "gitlatch-prod-eu"
 
+const standbyARN = "arn:aws:eks:us-west-2:" + account + ":cluster/prod-us-standby"
+
 // samples vary every condition of the template: it is true in one sample and false in
 // another.
 var samples = []sample{
@@ -53,18 +55,15 @@ var samples = []sample{
 		"GitProvider":            "codecommit",
 		"CodeCommitRepository":   "fleet",
 		"Branch":                 "checkpoints/live",
-		"VpcId":                  "vpc-0a1b2c3d",
 		"SubnetIds":              "subnet-0a1b2c3d,subnet-4e5f6a7b",
-		"ClusterSecurityGroupId": "sg-0a1b2c3d",
+		"SecurityGroupIds":       "sg-0a1b2c3d,sg-4e5f6a7b",
 		"PermissionsBoundaryArn": "arn:aws:iam::111122223333:policy/boundary",
-		"MemorySize":             "256",
 	}, map[string]map[string]string{
 		monitoringSource: nil,
 		drillSource: {
-			"HubClusterName":     "tools",
-			"StandbyClusterName": "prod-us-standby",
-			"StandbyRegion":      "us-west-2",
-			"ScheduleState":      "DISABLED",
+			"HubClusterName":    "tools",
+			"StandbyClusterArn": standbyARN,
+			"DrillSchedule":     "",
 		},
 		restoreSource: {"RegionSwitchAction": "restore", "RegionSwitchNamespaces": "shop,pay"},
 	}},
@@ -79,7 +78,6 @@ var samples = []sample{
 		"GitHubApiUrl":           "https://github.example.com/api/v3",
 		"PublishMode":            "proposal",
 		"SpokeRoleArn":           "arn:aws:iam::444455556666:role/gitlatch-edge",
-		"SpokeExternalId":        "edge-7f3a",
 		"ClusterRegion":          "us-east-2",
 		"StateStack":             hub,
 	}, map[string]map[string]string{monitoringSource: nil}},
@@ -89,8 +87,6 @@ var samples = []sample{
 		"GitProvider":          "codecommit",
 		"CodeCommitRepository": "fleet",
 		"PublishMode":          "proposal",
-		"AccessEntry":          "none",
-		"AlarmState":           "DISABLED",
 		"DemandParameter":      "/gitlatch/prod-ap/demand:3",
 	}, map[string]map[string]string{drillSource: nil}},
 	{"ssh", "url", map[string]string{
@@ -117,9 +113,8 @@ var samples = []sample{
 // spoke returns the parameters of infra/spoke.yaml for the sample of that name.
 var spoke = map[string]string{
 	"ClusterName": "edge",
-	"RoleName":    "gitlatch-edge",
+	"Site":        "edge",
 	"HubRoleArn":  "arn:aws:iam::111122223333:role/gitlatch-123-LatchRole-1A2B3C4D5E6F",
-	"ExternalId":  "edge-7f3a",
 }
 
 // templates are templates by their file names.
@@ -161,7 +156,10 @@ func besideCore(t *testing.T, of template, core deployment, own map[string]strin
 		return !known
 	})
 	maps.Copy(given, own)
-	return deploy(t, of, core.stack+"-"+strings.TrimSuffix(filepath.Base(of.name), ".yaml"), given)
+	d := deploy(t, of, core.stack+"-"+strings.TrimSuffix(filepath.Base(of.name), ".yaml"), given)
+	d.imports = maps.Clone(core.imports)
+	maps.Copy(d.imports, core.exports())
+	return d
 }
 
 // printed returns the parameters in the output ParameterOverrides of a core.
@@ -219,13 +217,12 @@ func (e estate) physical(id string) string {
 // byHand are further deployments of the templates next to the core, without its line.
 var byHand = map[string]map[string]string{
 	drillSource: {
-		"Site": "123", "ClusterName": "edge", "TableName": "latches",
-		"KeyArn": "arn:aws:kms:eu-west-1:111122223333:key/5e9d", "TopicArn": "arn:aws:sns:eu-west-1:111122223333:alerts",
+		"Site": "123", "ClusterName": "edge", "StateStack": hub,
 		"GitHubRepository": "example/fleet", "GitHubLogin": "token", "GitHubCredential": "gitlatch/token",
 		"GitHubCredentialKeyArn": "arn:aws:kms:eu-west-1:111122223333:key/5e9d", "GitHubApiUrl": "https://github.example.com/api/v3",
 	},
 	restoreSource: {
-		"Site": "123", "ClusterName": "edge", "AccessEntry": "none",
+		"Site": "123", "ClusterName": "edge",
 		"GitHubRepository": "example/fleet", "GitHubLogin": "token", "GitHubCredential": "gitlatch/token",
 		"GitHubCredentialKeyArn": "arn:aws:kms:eu-west-1:111122223333:key/5e9d", "GitHubApiUrl": "https://github.example.com/api/v3",
 	},
@@ -290,11 +287,9 @@ func TestRulesSayWhatIsMissing(t *testing.T) {
 		{4, map[string]string{"GitUrl": ""}, "GitUrl must be the URL of the repository"},
 		{4, map[string]string{"GitCredential": ""}, "GitCredential must name the secret for GitUrl"},
 		{5, map[string]string{"GitLabUrl": ""}, "PublishMode=proposal needs GitLabUrl if GitProvider is url"},
-		{3, map[string]string{"SpokeRoleArn": "arn:aws:iam::444455556666:role/x"}, "SpokeExternalId must be given with SpokeRoleArn"},
 		{0, map[string]string{"ClusterRegion": "us-east-2"}, "ClusterRegion needs SpokeRoleArn, from infra/spoke.yaml deployed there"},
-		{1, map[string]string{"SubnetIds": ""}, "SubnetIds must be given with VpcId"},
-		{0, map[string]string{"ClusterSecurityGroupId": "sg-0a"}, "ClusterSecurityGroupId needs VpcId"},
-		{0, map[string]string{"SubnetIds": "subnet-0a"}, "SubnetIds needs VpcId"},
+		{0, map[string]string{"SecurityGroupIds": "sg-0a"}, "SecurityGroupIds needs SubnetIds"},
+		{0, map[string]string{"SubnetIds": "subnet-0a"}, "SecurityGroupIds must be given with SubnetIds"},
 		{2, map[string]string{"AlertEmail": "a@example.com"}, "AlertEmail belongs to the stack that StateStack names"},
 	}
 	said := map[string]bool{}
@@ -323,19 +318,15 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"ClusterName":            {"", `a"`, "-a"},
 		"PeriodMinutes":          {"3", "0"},
 		"ScheduleState":          {"OFF"},
-		"AlarmState":             {"OFF"},
-		"DrillSchedule":          {"daily", "rate(1 day", `rate("1 day")`, ""},
+		"DrillSchedule":          {"daily", "rate(1 day", `rate("1 day")`},
 		"DrillBucket":            {"arn:aws:s3:::reports", "a", `ab"`, "Reports"},
 		"HubClusterName":         {`a"`, "-a"},
-		"StandbyClusterName":     {`a"`, "-a"},
-		"StandbyRegion":          {"eu", "*"},
+		"StandbyClusterArn":      {"standby", "*", "arn:aws:eks:eu-west-1:111122223333:cluster/*"},
 		"GitProvider":            {"gitlab"},
 		"DemandParameter":        {"[{workload: shop/web}]", "a b", "a:b", `a"`},
 		"CodeCommitRegion":       {"eu", "*"},
 		"FunctionName":           {"", "a:b", "*"},
 		"UndeliveredTicksQueue":  {"", "https://sqs", "*"},
-		"TableName":              {"", "a", `a"b`, "*"},
-		"KeyArn":                 {"", "alias/mine", "*"},
 		"TopicArn":               {"alerts", "*"},
 		"CodeCommitRepository":   {"a/b", `a"`},
 		"GitHubRepository":       {"fleet", "https://github.com/example/fleet", `a/b"`},
@@ -351,18 +342,13 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"PublishMode":            {"pr"},
 		"AlertEmail":             {"platform", "a@example.com,b@example.com"},
 		"SpokeRoleArn":           {"*", "arn:aws:iam::444455556666:role/*", "gitlatch"},
-		"SpokeExternalId":        {"a", `ab"`},
 		"ClusterRegion":          {"eu", "*"},
-		"VpcId":                  {"default"},
 		"SubnetIds":              {"subnet-0a,b", "a"},
-		"ClusterSecurityGroupId": {"default"},
-		"AccessEntry":            {"false"},
+		"SecurityGroupIds":       {"sg-0a,b", "default"},
 		"StateStack":             {"1a", "a_b"},
 		"PermissionsBoundaryArn": {"boundary", "*"},
 		"RegionSwitchAction":     {"adopt"},
 		"RegionSwitchNamespaces": {"shop/web", "shop, pay", "Shop", "*"},
-		"LogRetentionDays":       {"8"},
-		"MemorySize":             {"128"},
 	}
 	tried := map[string]bool{}
 	for _, file := range []string{source, monitoringSource, drillSource, restoreSource} {
