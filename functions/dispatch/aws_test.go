@@ -30,7 +30,7 @@ func TestDispatchOnAWS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := strings.NewReplacer("fleet: fleet.yaml", "fleet: fleets/europe.yaml", "{url: REPOSITORY}", "{codecommit: {name: fleet}}").Replace(document)
+	c := strings.NewReplacer("fleet: fleet.yaml", "fleet: fleets/europe.yaml", "{url: REPOSITORY}", "{url: \"https://git-codecommit."+moto.Region+".amazonaws.com/v1/repos/fleet\"}").Replace(document)
 	f := runtimeapi.Start(t, runtimeapi.Build(t, "."), config.Variable+"="+c, queueVariable+"="+*made.QueueUrl,
 		"AWS_ENDPOINT_URL="+way.URL, "AWS_REGION="+moto.Region, "AWS_ACCESS_KEY_ID=AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY=example")
 	for range 2 {

@@ -215,12 +215,12 @@ func (c *cloud) deploy(t *testing.T, provider string) *stack {
 	t.Helper()
 	s := &stack{cloud: c, name: provider, provider: provider}
 	services := map[string]string{"eks": c.eks.URL, "sts": c.eks.URL, "dynamodb": c.state.URL, "secretsmanager": c.moto.URL, "sns": c.moto.URL, "s3": c.moto.URL, "ec2": c.moto.URL, "servicequotas": c.moto.URL}
-	var hosted string
+	var address, login string
 	if provider == "codecommit" {
 		host := codecommit.Start(t)
 		host.Create(t, s.name, files())
 		services["codecommit"] = host.Endpoint()
-		hosted = fmt.Sprintf(`codecommit: {name: "%s"}`, s.name)
+		address = "https://git-codecommit." + moto.Region + ".amazonaws.com/v1/repos/" + s.name
 	} else {
 		host := github.Start(t)
 		host.Create(t, s.name, files())
@@ -229,14 +229,14 @@ func (c *cloud) deploy(t *testing.T, provider string) *stack {
 		if _, err := secretsmanager.NewFromConfig(c.moto.Config()).CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: &secret, SecretString: aws.String("github_pat_" + s.name)}); err != nil {
 			t.Fatal(err)
 		}
-		hosted = fmt.Sprintf(`github: {repository: "%s/%s", tokenSecret: "%s", apiURL: "%s"}`, github.Owner, s.name, secret, host.APIURL())
+		address, login = host.Address(s.name), fmt.Sprintf(`, credentialSecret: "%s"`, secret)
 	}
 	s.gateway = gateway.Start(t, services)
 	s.newAccount(t)
 	s.key = c.eks.Key("arn:aws:sts::" + account + ":assumed-role/" + s.name + "/gitlatch")
 	c.access["arn:aws:iam::"+account+":role/"+s.name] = []string{open.Group}
 	c.hook.Set(t, c.access)
-	s.start(t, hosted)
+	s.start(t, address, login)
 	c.cp.Kubectl(t, "", "create", "namespace", s.name)
 	c.cp.Apply(t, string(levels.Applied()), string(admission.Binding(s.name)), fmt.Sprintf(leveled, s.name))
 	owned := "labels: {kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: flux-system}, name:"
@@ -253,10 +253,10 @@ func (c *cloud) deploy(t *testing.T, provider string) *stack {
 }
 
 // start starts the function with the template's configuration, with values filled in.
-func (s *stack) start(t *testing.T, hosted string) {
+func (s *stack) start(t *testing.T, address, login string) {
 	t.Helper()
 	filled := map[string]string{
-		"Site": s.name, "ClusterName": clusterName, "AWS::Region": moto.Region, "Host": hosted, "Branch": "main", "PublishMode": "direct", "PeriodMinutes": "5",
+		"Site": s.name, "ClusterName": clusterName, "AWS::Region": moto.Region, "RepositoryUrl": address, "Login": login, "Branch": "main", "PublishMode": "direct", "PeriodMinutes": "5",
 		"Table": table, "Topic": s.topic, "Hub": "", "Standby": "", "Signing": "", "Drills": fmt.Sprintf("drills: {s3: {bucket: %s, prefix: gitlatch/drills/}}", bucket),
 	}
 	document := os.Expand(s.config, func(name string) string {

@@ -104,7 +104,7 @@ func (s *stack) rekeyed(t *testing.T) {
 	t.Helper()
 	tip := s.origin.Tip("main")
 	s.server.Rekey(t)
-	s.fails(t, "not pinned", "Compare the key with the published keys", "the secret in repository.auth.secret: "+s.server.HostKeys()[0])
+	s.fails(t, "not pinned", "Compare the key with the published keys", "the credential of the repository, before the private key: "+s.server.HostKeys()[0])
 	s.change(t, "git.example.com "+s.server.HostKeys()[0]+"\n"+string(s.server.Key))
 	s.ticks(t)
 	if s.origin.Tip("main") != tip {

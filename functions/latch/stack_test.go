@@ -94,25 +94,25 @@ func (c *cloud) deploy(t *testing.T, p plan) *stack {
 	services := map[string]string{
 		"dynamodb": c.state.URL, "eks": c.eks.URL, "sts": c.eks.URL, "sns": c.moto.URL, "secretsmanager": c.moto.URL,
 	}
-	var hosted string
+	var address string
 	switch p.provider {
 	case "codecommit":
 		s.codecommit = codecommit.Start(t)
 		s.host, services["codecommit"] = s.codecommit, s.codecommit.Endpoint()
-		hosted = fmt.Sprintf(`codecommit: {name: "%s"}`, p.name)
+		address = "https://git-codecommit." + moto.Region + ".amazonaws.com/v1/repos/" + p.name
 	case "https", "ssh", "gitlab":
-		hosted = s.byURL(t)
+		address = s.byURL(t)
 	default:
 		s.github = github.Start(t)
 		s.host = s.github
-		login, secret := "app", c.secret
+		secret := c.secret
 		if p.provider == "spoke" {
-			login, secret = "token", "github_pat_"+p.name
+			secret = "github_pat_" + p.name
 			s.github.Grant(secret)
 		}
 		s.github.Install(github.App{ID: 7, InstallationID: 70, Key: &c.appKey.PublicKey})
 		s.keep(t, s.secretName(), secret)
-		hosted = fmt.Sprintf(`github: {repository: "%s/%s", %sSecret: "%s", apiURL: "%s"}`, github.Owner, p.name, login, s.secretName(), s.github.APIURL())
+		address = s.github.Address(p.name)
 	}
 	hold := "up: 1, down: 0s"
 	if p.hold != "" {
@@ -127,7 +127,10 @@ func (c *cloud) deploy(t *testing.T, p plan) *stack {
 	s.subscribe(t)
 	s.filled = map[string]string{
 		"Site": p.name, "PeriodMinutes": "5", "ClusterName": cluster, "Region": moto.Region, "AWS::Region": moto.Region, "Assume": "",
-		"Table": table, "Host": hosted, "Branch": "main", "PublishMode": p.mode, "Topic": s.topic, "Demand": "", "Signing": "",
+		"Table": table, "RepositoryUrl": address, "Login": "", "Branch": "main", "PublishMode": p.mode, "Topic": s.topic, "Demand": "", "Signing": "",
+	}
+	if p.provider != "codecommit" {
+		s.filled["Login"] = fmt.Sprintf(`, credentialSecret: "%s"`, s.secretName())
 	}
 	if p.signed {
 		s.signs(t)
@@ -147,11 +150,10 @@ func (c *cloud) deploy(t *testing.T, p plan) *stack {
 
 func (s *stack) secretName() string { return "gitlatch/" + s.name }
 
-// byURL starts a git server of the site, and returns the configuration of the template
-// for it.
+// byURL starts a git server of the site, and returns the address of the repository.
 func (s *stack) byURL(t *testing.T) string {
 	t.Helper()
-	url, more, secret := "", "", "glpat-"+s.name
+	url, secret := "", "glpat-"+s.name
 	switch s.provider {
 	case "https":
 		server := gitserver.Start(t)
@@ -164,11 +166,10 @@ func (s *stack) byURL(t *testing.T) string {
 	default:
 		s.gitlab = gitlab.Start(t)
 		s.gitlab.Grant(secret)
-		s.host, url = s.gitlab, s.gitlab.Repository(s.name)
-		more = fmt.Sprintf(`, gitlabURL: "%s"`, s.gitlab.URL())
+		s.host, url = s.gitlab, "gitlab::"+s.gitlab.Repository(s.name)
 	}
 	s.keep(t, s.secretName(), secret)
-	return fmt.Sprintf(`url: "%s"%s, auth: {secret: "%s"}`, url, more, s.secretName())
+	return url
 }
 
 // creator creates repositories.

@@ -114,12 +114,12 @@ func (c *cloud) stack(t *testing.T, provider, name string, deployments ...string
 	}
 	files := map[string]string{checkpoint.RecordPath(name, name): string(record.Format())}
 	services := map[string]string{"eks": c.eks.URL, "sts": c.eks.URL, "secretsmanager": c.moto.URL}
-	var hosted string
+	var address, login string
 	if provider == "codecommit" {
 		host := codecommit.Start(t)
 		host.Create(t, name, files)
 		services["codecommit"] = host.Endpoint()
-		hosted = fmt.Sprintf(`codecommit: {name: "%s"}`, name)
+		address = "https://git-codecommit." + moto.Region + ".amazonaws.com/v1/repos/" + name
 	} else {
 		host := github.Start(t)
 		host.Create(t, name, files)
@@ -129,11 +129,11 @@ func (c *cloud) stack(t *testing.T, provider, name string, deployments ...string
 		if _, err := vault.CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: &secret, SecretString: aws.String("github_pat_" + name)}); err != nil {
 			t.Fatal(err)
 		}
-		hosted = fmt.Sprintf(`github: {repository: "%s/%s", tokenSecret: "%s", apiURL: "%s"}`, github.Owner, name, secret, host.APIURL())
+		address, login = host.Address(name), fmt.Sprintf(`, credentialSecret: "%s"`, secret)
 	}
 	s.gateway = gateway.Start(t, services)
 	s.key = c.eks.Key("arn:aws:sts::" + account + ":assumed-role/" + name + "/gitlatch")
-	s.filled = map[string]string{"Site": name, "ClusterName": clusterName, "AWS::Region": moto.Region, "Host": hosted, "Branch": "main"}
+	s.filled = map[string]string{"Site": name, "ClusterName": clusterName, "AWS::Region": moto.Region, "RepositoryUrl": address, "Login": login, "Branch": "main"}
 	return s
 }
 

@@ -32,10 +32,10 @@ variable "parameters" {
   description = "Parameters of the stack, as \"gitlatch init --aws\" wrote them to samconfig.toml"
   type        = map(string)
   default = {
-    Site             = "prod-eu"
-    ClusterName      = "prod-eu-blue"
-    GitHubRepository = "example/fleet"
-    GitHubCredential = "gitlatch/github"
+    Site          = "prod-eu"
+    ClusterName   = "prod-eu-blue"
+    RepositoryUrl = "https://github.com/example/fleet"
+    Credential    = "gitlatch/git"
   }
 }
 

@@ -48,10 +48,10 @@ RBAC roles for the custom kinds in the policy. The objects for Flux and Argo CD
 include these roles. With these formats, the command commits nothing.
 
 With --aws, the command prepares the deployment on AWS instead. It asks up to
-six questions, and reads the cluster, the network and the secret with your AWS
-credentials. Then it writes samconfig.toml and the configuration of the site.
-The command changes nothing on AWS. Run it in a clone of the repository of
-gitlatch.`,
+five questions, and reads the cluster and its network with your AWS credentials.
+Then it writes samconfig.toml and the configuration of the site, and prints the
+command that stores the git credential. It changes nothing on AWS. Run it in a
+clone of the repository of gitlatch.`,
 		Example: `  # Print the files without a commit
   gitlatch init --dry-run -c prod-eu.yaml
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/atomicfile"
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/setup"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/term/tty"
@@ -42,10 +43,8 @@ type preparation struct {
 // registerAWS adds the flags of init --aws.
 func (p *preparation) register(c *cobra.Command) {
 	c.Flags().StringVar(&p.given.Cluster, "cluster", "", "with --aws: name of the EKS cluster")
-	c.Flags().StringVar(&p.given.Credential, "credential", "", "with --aws: name of the secret with the git credential (default gitlatch/github, or gitlatch/git for other git servers)")
-	c.Flags().StringVar(&p.given.CredentialType, "credential-type", "", "with --aws: type of the GitHub credential, app or token (default app)")
+	c.Flags().StringVar(&p.given.Credential, "credential", "", "with --aws: name of the secret with the git credential (default gitlatch/git)")
 	c.Flags().StringVar(&p.given.AlertEmail, "alert-email", "", "with --aws: e-mail `address` for alerts (default none)")
-	offer(c, "credential-type", []string{"app", "token"})
 }
 
 // A question asks for one answer.
@@ -63,7 +62,7 @@ type question struct {
 func matches(pattern string) func(string) bool { return regexp.MustCompile(pattern).MatchString }
 
 // aboutTheSite returns the first questions. earlier has the answers of an earlier run.
-func (p *preparation) aboutTheSite(earlier setup.Answers, aws setup.AWS) []question {
+func (p *preparation) aboutTheSite(earlier setup.Answers) []question {
 	a := &p.given
 	return []question{
 		{flag: "cluster", text: "EKS cluster", answer: &a.Cluster, or: earlier.Cluster,
@@ -71,25 +70,17 @@ func (p *preparation) aboutTheSite(earlier setup.Answers, aws setup.AWS) []quest
 		{flag: "site", text: "Site, which keeps its name when you replace the cluster", answer: &a.Site, or: earlier.Site,
 			valid: func(text string) bool { return workload.ValidLabel(text) && config.WrongSite(text) == nil }, want: "a DNS label other than admission, such as prod-eu"},
 		{flag: "repository", text: "URL of the git repository", answer: &a.Repository, or: earlier.Repository,
-			valid: func(text string) bool { _, err := setup.HostOf(text, aws.Region()); return err == nil },
+			valid: func(text string) bool { _, err := setup.HostOf(text); return err == nil },
 			want:  "the https or ssh URL of a repository, such as https://github.com/example/fleet"},
 	}
 }
 
 // aboutTheHost returns the other questions, which depend on the location of the repository.
-func (p *preparation) aboutTheHost(earlier setup.Answers, host setup.Host) (all []question) {
+func (p *preparation) aboutTheHost(earlier setup.Answers, host repo.Host) (all []question) {
 	a := &p.given
-	secret := "gitlatch/github"
-	if host.URL != "" {
-		secret = "gitlatch/git"
-	}
-	if host.CodeCommit == "" {
-		all = append(all, question{flag: "credential", text: "Secret with the git credential", answer: &a.Credential, or: cmp.Or(earlier.Credential, secret),
+	if host.Kind != repo.CodeCommit {
+		all = append(all, question{flag: "credential", text: "Secret with the git credential", answer: &a.Credential, or: cmp.Or(earlier.Credential, "gitlatch/git"),
 			valid: matches(`^[-/_+=.@0-9A-Za-z]{1,512}$`), want: "the name of a secret, not its ARN"})
-	}
-	if host.GitHub != "" {
-		all = append(all, question{flag: "credential-type", text: "Type of the GitHub credential, app or token", answer: &a.CredentialType,
-			or: cmp.Or(earlier.CredentialType, "app"), valid: matches(`^(app|token)$`), want: "app or token"})
 	}
 	return append(all, question{flag: "alert-email", text: "E-mail address for alerts, or empty", answer: &a.AlertEmail, or: earlier.AlertEmail, optional: true,
 		valid: matches(`^[^@ ,"]+@[^@ ,"]+$`), want: "an e-mail address"})
@@ -97,10 +88,13 @@ func (p *preparation) aboutTheHost(earlier setup.Answers, host setup.Host) (all 
 
 // ask completes the answers: by flags, by the user, or by the answers of an earlier run.
 func (p *preparation) ask(ctx context.Context, earlier setup.Answers, aws setup.AWS) error {
-	site := p.answer(ctx, p.aboutTheSite(earlier, aws), aws)
-	host, err := setup.HostOf(p.given.Repository, aws.Region())
+	site := p.answer(ctx, p.aboutTheSite(earlier), aws)
+	host, err := setup.HostOf(p.given.Repository)
 	if err != nil {
 		return site // has the error about the repository
+	}
+	if host.Kind == repo.CodeCommit {
+		p.given.Credential = "" // the function logs in with its role
 	}
 	return errors.Join(site, p.answer(ctx, p.aboutTheHost(earlier, host), aws))
 }
@@ -173,17 +167,14 @@ func (p *preparation) run(ctx context.Context) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := p.ask(ctx, setup.Earlier(present, aws.Region()), aws); err != nil {
+	if err := p.ask(ctx, setup.Earlier(present), aws); err != nil {
 		return err
 	}
 	facts, err := aws.Read(ctx, p.given)
 	if err != nil {
 		return err
 	}
-	p.page.Say("", "site %s: EKS cluster %s in %s, account %s", p.given.Site, p.given.Cluster, facts.Region, facts.Account)
-	if facts.Secret {
-		p.page.Say("", "secret %s: exists", p.given.Credential)
-	}
+	p.page.Say("", "site %s: EKS cluster %s in %s", p.given.Site, p.given.Cluster, facts.Region)
 	kept, err := p.files(example, facts)
 	if err != nil {
 		return err
@@ -200,7 +191,7 @@ func (p *preparation) run(ctx context.Context) error {
 	if kept {
 		open = append(open, "a file that you edited")
 	}
-	p.next(open)
+	p.next(open, facts.Region)
 	if err := p.page.Print(p.env.Out); err != nil {
 		return err
 	}
@@ -284,11 +275,15 @@ func (p *preparation) differences(present, next []byte) {
 }
 
 // next prints the next steps. open are the results that prevent the status 0.
-func (p *preparation) next(open []string) {
+func (p *preparation) next(open []string, region string) {
 	p.page.Line("\nNext steps:")
 	if len(open) > 0 {
 		p.page.Line("  gitlatch init --aws")
 		p.page.Say("      ", "after you resolved what is listed above: %s", strings.Join(open, ", "))
+	}
+	if host, err := setup.HostOf(p.given.Repository); err == nil && p.given.Credential != "" {
+		p.page.Line("  aws secretsmanager create-secret --region %s --name %s --secret-string file://credential", region, p.given.Credential)
+		p.page.Say("      ", "stores the git credential. The file credential contains %s", setup.SecretContent(host))
 	}
 	file := p.configFile()
 	p.page.Line("  gitlatch init --mode latch --config %s", file)

@@ -1,11 +1,8 @@
 package config
 
 import (
-	"errors"
 	"regexp"
-	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
@@ -20,24 +17,6 @@ type EKS struct {
 type DynamoDB struct {
 	Table  string
 	Region string // "" is the region in which the program runs
-}
-
-// CodeCommit is a repository of AWS CodeCommit. The zero value is not configured.
-type CodeCommit struct {
-	Name   string
-	Region string // "" is the region in which the program runs
-}
-
-// GitHub is a repository of GitHub. The zero value is not configured. One of App, Token,
-// AppSecret and TokenSecret is set. The last two are the name or ARN of a secret in AWS
-// Secrets Manager. The content of a secret has the same form everywhere.
-type GitHub struct {
-	Repository  string // owner/name
-	APIURL      string // of a GitHub Enterprise server; "" is the API of github.com
-	App         Secret // JSON with the ids and the key of a GitHub App
-	Token       Secret // a fine-grained access token
-	AppSecret   string // in place of App
-	TokenSecret string // in place of Token
 }
 
 // SNS is a topic of Amazon SNS. The zero value is not configured.
@@ -76,30 +55,6 @@ func dynamoFields(d *DynamoDB) yamldoc.Object {
 	)
 }
 
-func codecommitFields(c *CodeCommit) yamldoc.Object {
-	return yamldoc.Fields(
-		yamldoc.Required("name", "name of the CodeCommit repository",
-			yamldoc.Into(&c.Name, yamldoc.Text(`^[-A-Za-z0-9_.]+$`, "the name of a repository: letters, digits, -, _ and ., at most 100").AtMost(100))),
-		regionField(&c.Region, "CodeCommit repository"),
-	)
-}
-
-func githubFields(g *GitHub) yamldoc.Object {
-	return yamldoc.Fields(
-		yamldoc.Required("repository", "GitHub repository, as owner/name",
-			yamldoc.Into(&g.Repository, yamldoc.Text(`^[-A-Za-z0-9_]{1,100}/[-A-Za-z0-9_.]{1,100}$`, "owner/name, without a URL"))),
-		yamldoc.Optional("apiURL", "API URL of a GitHub Enterprise server, such as `https://github.example.com/api/v3/`",
-			yamldoc.Into(&g.APIURL, yamldoc.Text(`^https?://`, "an https URL"),
-				hostURL("https://github.example.com/api/v3/", "Set the credentials in appFile, tokenFile or a similar field"))),
-		yamldoc.Optional("appEnv", "environment variable that contains the credentials of a GitHub App", yamldoc.Into(&g.App.Env, variable)),
-		yamldoc.Optional("appFile", "path of the file that contains the credentials of a GitHub App", file(&g.App.File)),
-		yamldoc.Optional("appSecret", "name or ARN of the AWS Secrets Manager secret that contains the credentials of a GitHub App", yamldoc.Into(&g.AppSecret, secretName, noToken)),
-		yamldoc.Optional("tokenEnv", "environment variable that contains a fine-grained access token", yamldoc.Into(&g.Token.Env, variable)),
-		yamldoc.Optional("tokenFile", "path of the file that contains a fine-grained access token", file(&g.Token.File)),
-		yamldoc.Optional("tokenSecret", "name or ARN of the AWS Secrets Manager secret that contains a fine-grained access token", yamldoc.Into(&g.TokenSecret, secretName, noToken)),
-	).With(yamldoc.OneOf("appEnv", "appFile", "appSecret", "tokenEnv", "tokenFile", "tokenSecret"))
-}
-
 func snsFields(s *SNS) yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Required("topicArn", "ARN of the SNS topic",
@@ -133,18 +88,4 @@ func noToken(s string) error {
 		return yamldoc.ErrForm
 	}
 	return nil
-}
-
-// hostURL returns the check for the URL of a git host. The check is the same as for the
-// URL of a repository. Its errors show the example, and the place of the credentials.
-func hostURL(example, credentials string) func(string) error {
-	return func(s string) error {
-		if err := repo.CheckURL(strings.TrimSuffix(s, "/") + "/"); err != nil {
-			return errors.New(strings.NewReplacer(
-				"such as https://git.example.com/team/site.git", "such as "+example,
-				"Set them in repository.auth", credentials,
-			).Replace(err.Error()))
-		}
-		return nil
-	}
 }

@@ -101,9 +101,9 @@ func Default(repositoryURL string) (Config, error) {
 	c := start()
 	c.Site = "local"
 	if repo.OverSSH(repositoryURL) {
-		return Config{}, errors.New("repository: an SSH URL requires a deploy key and a pinned host key. Set them in a configuration, and use --config")
+		return Config{}, errors.New("repository: an SSH URL requires a private key and the keys of the host. Set repository.credentialFile in a configuration, and use --config")
 	}
-	if err := repo.CheckURL(repositoryURL); err != nil {
+	if _, err := repo.ParseHost(repositoryURL); err != nil {
 		return Config{}, fmt.Errorf("repository: %w", err)
 	}
 	c.Repository.URL = repositoryURL
@@ -183,7 +183,7 @@ func configDocument(c *Config) yamldoc.Document {
 		yamldoc.Optional("fleet", "path of the fleet file on the branch; set this field only in the configuration of a fleet",
 			yamldoc.Into(&c.Fleet, anyText, wrongPolicyFile)),
 	).With(
-		signable(),
+		signable(&c.Repository),
 		yamldoc.Rule{Check: c.measurable},
 		yamldoc.AtMostOne("fleet", "cluster"),
 		yamldoc.AtMostOne("fleet", "demand"),

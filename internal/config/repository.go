@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,40 +10,45 @@ import (
 	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
 
-// Repository is the git repository and branch that a site writes. One of URL, CodeCommit
-// and GitHub is set.
+// Repository is the git repository and branch that a site writes.
 type Repository struct {
-	URL        string // https, ssh, file, http to this machine, user@host:path or a local path
-	GitLabURL  string // of the GitLab server with the repository in URL; "" opens no merge requests
-	CodeCommit CodeCommit
-	GitHub     GitHub
-	Mode       Mode
-	Branch     string
-	PolicyFile string // from the root of the repository
-	Auth       Auth   // for URL
-	CAFile     string // PEM file with trusted certificates; "" uses the system's
-	MaxBytes   int    // maximum size of one read; 0 is the adapter's default
+	// URL is an address of repo.ParseHost. Its host decides the kind of the repository.
+	URL        string
+	Credential Secret // the login; see CredentialSecret. The zero value logs in without one
+	// CredentialSecret is the name or ARN of a secret in AWS Secrets Manager with the
+	// login, in place of Credential.
+	CredentialSecret string
+	Mode             Mode
+	Branch           string
+	PolicyFile       string // from the root of the repository
+	CAFile           string // PEM file with trusted certificates; "" uses the system's
+	MaxBytes         int    // maximum size of one read; 0 is the adapter's default
+}
+
+// Host returns the host of the repository. Without a credential, GitHub and GitLab are
+// plain git servers, which have no pull requests.
+func (r Repository) Host() repo.Host {
+	host, err := repo.ParseHost(r.URL)
+	switch {
+	case err != nil: // the repository refuses the URL when it is opened
+		return repo.Host{Kind: repo.Git, URL: r.URL}
+	case host.Kind != repo.CodeCommit && r.Credential == (Secret{}) && r.CredentialSecret == "":
+		host.Kind = repo.Git
+	}
+	return host
 }
 
 // Address returns the URL for access from other machines, as https, ssh or
 // user@host:path. It returns "" if the configuration does not have one.
 func (r Repository) Address() string {
-	switch {
-	case r.GitHub.Repository != "":
-		server := strings.TrimSuffix(strings.TrimSuffix(r.GitHub.APIURL, "/"), "/api/v3")
-		return cmp.Or(server, "https://github.com") + "/" + r.GitHub.Repository + ".git"
-	case r.CodeCommit.Name != "" && r.CodeCommit.Region != "":
-		return "https://git-codecommit." + r.CodeCommit.Region + ".amazonaws.com/v1/repos/" + r.CodeCommit.Name
-	case strings.HasPrefix(r.URL, "https://"), repo.OverSSH(r.URL):
-		return r.URL
+	if url := r.Host().URL; strings.HasPrefix(url, "https://") || repo.OverSSH(url) {
+		return url
 	}
 	return ""
 }
 
 // HasProposals reports whether the repository's host has pull requests.
-func (r Repository) HasProposals() bool {
-	return r.CodeCommit != (CodeCommit{}) || r.GitHub != (GitHub{}) || r.GitLabURL != ""
-}
+func (r Repository) HasProposals() bool { return r.Host().Kind != repo.Git }
 
 // A Mode is the way in which level changes reach the branch.
 type Mode string
@@ -58,37 +62,41 @@ const (
 
 func repositoryFields(r *Repository) yamldoc.Object {
 	return yamldoc.Fields(
-		yamldoc.Optional("url", "URL of the repository (https or ssh), or the path of a local repository", address(&r.URL)),
-		yamldoc.Optional("gitlabURL", "URL of the GitLab server that hosts the repository in `repository.url`, such as `https://gitlab.com`; set this field to let gitlatch open merge requests",
-			yamldoc.Into(&r.GitLabURL, yamldoc.Text(`^https?://`, "an https URL"), hostURL("https://gitlab.com", "Set them in repository.auth"))),
-		yamldoc.Optional("codecommit", "AWS CodeCommit repository", codecommitFields(&r.CodeCommit)),
-		yamldoc.Optional("github", "git repository on GitHub or on a GitHub Enterprise server", githubFields(&r.GitHub)),
+		yamldoc.Required("url", "URL of the repository (https or ssh), or the path of a local repository; gitlatch recognizes GitHub, GitLab and CodeCommit by the host; for your own server, write `github::` or `gitlab::` before the https URL", address(&r.URL)),
+		yamldoc.Optional("credentialEnv", "environment variable that contains the login to the git server: an access token, `USER:TOKEN`, the JSON of a GitHub App, or the lines of `ssh-keyscan` and then a private SSH key", yamldoc.Into(&r.Credential.Env, variable)),
+		yamldoc.Optional("credentialFile", "path of the file that contains the login to the git server, in the same form", file(&r.Credential.File)),
+		yamldoc.Optional("credentialSecret", "name or ARN of the AWS Secrets Manager secret that contains the login to the git server, in the same form", yamldoc.Into(&r.CredentialSecret, secretName, noToken)),
 		yamldoc.Optional("mode", "method that gitlatch uses to publish level changes; with the value `direct`, gitlatch commits level changes to the branch; with the value `proposal`, gitlatch opens one pull request",
 			yamldoc.Into(&r.Mode, yamldoc.Word(Direct, Propose))),
 		yamldoc.Optional("branch", "branch that contains the policy and the checkpoint files",
 			yamldoc.Into(&r.Branch, yamldoc.Text(branchShape, "the name of a branch"), wrongBranch)),
 		yamldoc.Optional("policyFile", "path of the policy file on the branch, relative to the root of the repository", yamldoc.Into(&r.PolicyFile, anyText, wrongPolicyFile)),
-		yamldoc.Optional("auth", "credentials for the git server in `repository.url`", authFields(&r.Auth)),
 		yamldoc.Optional("caFile", "path of a PEM file with trusted CA certificates; gitlatch uses these certificates instead of the CA certificates of the system", file(&r.CAFile)),
 		yamldoc.Optional("maxBytes", "maximum size of a download in bytes, for git servers that do not support partial clone; the default is 256 MiB", whole(&r.MaxBytes)),
 	).With(
-		yamldoc.OneOf("url", "codecommit", "github"),
+		yamldoc.AtMostOne("credentialEnv", "credentialFile"),
+		yamldoc.AtMostOne("credentialEnv", "credentialSecret"),
+		yamldoc.AtMostOne("credentialFile", "credentialSecret"),
+		r.requires(repo.SSHShape, "requires one of %s, with the private key and the lines of ssh-keyscan"),
 		proposable(r),
-		yamldoc.Needs("gitlabURL", "gitlatch pushes to this URL", "url"),
-		yamldoc.Needs("gitlabURL", "gitlatch opens merge requests with the access token", "auth"),
-		yamldoc.Rule{Check: r.onGitLab},
-		yamldoc.Needs("auth", "codecommit uses the AWS credentials, and github has its own field for the secret", "url"),
-		yamldoc.Needs("caFile", "codecommit uses the AWS SDK, which reads AWS_CA_BUNDLE", "url", "github"),
-		sameWay(&r.URL),
-		yamldoc.Needs("maxBytes", "gitlatch reads single files from CodeCommit", "url", "github"),
+		r.refuses(repo.SSHShape, "requires an https URL. Over SSH, gitlatch identifies the host by its key", "caFile"),
+		r.refuses(repo.CodeCommitShape, "must not be set for CodeCommit, to which gitlatch logs in with the AWS credentials", credentials...),
+		r.refuses(repo.CodeCommitShape, "must not be set for CodeCommit. The AWS SDK reads AWS_CA_BUNDLE", "caFile"),
+		r.refuses(repo.CodeCommitShape, "must not be set for CodeCommit, from which gitlatch reads single files", "maxBytes"),
 	)
 }
+
+// credentials are the fields for the login. At most one is set.
+var credentials = []string{"credentialEnv", "credentialFile", "credentialSecret"}
 
 const branchShape = `^[^\s~^:?*\[\\]+$`
 
 // address binds the URL of a repository, or the path of a local one.
 func address(into *string) yamldoc.Scalar {
-	s := yamldoc.Into(into, anyText, repo.CheckURL)
+	s := yamldoc.Into(into, anyText, func(text string) error {
+		_, err := repo.ParseHost(text)
+		return err
+	})
 	s.Path = into
 	return s
 }
@@ -113,27 +121,50 @@ func wrongPolicyFile(s string) error {
 	return nil
 }
 
-// onGitLab reports a URL that is not the https URL of a repository on the GitLab server.
-func (r *Repository) onGitLab(of *yamldoc.Reader, path string) {
-	server := strings.TrimSuffix(r.GitLabURL, "/") + "/"
-	if r.GitLabURL != "" && r.URL != "" && !strings.HasPrefix(r.URL, server) {
-		of.Report(yamldoc.Child(path, "url"), "must start with %s, the URL in gitlabURL. For merge requests, use the https URL of the repository", server)
+// at returns the schema of a repository whose URL has a shape.
+func at(shape string) schema {
+	return schema{"properties": schema{"url": schema{"type": "string", "pattern": shape}}, "required": []string{"url"}}
+}
+
+// requires is the rule that a URL of a shape needs a credential.
+func (r *Repository) requires(shape, why string) yamldoc.Rule {
+	return yamldoc.Rule{
+		Check: func(of *yamldoc.Reader, path string) {
+			if yamldoc.Like(shape)().MatchString(r.URL) && len(of.Standing(path, credentials)) == 0 {
+				of.Report(path, why, strings.Join(credentials, ", "))
+			}
+		},
+		Schema: schema{"if": at(shape), "then": schema{"anyOf": yamldoc.Each(credentials)}},
+	}
+}
+
+// refuses is the rule that a URL of a shape does not allow fields.
+func (r *Repository) refuses(shape, why string, fields ...string) yamldoc.Rule {
+	return yamldoc.Rule{
+		Check: func(of *yamldoc.Reader, path string) {
+			if !yamldoc.Like(shape)().MatchString(r.URL) {
+				return
+			}
+			for _, name := range of.Standing(path, fields) {
+				of.Report(yamldoc.Child(path, name), "%s", why)
+			}
+		},
+		Schema: schema{"if": at(shape), "then": schema{"not": schema{"anyOf": yamldoc.Each(fields)}}},
 	}
 }
 
 // proposable is the rule that mode proposal requires a host with pull requests.
-func proposable(repo *Repository) yamldoc.Rule {
+func proposable(r *Repository) yamldoc.Rule {
+	hosted := schema{"allOf": []any{at(repo.HostedShape), schema{"anyOf": yamldoc.Each(credentials)}}}
 	return yamldoc.Rule{
-		Check: func(r *yamldoc.Reader, path string) {
-			if repo.Mode == Propose && len(r.Standing(path, hosted)) == 0 {
-				r.Report(yamldoc.Child(path, "mode"), "%s requires %s, because a plain git server has no pull requests", Propose, strings.Join(hosted, " or "))
+		Check: func(of *yamldoc.Reader, path string) {
+			if r.Mode == Propose && r.URL != "" && !of.Failed(path) && !r.HasProposals() {
+				of.Report(yamldoc.Child(path, "mode"), "%s requires CodeCommit, or GitHub or GitLab with an https URL and a credential, because a plain git server has no pull requests", Propose)
 			}
 		},
-		Schema: schema{"anyOf": append([]any{schema{"not": schema{
-			"required": []string{"mode"}, "properties": schema{"mode": schema{"const": Propose}},
-		}}}, yamldoc.Each(hosted)...)},
+		Schema: schema{
+			"if":   schema{"properties": schema{"mode": schema{"const": Propose}}, "required": []string{"mode"}},
+			"then": schema{"anyOf": []any{at(repo.CodeCommitShape), hosted}},
+		},
 	}
 }
-
-// hosted are the fields of repositories with pull requests.
-var hosted = []string{"codecommit", "github", "gitlabURL"}

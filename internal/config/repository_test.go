@@ -24,33 +24,22 @@ func TestSecretsAreReadFromWhereTheyAreSaidToBe(t *testing.T) {
 	if err := os.WriteFile(blank, []byte("\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	environment := map[string]string{"TOKEN": "from-env\n", "ROBOT": "robot"}
-	getenv := func(name string) string { return environment[name] }
-
+	getenv := func(name string) string { return map[string]string{"TOKEN": "from-env\n"}[name] }
 	for name, c := range map[string]struct {
-		auth            Auth
-		username, token string
-		err             string
+		at        Secret
+		want, err string
 	}{
-		"nothing":                {},
-		"a variable":             {auth: Auth{Token: Secret{Env: "TOKEN"}}, token: "from-env"},
-		"a file and a user":      {auth: Auth{Token: Secret{File: held}, Username: "ops"}, username: "ops", token: "from-file"},
-		"a user from a variable": {auth: Auth{Token: Secret{Env: "TOKEN"}, UsernameEnv: "ROBOT"}, username: "robot", token: "from-env"},
-		"a variable not set":     {auth: Auth{Token: Secret{Env: "NONE"}}, err: "tokenEnv: environment variable NONE is not set"},
-		"a user not set":         {auth: Auth{Token: Secret{Env: "TOKEN"}, UsernameEnv: "NONE"}, err: "usernameEnv: environment variable NONE is not set"},
-		"a file that is absent":  {auth: Auth{Token: Secret{File: held + "x"}}, err: "tokenFile: open "},
-		"a file that is empty":   {auth: Auth{Token: Secret{File: blank}}, err: "is empty"},
+		"nothing":               {},
+		"a variable":            {at: Secret{Env: "TOKEN"}, want: "from-env"},
+		"a file":                {at: Secret{File: held}, want: "from-file"},
+		"a variable not set":    {at: Secret{Env: "NONE"}, err: "read repository.credentialEnv: environment variable NONE is not set"},
+		"a file that is absent": {at: Secret{File: held + "x"}, err: "read repository.credentialFile: open "},
+		"a file that is empty":  {at: Secret{File: blank}, err: "is empty"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			username, token, err := c.auth.Read(getenv)
-			if username != c.username || token != c.token {
-				t.Errorf("got %q, %q, want %q, %q", username, token, c.username, c.token)
-			}
-			if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
-				t.Errorf("got error %v, want %q", err, c.err)
-			}
-		})
+		got, err := c.at.Read("repository.credential", getenv)
+		if got != c.want || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: got %q, error %v, want %q, %q", name, got, err, c.want, c.err)
+		}
 	}
 }
 
@@ -71,7 +60,7 @@ alerts: {webhook: {urlFile: hook}}
 		"above it":   {"../", "../fleet.git", "/etc/prod.db", "/etc/fleet.git"},
 		"absolute":   {"/var/", "/srv/fleet.git", "/var/prod.db", "/srv/fleet.git"},
 		"a URL":      {"", "https://git.example.com/fleet.git", "/etc/gitlatch/prod.db", "https://git.example.com/fleet.git"},
-		"over SSH":   {"", "git@git.example.com:fleet.git, auth: {sshKeyFile: key, hostKeys: [ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIvdkbbUoYgNE+tWVBkSAwD0r2fk8hbFzoFoV0nHIvCg]}", "/etc/gitlatch/prod.db", "git@git.example.com:fleet.git"},
+		"over SSH":   {"", "git@git.example.com:fleet.git, credentialFile: key", "/etc/gitlatch/prod.db", "git@git.example.com:fleet.git"},
 		"a file URL": {"", "file:///srv/fleet.git", "/etc/gitlatch/prod.db", "file:///srv/fleet.git"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,9 @@
 package config
 
-import "github.com/gitlatch/gitlatch/internal/yamldoc"
+import (
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/yamldoc"
+)
 
 // Signing is the SSH key that signs commits. The zero value does not sign.
 type Signing struct {
@@ -32,16 +35,18 @@ func signingFields(s *Signing) yamldoc.Object {
 }
 
 // signable is the rule that commits to CodeCommit cannot be signed.
-func signable() yamldoc.Rule {
-	within := func(name, inner string) schema {
-		return schema{"required": []string{name}, "properties": schema{name: schema{"required": []string{inner}}}}
+func signable(r *Repository) yamldoc.Rule {
+	within := func(name string, inner schema) schema {
+		return schema{"required": []string{name}, "properties": schema{name: inner}}
 	}
 	return yamldoc.Rule{
-		Check: func(r *yamldoc.Reader, _ string) {
-			if r.Line("commit.signing") > 0 && r.Line("repository.codecommit") > 0 {
-				r.Report("commit.signing", "must not be set with repository.codecommit, because AWS creates those commits without a signature")
+		Check: func(of *yamldoc.Reader, _ string) {
+			if of.Line("commit.signing") > 0 && r.Host().Kind == repo.CodeCommit {
+				of.Report("commit.signing", "must not be set for a repository in CodeCommit, because AWS creates those commits without a signature")
 			}
 		},
-		Schema: schema{"not": schema{"allOf": []any{within("commit", "signing"), within("repository", "codecommit")}}},
+		Schema: schema{"not": schema{"allOf": []any{
+			within("commit", schema{"required": []string{"signing"}}), within("repository", at(repo.CodeCommitShape)),
+		}}},
 	}
 }

@@ -39,7 +39,7 @@ func (s Set) Unreviewed() []Problem {
 	var found checker
 	add := func(p Policy, at string) {
 		found.check(!p.Review || !s.NoReview, at+".surge.review",
-			"the repository's host has no pull requests, so gitlatch commits a surge and sends an alert: remove the field, or set repository.github or repository.codecommit in the configuration")
+			"the repository's host has no pull requests, so gitlatch commits a surge and sends an alert: remove the field, or use a repository on GitHub, GitLab or CodeCommit")
 	}
 	for i, rule := range s.Rules {
 		add(rule.Policy, fmt.Sprintf("policies[%d]", i))

@@ -51,7 +51,7 @@ func CheckURL(s string) error {
 	case err != nil || scheme != "file" && u.Host == "" || u.Path == "":
 		return errors.New("must be a complete URL, such as https://git.example.com/team/site.git")
 	case u.User != nil:
-		return errors.New("must not contain a user or a password. Set them in repository.auth")
+		return errors.New("must not contain a user or a password. Set them in the credential of the repository")
 	case u.RawQuery != "" || u.Fragment != "":
 		return errors.New("must not have a query or a fragment")
 	case scheme == "http" && !Loopback(u.Hostname()):
@@ -71,7 +71,7 @@ func checkSSH(s string) error {
 	user, host := login[:max(0, at)], login[at+1:]
 	switch {
 	case strings.ContainsAny(user, ":@"):
-		return errors.New("must not contain a password. Over SSH, gitlatch logs in with the key of repository.auth")
+		return errors.New("must not contain a password. Over SSH, gitlatch logs in with the key in the credential of the repository")
 	case user == "":
 		return errors.New("must contain the user, such as ssh://git@git.example.com/team/site.git or git@git.example.com:team/site.git")
 	case host == "", path == "", strings.HasSuffix(path, end), strings.HasPrefix(host, "-"), strings.Contains(end+path, end+"-"):

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
@@ -61,12 +62,17 @@ func (a AWS) reach(ctx context.Context, name string, network *types.VpcConfigRes
 		return nil
 	}
 	f.Network = Network{VPC: aws.ToString(network.VpcId), SecurityGroup: aws.ToString(network.ClusterSecurityGroupId)}
-	private, natless, err := a.network(ctx, f.Network.VPC, network.SubnetIds)
-	switch {
-	case err != nil:
+	routes, err := ec2.NewFromConfig(a.config).DescribeRouteTables(ctx, &ec2.DescribeRouteTablesInput{Filters: []ec2types.Filter{
+		{Name: aws.String("vpc-id"), Values: []string{f.Network.VPC}},
+	}})
+	if err != nil {
 		f.Network.Subnets = network.SubnetIds
 		f.problem("allow ec2:DescribeRouteTables, or check that the subnets in samconfig.toml are private",
 			"The routes of the subnets of %s could not be read: %v.", name, err)
+		return nil
+	}
+	private, natless := routed(routes.RouteTables, network.SubnetIds)
+	switch {
 	case len(private) == 0:
 		f.Network.Subnets = network.SubnetIds
 		f.problem("set SubnetIds in samconfig.toml to private subnets with a NAT gateway",
@@ -79,10 +85,6 @@ func (a AWS) reach(ctx context.Context, name string, network *types.VpcConfigRes
 		}
 	}
 	return nil
-}
-
-func filter(name, value string) []ec2types.Filter {
-	return []ec2types.Filter{{Name: &name, Values: []string{value}}}
 }
 
 // routed returns the subnets without a route to an internet gateway. If some of them have

@@ -2,7 +2,6 @@ package setup
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -23,21 +22,8 @@ func Parameters(f Facts, given Answers) (all []Parameter) {
 	}
 	add("Site", given.Site)
 	add("ClusterName", given.Cluster)
-	switch {
-	case f.Host.CodeCommit != "":
-		add("GitProvider", "codecommit")
-		add("CodeCommitRepository", f.Host.CodeCommit)
-	case f.Host.URL != "":
-		add("GitProvider", "url")
-		add("GitUrl", f.Host.URL)
-		add("GitCredential", given.Credential)
-	default:
-		add("GitHubRepository", f.Host.GitHub)
-		add("GitHubLogin", given.CredentialType)
-		add("GitHubCredential", given.Credential)
-	}
-	add("GitHubCredentialKeyArn", f.KeyARN)
-	add("Branch", f.Branch)
+	add("RepositoryUrl", given.Repository)
+	add("Credential", given.Credential)
 	add("AlertEmail", given.AlertEmail)
 	add("SubnetIds", strings.Join(f.Network.Subnets, ","))
 	add("SecurityGroupIds", f.Network.SecurityGroup)
@@ -47,7 +33,7 @@ func Parameters(f Facts, given Answers) (all []Parameter) {
 // The text of infra/samconfig.toml in which Samconfig sets the parameters.
 var (
 	section  = regexp.MustCompile(`(?s)\n\[default\.deploy\.parameters\]\n.*?\n\n`)
-	examples = regexp.MustCompile(`(?s)# A site on GitHub:\n.*\n\n`)
+	examples = regexp.MustCompile(`(?s)# The parameters of a site:\n.*\n\n`)
 	given    = regexp.MustCompile(`(?m)^ +"(\w+)=(.*)",$`)
 )
 
@@ -74,23 +60,13 @@ func Samconfig(example []byte, parameters []Parameter) ([]byte, error) {
 }
 
 // Earlier returns the answers in the settings of an earlier run. A missing answer is "".
-func Earlier(samconfig []byte, region string) (a Answers) {
+func Earlier(samconfig []byte) Answers {
 	values := map[string]string{}
 	for _, m := range given.FindAllSubmatch(section.Find(samconfig), -1) {
 		values[string(m[1])] = string(m[2])
 	}
-	a = Answers{
-		Cluster: values["ClusterName"], Site: values["Site"],
-		Repository: values["GitUrl"], Credential: cmp.Or(values["GitCredential"], values["GitHubCredential"]),
-		CredentialType: values["GitHubLogin"], AlertEmail: values["AlertEmail"],
-	}
-	switch {
-	case values["GitHubRepository"] != "":
-		a.Repository = "https://github.com/" + values["GitHubRepository"]
-	case values["CodeCommitRepository"] != "":
-		a.Repository = fmt.Sprintf("https://git-codecommit.%s.amazonaws.com/v1/repos/%s", region, values["CodeCommitRepository"])
-	}
-	return a
+	return Answers{Cluster: values["ClusterName"], Site: values["Site"], Repository: values["RepositoryUrl"],
+		Credential: values["Credential"], AlertEmail: values["AlertEmail"]}
 }
 
 // Config returns the configuration of the site, for the commands of a user. Before the
@@ -100,15 +76,9 @@ func Config(f Facts, given Answers) ([]byte, error) {
 	if f.Table != "" {
 		state = fmt.Sprintf("state: {dynamodb: {table: %q, region: %q}}", f.Table, f.Region)
 	}
-	repository := fmt.Sprintf("github: {repository: %q, %sSecret: %q}", f.Host.GitHub, given.CredentialType, given.Credential)
-	switch {
-	case f.Host.CodeCommit != "":
-		repository = fmt.Sprintf("codecommit: {name: %q, region: %q}", f.Host.CodeCommit, f.Region)
-	case f.Host.URL != "":
-		repository = fmt.Sprintf("url: %q, auth: {secret: %q}", f.Host.URL, given.Credential)
-	}
-	if f.Branch != "" {
-		repository += fmt.Sprintf(", branch: %q", f.Branch)
+	repository := fmt.Sprintf("url: %q", given.Repository)
+	if given.Credential != "" {
+		repository += fmt.Sprintf(", credentialSecret: %q", given.Credential)
 	}
 	text := fmt.Appendf(nil, `apiVersion: gitlatch.dev/v1alpha1
 kind: Config

@@ -7,31 +7,26 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2 "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
+// Each address that init accepts is valid in the template and in a configuration.
 func TestHostOfARepository(t *testing.T) {
 	t.Parallel()
-	for address, want := range map[string]Host{
-		"https://github.com/example/fleet":                              {GitHub: "example/fleet"},
-		"https://github.com/example/fleet.git":                          {GitHub: "example/fleet"},
-		"https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet": {CodeCommit: "fleet"},
-		"https://git-codecommit.us-east-1.amazonaws.com/v1/repos/fleet": {},
-		"https://git-codecommit.eu-west-1.amazonaws.com/fleet":          {},
-		"https://github.com/example":                                    {},
-		"https://github.com/example/fleet/tree":                         {},
-		"https://github.com.example.com/example/fleet":                  {URL: "https://github.com.example.com/example/fleet"},
-		"ssh://git@git.example.com:2222/platform/fleet.git":             {URL: "ssh://git@git.example.com:2222/platform/fleet.git"},
-		"ssh://git.example.com/platform/fleet.git":                      {},
-		"http://git.example.com/fleet":                                  {},
-		"https://git.example.com":                                       {},
-		"":                                                              {},
-		"https://bot:hunter2@git.example.com/fleet":                     {},
-		"fleet.git": {},
-		"https://git-codecommit.cn-north-1.amazonaws.com.cn/v1/repos/fleet": {},
-		"%": {},
+	for address, want := range map[string]repo.HostKind{
+		"https://github.com/example/fleet":                              repo.GitHub,
+		"https://git-codecommit.us-east-1.amazonaws.com/v1/repos/fleet": repo.CodeCommit,
+		"gitlab::https://git.example.com/platform/fleet.git":            repo.GitLab,
+		"https://git.example.com/fleet":                                 repo.Git,
+		"ssh://git@git.example.com:2222/platform/fleet.git":             repo.Git,
+		"git@git.example.com:platform/fleet.git":                        "",
+		"fleet.git":                                                     "",
+		"https://git.example.com/a b":                                   "",
+		"https://bot:hunter2@git.example.com/fleet":                     "",
 	} {
-		got, err := HostOf(address, "eu-west-1")
-		if got != want || (err == nil) != (want != Host{}) || err != nil && strings.Contains(err.Error(), "hunter2") {
+		got, err := HostOf(address)
+		if (err == nil) != (want != "") || err == nil && got.Kind != want || err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %+v, error %v", address, got, err)
 		}
 	}
@@ -41,8 +36,8 @@ func TestHostOfARepository(t *testing.T) {
 func TestThePatternOfURLsIsThatOfTheTemplate(t *testing.T) {
 	t.Parallel()
 	template, err := os.ReadFile("../../template.yaml")
-	if err != nil || !strings.Contains(string(template), "\n    AllowedPattern: \""+serverURL.String()+"\"\n") {
-		t.Errorf("template.yaml has no parameter with the pattern %s, error %v", serverURL, err)
+	if err != nil || !strings.Contains(string(template), "\n    AllowedPattern: \""+addresses.String()+"\"\n") {
+		t.Errorf("template.yaml has no parameter with the pattern %s, error %v", addresses, err)
 	}
 }
 
@@ -88,19 +83,14 @@ func TestTheSettingsContainTheAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, given := range []Answers{
-		{Cluster: "blue", Site: "prod", Repository: "https://github.com/example/fleet", Credential: "gitlatch/github", CredentialType: "token", AlertEmail: "a@example.com"},
+		{Cluster: "blue", Site: "prod", Repository: "https://github.com/example/fleet", Credential: "gitlatch/git", AlertEmail: "a@example.com"},
 		{Cluster: "blue", Site: "prod", Repository: "https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet"},
-		{Cluster: "blue", Site: "prod", Repository: "ssh://git@git.example.com/fleet.git", Credential: "gitlatch/git"},
 	} {
-		host, err := HostOf(given.Repository, "eu-west-1")
+		settings, err := Samconfig(example, Parameters(Facts{}, given))
 		if err != nil {
 			t.Fatal(err)
 		}
-		settings, err := Samconfig(example, Parameters(Facts{Host: host}, given))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := Earlier(settings, "eu-west-1"); got != given {
+		if got := Earlier(settings); got != given {
 			t.Errorf("got %+v, want %+v", got, given)
 		}
 		if strings.Count(string(settings), "confirm_changeset = false") != 1 {
@@ -110,10 +100,10 @@ func TestTheSettingsContainTheAnswers(t *testing.T) {
 			t.Errorf("the other environments are not in\n%s", settings)
 		}
 	}
-	if got := Earlier(example, "eu-west-1"); got != (Answers{}) {
+	if got := Earlier(example); got != (Answers{}) {
 		t.Errorf("the example has the answers %+v", got)
 	}
-	for _, broken := range []string{"", "\n[default.deploy.parameters]\nconfirm_changeset = true\n\n", "\n[default.deploy.parameters]\n# A site on GitHub:\n# x\n\n"} {
+	for _, broken := range []string{"", "\n[default.deploy.parameters]\nconfirm_changeset = true\n\n", "\n[default.deploy.parameters]\n# The parameters of a site:\n# x\n\n"} {
 		if _, err := Samconfig([]byte(broken), nil); err == nil {
 			t.Errorf("no error for %q", broken)
 		}

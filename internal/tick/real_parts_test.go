@@ -79,7 +79,7 @@ apiVersion: gitlatch.dev/v1alpha1
 kind: Config
 site: prod-eu
 state: {bolt: {path: %q}}
-repository: {url: %q, auth: {tokenEnv: TOKEN}}
+repository: {url: %q, credentialEnv: TOKEN}
 `, filepath.Join(t.TempDir(), "state.db"), r.server.URL("site")))
 	must(t, err)
 	store, err := bolt.Open(r.config.State.Bolt)

@@ -15,7 +15,6 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/redact"
 	"github.com/gitlatch/gitlatch/internal/repo/github"
 )
@@ -88,14 +87,6 @@ type Vault interface {
 type secret struct {
 	field string // of the configuration
 	name  string // or ARN
-	app   bool   // the secret must have the key of a GitHub App
-}
-
-func secretOf(g config.GitHub) secret {
-	if g.AppSecret != "" {
-		return secret{"repository.github.appSecret", g.AppSecret, true}
-	}
-	return secret{"repository.github.tokenSecret", g.TokenSecret, false}
 }
 
 // Remedies for the errors of Secrets Manager, by code.
@@ -132,7 +123,7 @@ func (s secret) read(ctx context.Context, vault Vault) (github.Credentials, erro
 	if err != nil {
 		return github.Credentials{}, err
 	}
-	credentials, err := parseCredentials(text, s.app)
+	credentials, err := github.ParseSecret(text)
 	if err != nil {
 		return github.Credentials{}, s.failed(err)
 	}

@@ -24,23 +24,26 @@ func TestARepositoryOverSSHIsOpenedAsConfigured(t *testing.T) {
 		t.Fatal(err)
 	}
 	deploy := filepath.Join(t.TempDir(), "deploy")
-	if err := os.WriteFile(deploy, s.Key, 0o600); err != nil {
+	other := gitserver.StartSSH(t)
+	if err := os.WriteFile(deploy, []byte(s.HostKeys()[0]+"\n"+string(s.Key)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	other := gitserver.StartSSH(t)
-	environment := map[string]string{"DEPLOY": string(s.Key), "SIGN": string(gitserver.PEM(t, private)), "JUNK": "hunter2"}
-	for _, c := range []struct{ name, auth, signing, want string }{
-		{name: "a key in a variable", auth: "sshKeyEnv: DEPLOY, hostKeys: ['" + s.HostKeys()[0] + "']"},
-		{name: "a key in a file, and commits signed", auth: "sshKeyFile: " + deploy + ", hostKeys: ['" + s.HostKeys()[0] + "']", signing: "keyEnv: SIGN"},
-		{name: "another host", auth: "sshKeyEnv: DEPLOY, hostKeys: ['" + other.HostKeys()[0] + "']", want: "not pinned"},
-		{name: "another key", auth: "sshKeyEnv: SIGN, hostKeys: ['" + s.HostKeys()[0] + "']", want: "rejects git with the key"},
-		{name: "no key", auth: "sshKeyEnv: NONE, hostKeys: ['" + s.HostKeys()[0] + "']", want: "read repository.auth.sshKeyEnv: environment variable NONE is not set"},
-		{name: "junk for a key", auth: "sshKeyEnv: JUNK, hostKeys: ['" + s.HostKeys()[0] + "']", want: "not a private key"},
-		{name: "junk to sign by", auth: "sshKeyEnv: DEPLOY, hostKeys: ['" + s.HostKeys()[0] + "']", signing: "keyEnv: JUNK", want: "commit.signing: the key is not a private key"},
-		{name: "no passphrase", auth: "sshKeyEnv: DEPLOY, hostKeys: ['" + s.HostKeys()[0] + "']", signing: "keyEnv: SIGN, passphraseEnv: NONE", want: "read commit.signing.passphraseEnv: environment variable NONE is not set"},
+	signs := string(gitserver.PEM(t, private))
+	environment := map[string]string{"DEPLOY": s.HostKeys()[0] + "\n" + string(s.Key), "SIGN": signs, "JUNK": "hunter2 hunter2", "TOKEN": "hunter2",
+		"OTHERHOST": other.HostKeys()[0] + "\n" + string(s.Key), "OTHERKEY": s.HostKeys()[0] + "\n" + signs}
+	for _, c := range []struct{ name, credential, signing, want string }{
+		{name: "a key in a variable", credential: "credentialEnv: DEPLOY"},
+		{name: "a key in a file, and commits signed", credential: "credentialFile: " + deploy, signing: "keyEnv: SIGN"},
+		{name: "another host", credential: "credentialEnv: OTHERHOST", want: "not pinned"},
+		{name: "another key", credential: "credentialEnv: OTHERKEY", want: "rejects git with the key"},
+		{name: "no key", credential: "credentialEnv: NONE", want: "read repository.credentialEnv: environment variable NONE is not set"},
+		{name: "junk for a key", credential: "credentialEnv: JUNK", want: "repository.credentialEnv: environment variable JUNK: is not a token, user:token or a private key"},
+		{name: "a token for a key", credential: "credentialEnv: TOKEN", want: "repository.credentialEnv: environment variable TOKEN: contains a token, and repository.url is an ssh URL"},
+		{name: "junk to sign by", credential: "credentialEnv: DEPLOY", signing: "keyEnv: JUNK", want: "commit.signing: the key is not a private key"},
+		{name: "no passphrase", credential: "credentialEnv: DEPLOY", signing: "keyEnv: SIGN, passphraseEnv: NONE", want: "read commit.signing.passphraseEnv: environment variable NONE is not set"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			document := "state: {memory: {}}\nrepository: {url: '" + s.URL("shop") + "', auth: {" + c.auth + "}}\n"
+			document := "state: {memory: {}}\nrepository: {url: '" + s.URL("shop") + "', " + c.credential + "}\n"
 			if c.signing != "" {
 				document += "commit: {signing: {" + c.signing + "}}\n"
 			}

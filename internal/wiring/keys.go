@@ -2,7 +2,6 @@ package wiring
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
@@ -11,6 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 	"github.com/gitlatch/gitlatch/internal/repo/signing"
+	"github.com/gitlatch/gitlatch/internal/wiring/local"
 )
 
 // readKeys reads the credentials and the signing key of a repository.
@@ -39,7 +39,7 @@ func (h *heldKeys) get(ctx context.Context) (gitwire.Keys, error) {
 
 // inSecrets reports whether credentials or the signing key are in Secrets Manager.
 func (o *Opener) inSecrets() bool {
-	return o.Config.Repository.Auth.Secret != "" || o.Config.Commit.Signing.KeySecret != ""
+	return o.Config.Repository.CredentialSecret != "" || o.Config.Commit.Signing.KeySecret != ""
 }
 
 // keys returns a function that reads the secrets of the repository from Secrets Manager,
@@ -50,7 +50,10 @@ func (o *Opener) keys(ctx context.Context, known gitwire.Keys) (readKeys, error)
 	if shared != nil && shared.held != nil {
 		return shared.held.get, nil
 	}
-	login := secret{field: "repository.auth.secret", name: o.Config.Repository.Auth.Secret}
+	login := secret{field: "repository.credentialSecret"}
+	if o.Config.Repository.Host().Kind != repo.GitHub { // the login to GitHub reads its own secret
+		login.name = o.Config.Repository.CredentialSecret
+	}
 	signature := secret{field: "commit.signing.keySecret", name: o.Config.Commit.Signing.KeySecret}
 	vaults := map[secret]Vault{}
 	for _, s := range []secret{login, signature} {
@@ -66,7 +69,7 @@ func (o *Opener) keys(ctx context.Context, known gitwire.Keys) (readKeys, error)
 	held := &heldKeys{read: func(ctx context.Context) (keys gitwire.Keys, err error) {
 		keys = known
 		if vault := vaults[login]; vault != nil {
-			if keys.Auth, keys.SSH, err = login.login(ctx, vault, o.Config.Repository.URL); err != nil {
+			if keys.Auth, keys.SSH, err = login.login(ctx, vault, o.Config.Repository.Host().URL); err != nil {
 				return keys, err
 			}
 		}
@@ -87,14 +90,7 @@ func (s secret) login(ctx context.Context, vault Vault, url string) (wire.Auth, 
 	if err != nil {
 		return wire.Auth{}, wire.SSH{}, err
 	}
-	auth, keys, err := wire.ParseSecret(text)
-	switch overSSH := repo.OverSSH(url); {
-	case err != nil:
-	case overSSH && len(keys.Key) == 0:
-		err = errors.New("contains a token, and repository.url is an ssh URL. Store the private key and the lines of ssh-keyscan, or use the https URL")
-	case !overSSH && len(keys.Key) > 0:
-		err = errors.New("contains a private key, and repository.url is not an ssh URL. Store a token, or use the ssh URL")
-	}
+	auth, keys, err := local.Login(text, url)
 	if err != nil {
 		return wire.Auth{}, wire.SSH{}, s.failed(err)
 	}

@@ -96,18 +96,18 @@ func TestKeysInSecretsLogInAndSign(t *testing.T) {
 		{"a project on GitLab", host.Repository("a"), "gitlab", "signing", host.Create(t, "a", map[string]string{"a": "1"}), signer, ""},
 		{"a key, and a signature", overSSH.URL("a"), "key", "signing", overSSH.Create(t, "a", map[string]string{"a": "1"}), signer, ""},
 		{"no host key", overSSH.URL("b"), "alone", "", overSSH.Create(t, "b", map[string]string{"a": "1"}), "",
-			"no key is pinned for 127.0.0.1, and gitlatch trusts no unknown host. Print its keys with \"ssh-keyscan 127.0.0.1\", compare them with the published keys, and add them to repository.auth.hostKeys, or to the secret in repository.auth.secret"},
+			"no key is pinned for 127.0.0.1, and gitlatch trusts no unknown host. Print its keys with \"ssh-keyscan 127.0.0.1\", compare them with the published keys, and add them to the credential of the repository, before the private key"},
 		{"an unknown host key", overSSH.URL("c"), "stranger", "", overSSH.Create(t, "c", map[string]string{"a": "1"}), "",
-			"which is not pinned. Either the host changed its key, or someone intercepts the connection. gitlatch sent nothing. Compare the key with the published keys. If it is one of them, add it to repository.auth.hostKeys, or to the secret in repository.auth.secret: " + overSSH.HostKeys()[0]},
+			"which is not pinned. Either the host changed its key, or someone intercepts the connection. gitlatch sent nothing. Compare the key with the published keys. If it is one of them, add it to the credential of the repository, before the private key: " + overSSH.HostKeys()[0]},
 		{"a token over SSH", overSSH.URL("d"), "token", "", overSSH.Create(t, "d", map[string]string{"a": "1"}), "",
-			"repository.auth.secret: secret token: contains a token, and repository.url is an ssh URL. Store the private key and the lines of ssh-keyscan, or use the https URL"},
+			"repository.credentialSecret: secret token: contains a token, and repository.url is an ssh URL. Store the private key and the lines of ssh-keyscan, or use the https URL"},
 		{"a key over HTTP", plain.URL("e"), "key", "", plain.Create(t, "e", map[string]string{"a": "1"}), "", "secret key: contains a private key, and repository.url is not an ssh URL"},
-		{"no such secret", plain.URL("f"), "gone", "", plain.Create(t, "f", map[string]string{"a": "1"}), "", "repository.auth.secret: secret gone: create the secret, or correct its name and region"},
+		{"no such secret", plain.URL("f"), "gone", "", plain.Create(t, "f", map[string]string{"a": "1"}), "", "repository.credentialSecret: secret gone: create the secret, or correct its name and region"},
 		{"another token", plain.URL("g"), "junk", "", plain.Create(t, "g", map[string]string{"a": "1"}), "", "401"},
 		{"a signing key that is not a key", plain.URL("h"), "token", "junk", plain.Create(t, "h", map[string]string{"a": "1"}), "", "commit.signing.keySecret: secret junk: the key is not a private key in PEM"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			document := "state: {memory: {}}\nrepository: {url: '" + c.url + "', auth: {secret: " + c.secret + "}}\n"
+			document := "state: {memory: {}}\nrepository: {url: '" + c.url + "', credentialSecret: " + c.secret + "}\n"
 			if c.sign != "" {
 				document += "commit: {signing: {keySecret: " + c.sign + "}}\n"
 			}
@@ -145,7 +145,7 @@ func TestMembersShareTheSecrets(t *testing.T) {
 	o := s.Create(t, "fleet", map[string]string{"a": "1"})
 	count := vaults(t, map[string]string{"token": "token-1"})
 	s.RequireAuth("x-access-token", "token-1")
-	fleet := opener(t, "fleet: fleet.yaml\nstate: {memory: {}}\nrepository: {url: '"+s.URL("fleet")+"', auth: {secret: token}}")
+	fleet := opener(t, "fleet: fleet.yaml\nstate: {memory: {}}\nrepository: {url: '"+s.URL("fleet")+"', credentialSecret: token}")
 	heads := func(of *Opener) {
 		t.Helper()
 		r, _, err := of.Repository(t.Context())
@@ -175,7 +175,7 @@ func TestASecretIsReadAgainAfterAnError(t *testing.T) {
 	o := s.Create(t, "shop", map[string]string{"a": "1"})
 	s.RequireAuth("x-access-token", "token-1")
 	vaults(t, map[string]string{"token": "{}"})
-	of := opener(t, "state: {memory: {}}\nrepository: {url: '"+s.URL("shop")+"', auth: {secret: token}}")
+	of := opener(t, "state: {memory: {}}\nrepository: {url: '"+s.URL("shop")+"', credentialSecret: token}")
 	r, _, err := of.Repository(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -201,12 +201,12 @@ func TestGitLabOpensMergeRequestsWithTheToken(t *testing.T) {
 	s.Grant("glpat-1")
 	vaults(t, map[string]string{"git": "glpat-1"})
 	for name, c := range map[string]struct{ auth, want string }{
-		"a secret":         {"secret: git", ""},
-		"a variable":       {"tokenEnv: TOKEN", ""},
-		"another variable": {"tokenEnv: OTHER", "GitLab answers 401"},
+		"a secret":         {"credentialSecret: git", ""},
+		"a variable":       {"credentialEnv: TOKEN", ""},
+		"another variable": {"credentialEnv: OTHER", "GitLab answers 401"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := opener(t, "state: {memory: {}}\nrepository: {url: '"+s.Repository("shop")+"', gitlabURL: '"+s.URL()+"', mode: proposal, auth: {"+c.auth+"}}")
+			o := opener(t, "state: {memory: {}}\nrepository: {url: 'gitlab::"+s.Repository("shop")+"', mode: proposal, "+c.auth+"}")
 			o.Getenv = func(name string) string { return map[string]string{"TOKEN": "glpat-1", "OTHER": "glpat-2"}[name] }
 			_, p, err := o.Repository(t.Context())
 			if err != nil {
@@ -237,7 +237,7 @@ func TestGitHubIsLoggedInToWithASecret(t *testing.T) {
 		http.NotFound(w, r)
 	}))
 	defer host.Close()
-	document := "state: {memory: {}}\nrepository: {github: {repository: team/site, apiURL: " + host.URL + "/api/v3/, tokenSecret: gitlatch/token}}"
+	document := "state: {memory: {}}\nrepository: {url: 'github::" + host.URL + "/team/site', credentialSecret: gitlatch/token}"
 	r, proposals, err := opener(t, document).Repository(t.Context())
 	if err != nil || proposals == nil || len(shown) > 0 {
 		t.Fatalf("proposals %v, requests %v, error %v", proposals, shown, err)
@@ -249,7 +249,7 @@ func TestGitHubIsLoggedInToWithASecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.Heads(t.Context()); err == nil || !strings.Contains(err.Error(), "repository.github.tokenSecret: secret gitlatch/other: create the secret") {
+	if _, _, err := r.Heads(t.Context()); err == nil || !strings.Contains(err.Error(), "repository.credentialSecret: secret gitlatch/other: create the secret") {
 		t.Errorf("error %v", err)
 	}
 	ca := filepath.Join(t.TempDir(), "ca.pem")

@@ -225,16 +225,17 @@ func (o *Opener) Repository(ctx context.Context) (repo.Repository, repo.Proposal
 }
 
 func (o *Opener) repository(ctx context.Context) (repo.Repository, repo.Proposals, error) {
-	switch r := o.Config.Repository; {
-	case r.CodeCommit != (config.CodeCommit{}):
-		return o.codecommit(ctx)
-	case r.GitHub != (config.GitHub{}):
-		return o.github(ctx)
+	switch host := o.Config.Repository.Host(); host.Kind {
+	case repo.CodeCommit:
+		return o.codecommit(ctx, host)
+	case repo.GitHub:
+		return o.github(ctx, host)
+	default:
+		return o.git(ctx, host)
 	}
-	return o.git(ctx)
 }
 
-func (o *Opener) git(ctx context.Context) (repo.Repository, repo.Proposals, error) {
+func (o *Opener) git(ctx context.Context, host repo.Host) (repo.Repository, repo.Proposals, error) {
 	options, err := local.GitOptions(o.Config, o.Getenv)
 	if err != nil {
 		return nil, nil, err
@@ -247,20 +248,20 @@ func (o *Opener) git(ctx context.Context) (repo.Repository, repo.Proposals, erro
 		options.Keys = read
 	}
 	r, err := gitwire.Open(options)
-	if err != nil || o.Config.Repository.GitLabURL == "" {
+	if err != nil || host.Kind != repo.GitLab {
 		return r, nil, err
 	}
-	proposals, err := o.gitlab(options, r, read)
+	proposals, err := o.gitlab(host, options, r, read)
 	return r, proposals, err
 }
 
-func (o *Opener) gitlab(git gitwire.Options, r *gitwire.Repository, read readKeys) (repo.Proposals, error) {
+func (o *Opener) gitlab(host repo.Host, git gitwire.Options, r *gitwire.Repository, read readKeys) (repo.Proposals, error) {
 	transport, err := wire.Trusting(git.CABundle)
 	if err != nil {
 		return nil, fmt.Errorf("repository.caFile: %s %w", o.Config.Repository.CAFile, err)
 	}
 	proposals, err := gitlab.Open(gitlab.Options{
-		URL:        o.Config.Repository.GitLabURL,
+		URL:        host.Server,
 		Repository: git.URL,
 		Branch:     git.Branch,
 		Token: func(ctx context.Context) (string, error) {
@@ -271,7 +272,7 @@ func (o *Opener) gitlab(git gitwire.Options, r *gitwire.Repository, read readKey
 		Git:       r,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("repository.%w", err)
+		return nil, fmt.Errorf("repository.url: %w", err)
 	}
 	return proposals, nil
 }
@@ -285,14 +286,14 @@ func (o *Opener) shared() *Opener {
 	return o.fleet
 }
 
-func (o *Opener) codecommit(ctx context.Context) (repo.Repository, repo.Proposals, error) {
+func (o *Opener) codecommit(ctx context.Context, host repo.Host) (repo.Repository, repo.Proposals, error) {
 	c := o.Config.Repository
-	own, err := o.In(ctx, "repository.codecommit.region", c.CodeCommit.Region)
+	own, err := o.In(ctx, "repository.url", host.Region)
 	if err != nil {
 		return nil, nil, err
 	}
 	r, err := cc.Open(cc.Options{
-		Repository: c.CodeCommit.Name,
+		Repository: host.Name,
 		Branch:     c.Branch,
 		Client:     codecommit.NewFromConfig(own),
 		Region:     own.Region,
@@ -304,7 +305,7 @@ func (o *Opener) codecommit(ctx context.Context) (repo.Repository, repo.Proposal
 	return r, r, nil
 }
 
-func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, error) {
+func (o *Opener) github(ctx context.Context, host repo.Host) (repo.Repository, repo.Proposals, error) {
 	c := o.Config.Repository
 	credentials, err := o.credentials(ctx)
 	if err != nil {
@@ -323,8 +324,8 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 		return nil, nil, err
 	}
 	options := github.Options{
-		Repository: c.GitHub.Repository,
-		APIURL:     c.GitHub.APIURL,
+		Repository: host.Name,
+		APIURL:     apiOf(host.Server),
 		Secret:     credentials,
 		ReadOnly:   o.ReadOnly,
 		Git: gitwire.Options{
@@ -335,7 +336,7 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 			Signer:    signer,
 		},
 	}
-	if o.inSecrets() {
+	if c := o.Config.Commit.Signing; c.KeySecret != "" {
 		if options.Git.Keys, err = o.keys(ctx, gitwire.Keys{}); err != nil {
 			return nil, nil, err
 		}
@@ -343,14 +344,14 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 	if shared := o.shared(); shared != nil {
 		if shared.login == nil {
 			if shared.login, err = github.NewLogin(options); err != nil {
-				return nil, nil, fmt.Errorf("repository.github: %w", err)
+				return nil, nil, fmt.Errorf("repository: %w", err)
 			}
 		}
 		options.Login = shared.login
 	}
 	r, proposals, err := github.Open(options)
 	if err != nil {
-		return nil, nil, fmt.Errorf("repository.github: %w", err)
+		return nil, nil, fmt.Errorf("repository: %w", err)
 	}
 	return r, proposals, nil
 }

@@ -22,6 +22,8 @@ import (
 // whole is the start of a configuration, without its cluster, state and repository.
 const whole = "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\n"
 
+const onCodeCommit = "https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/site"
+
 func opener(t *testing.T, document string) *Opener {
 	t.Helper()
 	c, err := config.ParseConfig("config.yaml", []byte(whole+document))
@@ -54,7 +56,7 @@ func TestWhatIsConfiguredIsOpened(t *testing.T) {
 	}
 	for _, c := range []struct{ document, want string }{
 		{
-			"cluster: {eks: {name: prod}}\nstate: {dynamodb: {table: gitlatch}}\nrepository: {codecommit: {name: site}, mode: proposal}\nalerts: {sns: {topicArn: 'arn:aws:sns:eu-west-1:123456789012:t'}}",
+			"cluster: {eks: {name: prod}}\nstate: {dynamodb: {table: gitlatch}}\nrepository: {url: '" + onCodeCommit + "', mode: proposal}\nalerts: {sns: {topicArn: 'arn:aws:sns:eu-west-1:123456789012:t'}}",
 			"*eks.Cluster *eks.Cluster *dynamo.Store *codecommit.Repository *codecommit.Repository sns.Topic propose",
 		},
 		{
@@ -62,7 +64,7 @@ func TestWhatIsConfiguredIsOpened(t *testing.T) {
 			"*kube.Sampler *kube.Sampler *mem.Store *gitwire.Repository <nil> <nil> direct",
 		},
 		{
-			"cluster: {kubeconfig: " + kubeconfig + "}\nstate: {bolt: {path: /var/state.db}}\nrepository: {codecommit: {name: site}}",
+			"cluster: {kubeconfig: " + kubeconfig + "}\nstate: {bolt: {path: /var/state.db}}\nrepository: {url: '" + onCodeCommit + "'}",
 			"*kube.Sampler *kube.Sampler *mem.Store *codecommit.Repository *codecommit.Repository <nil> direct",
 		},
 	} {
@@ -123,14 +125,13 @@ func TestAStateInMemoryOutlivesWhatIsOpened(t *testing.T) {
 
 func TestWithoutARegionTheFieldIsNamed(t *testing.T) {
 	isolated(t, "")
-	const rest = "cluster: {eks: {name: prod, region: eu-west-1}}\nstate: {dynamodb: {table: gitlatch, region: eu-west-1}}\nrepository: {codecommit: {name: site, region: eu-west-1}}"
+	const rest = "cluster: {eks: {name: prod, region: eu-west-1}}\nstate: {dynamodb: {table: gitlatch, region: eu-west-1}}\nrepository: {url: 'https://git.example.com/site.git'}"
 	if _, err := opener(t, rest).Open(t.Context()); err != nil {
 		t.Error(err)
 	}
 	for field, without := range map[string]string{
 		"cluster: cluster.eks.region": "name: prod, region: eu-west-1",
 		"state.dynamodb.region":       "table: gitlatch, region: eu-west-1",
-		"open the repository of site prod-eu: repository.codecommit.region": "name: site, region: eu-west-1",
 	} {
 		document := strings.Replace(rest, without, strings.TrimSuffix(without, ", region: eu-west-1"), 1)
 		if _, err := opener(t, document).Open(t.Context()); err == nil || !strings.HasPrefix(err.Error(), field+": no Region is configured. Set region, or AWS_REGION") {
@@ -157,27 +158,22 @@ func TestASecretThatCannotBeUsedIsNamedAndNotTold(t *testing.T) {
 	holds := func(text string) vault { return vault{answer: &text} }
 	for name, c := range map[string]struct {
 		vault vault
-		app   bool
 		want  string
 	}{
-		"not there":           {code("ResourceNotFoundException"), false, "create the secret, or correct its name"},
-		"not allowed":         {code("AccessDeniedException"), false, "allow the role secretsmanager:GetSecretValue"},
-		"not decrypted":       {code("DecryptionFailure"), false, "kms:Decrypt"},
-		"anything else":       {code("InternalServiceError"), false, "said"},
-		"no answer":           {vault{err: errors.New("connection refused")}, false, "connection refused"},
-		"binary":              {vault{}, false, "is binary. Store it as text"},
-		"empty":               {holds(""), false, "credentials: want an App's or a token"},
-		"a token of two":      {holds("hunter2 hunter2"), false, "token: contains spaces"},
-		"a token for a key":   {holds("hunter2"), true, "For a token, use tokenSecret"},
-		"a key that is none":  {holds(`{"appId": 1, "installationId": 2, "privateKey": "hunter2"}`), true, "privateKey: is not PEM"},
-		"an App without a id": {holds(`{"privateKey": "hunter2"}`), true, "appId: want the App's id"},
+		"not there":           {code("ResourceNotFoundException"), "create the secret, or correct its name"},
+		"not allowed":         {code("AccessDeniedException"), "allow the role secretsmanager:GetSecretValue"},
+		"not decrypted":       {code("DecryptionFailure"), "kms:Decrypt"},
+		"anything else":       {code("InternalServiceError"), "said"},
+		"no answer":           {vault{err: errors.New("connection refused")}, "connection refused"},
+		"binary":              {vault{}, "is binary. Store it as text"},
+		"empty":               {holds(""), "credentials: want an App's or a token"},
+		"a token of two":      {holds("hunter2 hunter2"), "token: contains spaces"},
+		"a key that is none":  {holds(`{"appId": 1, "installationId": 2, "privateKey": "hunter2"}`), "privateKey: is not PEM"},
+		"an App without a id": {holds(`{"privateKey": "hunter2"}`), "appId: want the App's id"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := secretOf(config.GitHub{TokenSecret: "gitlatch/git"})
-			if c.app {
-				s = secretOf(config.GitHub{AppSecret: "gitlatch/git"})
-			}
+			s := secret{field: "repository.credentialSecret", name: "gitlatch/git"}
 			_, err := s.read(t.Context(), c.vault)
 			if err == nil || !strings.HasPrefix(err.Error(), s.field+": secret gitlatch/git: ") || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("error %v, want %q", err, c.want)

@@ -27,8 +27,11 @@ function simulation(request) {
   };
 }
 
+// The simulator knows the keys of an encryption context only by the name of their pattern.
+const requests = readFileSync(0, "utf8").replaceAll("kms:EncryptionContext:SecretARN", () => "kms:EncryptionContext:${EncryptionContextKey}");
+
 (async () => {
-  for (const request of JSON.parse(readFileSync(0, "utf8"))) {
+  for (const request of JSON.parse(requests)) {
     const { overallResult, errors } = await runSimulation(simulation(request), {});
     console.log(JSON.stringify({ name: request.name, decision: overallResult, error: errors && JSON.stringify(errors) }));
   }

@@ -29,7 +29,7 @@ kind: Config
 site: prod-eu
 cluster: {eks: {name: prod-eu}}
 state: {dynamodb: {table: gitlatch}}
-repository: {codecommit: {name: site}}
+repository: {url: "https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/site"}
 alerts: {sns: {topicArn: "arn:aws:sns:eu-west-1:123456789012:gitlatch"}}
 `,
 }

@@ -39,7 +39,7 @@ kind: Config
 site: prod
 cluster: {kubeconfig: %q}
 state: {dynamodb: {table: %q}}
-repository: {url: %q, auth: {tokenEnv: GIT_TOKEN}}
+repository: {url: %q, credentialEnv: GIT_TOKEN}
 `
 
 // memories measures the resident set of the built bootstrap: a new process, up to its

@@ -46,14 +46,15 @@ func byDeployKey(t *testing.T) (*world, []func()) {
 	w := newWorld(t, "ssh", "state: {memory: {}}\n")
 	server := gitserver.StartSSH(t)
 	w.origin = server.Create(t, "site", map[string]string{"gitlatch.yaml": fmt.Sprintf(policy, w.site)})
-	w.environment["DEPLOY_KEY"], w.environment["WHOLE_KEY"] = string(server.Key), string(server.Key)
-	w.configure(t, fmt.Sprintf("cluster: {kubeconfig: %q}\nstate: {memory: {}}\nrepository: {url: %q, auth: {sshKeyEnv: DEPLOY_KEY, hostKeys: [%q]}}\n",
-		w.kubeconfig, server.URL("site"), server.HostKeys()[0]))
+	login := server.HostKeys()[0] + "\n" + string(server.Key)
+	w.environment["DEPLOY_KEY"], w.environment["WHOLE_KEY"] = login, login
+	w.configure(t, fmt.Sprintf("cluster: {kubeconfig: %q}\nstate: {memory: {}}\nrepository: {url: %q, credentialEnv: DEPLOY_KEY}\n",
+		w.kubeconfig, server.URL("site")))
 	_, stranger := gitserver.NewKey(t)
 	return w, []func(){
 		func() { server.LetIn(stranger.PublicKey()) },
 		func() { server.Rekey(t) },
-		func() { w.environment["DEPLOY_KEY"] = cutShort(string(server.Key)) },
+		func() { w.environment["DEPLOY_KEY"] = cutShort(login) },
 	}
 }
 

@@ -78,7 +78,7 @@ func newWorld(t *testing.T, site, document string) *world {
 	w.names[w.git.URL("site")] = "GIT"
 	w.fails = func(_ string, do fault) { w.git.Intercept(gitserver.Interceptor(w.meets(do))) }
 	w.reaches(t, "https://127.0.0.1:1", "")
-	w.configure(t, fmt.Sprintf("cluster: {kubeconfig: %q}\nrepository: {url: %q, auth: {tokenEnv: GIT_TOKEN}}\n", w.kubeconfig, w.git.URL("site"))+document)
+	w.configure(t, fmt.Sprintf("cluster: {kubeconfig: %q}\nrepository: {url: %q, credentialEnv: GIT_TOKEN}\n", w.kubeconfig, w.git.URL("site"))+document)
 	return w
 }
 

@@ -139,7 +139,7 @@ func sentences(description string) string {
 // word is a value or an example.
 var (
 	literal = regexp.MustCompile("`[^`]*`" + `|(?:rate|cron)\([^)]*\)|[\w.:@-]*[/*_](?:[\w.:@/*-]*[\w/*-])?|\b(?:[A-Z][a-z]+){2,}\b`)
-	chosen  = regexp.MustCompile("(\\bvalue|\\baction|cluster must be|for example|start with|`GitProvider` is|`ClusterNames` to) ([a-zA-Z][\\w-]*|-)")
+	chosen  = regexp.MustCompile("(\\bvalue|\\baction|cluster must be|for example|start with|`ClusterNames` to) ([a-zA-Z][\\w-]*|-)")
 	product = regexp.MustCompile(`^(?:GitHub|GitLab|CodeCommit|CloudFormation|CloudWatch)$`)
 )
 

@@ -128,9 +128,9 @@ func proposes(t *testing.T, cp *controlplane.ControlPlane) {
 	tip := origin.Tip("main")
 	const url = "  url: https://git.example.com/platform/fleet.git\n" +
 		"  # The key token of the Secret gitlatch. It may read and push this repository.\n" +
-		"  auth: {tokenFile: /etc/gitlatch/secrets/token}\n"
+		"  credentialFile: /etc/gitlatch/secrets/token\n"
 	cp.Kubectl(t, "", "apply", "-k", recipe(t, map[string][2]string{"config.yaml": {url, fmt.Sprintf(
-		"  github: {repository: %s/fleet, apiURL: %s, appFile: /etc/gitlatch/secrets/app.json}\n  mode: proposal\n", github.Owner, host.APIURL())}}))
+		"  url: %s\n  credentialFile: /etc/gitlatch/secrets/app.json\n  mode: proposal\n", host.Address("fleet"))}}))
 	app, err := json.Marshal(map[string]any{
 		"appId": 7, "installationId": 70,
 		"privateKey": string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})),

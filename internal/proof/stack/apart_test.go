@@ -5,7 +5,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
 // nothingInTheCoreChangesACluster checks each path from the core into a cluster: the
@@ -221,7 +221,7 @@ func TestARestoreNeedsNoCore(t *testing.T) {
 	of := read(t, restoreSource)
 	d := deploy(t, of, "restore", map[string]string{
 		"Site": "prod-eu", "ClusterName": "prod-eu-green",
-		"GitHubRepository": "example/fleet", "GitHubCredential": "gitlatch/github",
+		"RepositoryUrl": "https://github.com/example/fleet", "Credential": "gitlatch/github",
 	})
 	resources := d.resources()
 	for id, r := range resources {
@@ -235,7 +235,7 @@ func TestARestoreNeedsNoCore(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := config.EKS{Name: "prod-eu-green", Region: region}
-	if got.Cluster.EKS != want || got.Repository.GitHub.Repository != "example/fleet" || !got.State.Memory {
+	if got.Cluster.EKS != want || got.Repository.Host().Name != "example/fleet" || !got.State.Memory {
 		t.Errorf("the function is configured by\n%s", text)
 	}
 }
@@ -245,15 +245,14 @@ func TestARestoreNeedsNoCore(t *testing.T) {
 func TestARestoreTakesTheLineOfACoreInAnotherRegion(t *testing.T) {
 	t.Parallel()
 	core := deployed(t, repository(t), samples[1])[0]
-	given := map[string]string{"CodeCommitRegion": "us-east-2", "TopicArn": "arn:aws:sns:us-east-2:" + account + ":alerts"}
+	given := map[string]string{"RepositoryUrl": strings.Replace(onCodeCommit, region, "us-east-2", 1), "TopicArn": "arn:aws:sns:us-east-2:" + account + ":alerts"}
 	resources := besideCore(t, read(t, restoreSource), core, given).resources()
 	text := fmt.Sprint(at(resources, "RestoreFunction", "Properties", "Environment", "Variables", "GITLATCH_CONFIG"))
 	got, err := config.ParseConfig("GITLATCH_CONFIG", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := config.CodeCommit{Name: "fleet", Region: "us-east-2"}
-	if !reflect.DeepEqual(got.Repository.CodeCommit, want) || got.Cluster.EKS.Region != region {
+	if host := got.Repository.Host(); host.Kind != repo.CodeCommit || host.Region != "us-east-2" || host.Name != "fleet" || got.Cluster.EKS.Region != region {
 		t.Errorf("the function is configured by\n%s", text)
 	}
 	reads := false

@@ -23,7 +23,8 @@ cluster:
 state:
   dynamodb: {table: gitlatch-prod-eu-StateTable-1A2B3C4D5E6F, region: eu-west-1}
 repository:
-  github: {repository: example/fleet, appSecret: gitlatch/github}
+  url: https://github.com/example/fleet
+  credentialSecret: gitlatch/github
   branch: main
   mode: direct
 alerts:
@@ -39,7 +40,7 @@ cluster:
 state:
   dynamodb: {table: gitlatch-prod-us-StateTable-1A2B3C4D5E6F, region: eu-west-1}
 repository:
-  codecommit: {name: fleet}
+  url: https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet
   branch: checkpoints/live
   mode: direct
 alerts:
@@ -55,7 +56,8 @@ cluster:
 state:
   dynamodb: {table: gitlatch-prod-eu-StateTable-1A2B3C4D5E6F, region: eu-west-1}
 repository:
-  github: {repository: example/fleet, tokenSecret: gitlatch/token, apiURL: "https://github.example.com/api/v3"}
+  url: github::https://github.example.com/example/fleet
+  credentialSecret: gitlatch/token
   branch: main
   mode: proposal
 alerts:
@@ -71,7 +73,7 @@ cluster:
 state:
   dynamodb: {table: gitlatch-prod-ap-StateTable-1A2B3C4D5E6F, region: eu-west-1}
 repository:
-  codecommit: {name: fleet}
+  url: https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet
   branch: main
   mode: proposal
 alerts:
@@ -91,7 +93,7 @@ state:
   dynamodb: {table: gitlatch-prod-uk-StateTable-1A2B3C4D5E6F, region: eu-west-1}
 repository:
   url: ssh://git@git.example.com/platform/fleet.git
-  auth: {secret: gitlatch/git}
+  credentialSecret: gitlatch/git
   branch: main
   mode: direct
 commit:
@@ -109,9 +111,8 @@ cluster:
 state:
   dynamodb: {table: gitlatch-prod-ca-StateTable-1A2B3C4D5E6F, region: eu-west-1}
 repository:
-  url: https://git.example.com/gitlab/platform/eu/fleet.git
-  gitlabURL: https://git.example.com/gitlab
-  auth: {secret: gitlatch/gitlab}
+  url: gitlab::https://git.example.com/platform/eu/fleet.git
+  credentialSecret: gitlatch/gitlab
   branch: main
   mode: proposal
 alerts:
@@ -131,13 +132,7 @@ func restoring(c map[string]any) map[string]any {
 	delete(c, "period")
 	delete(c, "commit")
 	c["state"] = map[string]any{"memory": map[string]any{}}
-	repository := c["repository"].(map[string]any)
-	delete(repository, "mode")
-	delete(repository, "gitlabURL")
-	// A restore may run in another Region than the repository.
-	if host, is := repository["codecommit"].(map[string]any); is {
-		host["region"] = region
-	}
+	delete(c["repository"].(map[string]any), "mode")
 	return c
 }
 

@@ -25,22 +25,19 @@ const fleetSource = "infra/fleet/template.yaml"
 // differs between them.
 var fleets = []sample{
 	{"fleet on github", "github", map[string]string{
-		"Fleet":                  "europe",
-		"ClusterNames":           "prod-*",
-		"SpokeRoleArns":          "arn:aws:iam::444455556666:role/gitlatch-*,arn:aws:iam::777788889999:role/gitlatch-edge",
-		"GitHubRepository":       "example/fleet",
-		"GitHubCredential":       "gitlatch/github",
-		"GitHubCredentialKeyArn": "arn:aws:kms:eu-west-1:111122223333:key/5e9d",
-		"GitHubApiUrl":           "https://github.example.com/api/v3",
-		"AlertEmail":             "platform@example.com",
+		"Fleet":         "europe",
+		"ClusterNames":  "prod-*",
+		"SpokeRoleArns": "arn:aws:iam::444455556666:role/gitlatch-*,arn:aws:iam::777788889999:role/gitlatch-edge",
+		"RepositoryUrl": "github::https://github.example.com/example/fleet",
+		"Credential":    "gitlatch/github",
+		"AlertEmail":    "platform@example.com",
 	}, nil},
 	{"fleet on codecommit", "codecommit", map[string]string{
 		"Fleet":                  "asia",
 		"PeriodMinutes":          "1",
 		"ScheduleState":          "DISABLED",
 		"ClusterNames":           "-",
-		"GitProvider":            "codecommit",
-		"CodeCommitRepository":   "fleet",
+		"RepositoryUrl":          onCodeCommit,
 		"Branch":                 "live",
 		"PermissionsBoundaryArn": "arn:aws:iam::111122223333:policy/boundary",
 	}, nil},
@@ -84,13 +81,6 @@ func TestAFleetsParametersRefuseWhatWouldBreakIt(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"GitHubRepository", "GitHubCredential"} {
-		given := map[string]string{"Fleet": "europe", "ClusterNames": "*", "GitHubRepository": "example/fleet", "GitHubCredential": "gitlatch/github"}
-		given[name] = ""
-		if said := deploy(t, of, "s", given).violated(); len(said) != 1 {
-			t.Errorf("without %s it says %q", name, said)
-		}
-	}
 }
 
 func fleetsEnvironmentIsRead(t *testing.T, of template) (broken []string) {
@@ -125,7 +115,8 @@ fleet: fleets/europe.yaml
 period: 5m
 state: {dynamodb: {table: gitlatch-europe-StateTable-1A2B3C4D5E6F, region: eu-west-1}}
 repository:
-  github: {repository: example/fleet, appSecret: gitlatch/github, apiURL: "https://github.example.com/api/v3"}
+  url: github::https://github.example.com/example/fleet
+  credentialSecret: gitlatch/github
   branch: main
 alerts: {sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-europe-AlertTopic-1A2B3C4D5E6F"}}
 `,
@@ -136,7 +127,7 @@ site: asia
 fleet: fleets/asia.yaml
 period: 1m
 state: {dynamodb: {table: gitlatch-asia-StateTable-1A2B3C4D5E6F, region: eu-west-1}}
-repository: {codecommit: {name: fleet}, branch: live}
+repository: {url: "https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet", branch: live}
 alerts: {sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-asia-AlertTopic-1A2B3C4D5E6F"}}
 `,
 }
@@ -319,7 +310,7 @@ func fleetsRightsAreUsed(t *testing.T, of template) (broken []string) {
 			worker = slices.DeleteFunc(worker, func(action string) bool { return action == "eks:DescribeCluster" })
 		}
 		dispatcher := append(listed(t, "dispatch-"+s.provider), "logs:CreateLogStream", "logs:PutLogEvents", "sqs:SendMessage")
-		if s.parameters["GitHubCredentialKeyArn"] != "" {
+		if s.parameters["Credential"] != "" {
 			dispatcher = append(dispatcher, "kms:Decrypt")
 		}
 		for id, want := range map[string][]string{"WorkerRole": worker, "DispatcherRole": dispatcher, "ScheduleRole": {"lambda:InvokeFunction", "sqs:SendMessage"}} {

@@ -36,11 +36,13 @@ func spokesEntryNamesTheGroupWithRights(t *testing.T, of template) (broken []str
 func endpointsOf(provider string) map[string]string {
 	given := map[string]string{
 		"VpcId": "vpc-0a1b2c3d", "SubnetIds": "subnet-0a1b2c3d", "RouteTableIds": "rtb-0a1b2c3d", "VpcCidr": "10.0.0.0/16",
-		"GitProvider": "github",
+		"RepositoryUrl": "https://github.com/example/fleet",
 	}
 	switch provider {
-	case "codecommit", "url":
-		given["GitProvider"] = provider
+	case "codecommit":
+		given["RepositoryUrl"] = onCodeCommit
+	case "url":
+		given["RepositoryUrl"] = "https://git.example.com/platform/fleet.git"
 	case "spoke":
 		given["SpokeAccounts"] = "444455556666,777788889999"
 	}

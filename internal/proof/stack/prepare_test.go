@@ -18,7 +18,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/setup"
@@ -44,7 +43,7 @@ func TestInitPreparesADeployment(t *testing.T) {
 		"a repository on any other git server":           onAnyServer,
 		"each missing flag is named":                     withoutFlags,
 		"each problem of the account is named":           withProblems,
-		"six questions on a terminal":                    onATerminal,
+		"five questions on a terminal":                   onATerminal,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -61,21 +60,17 @@ type home struct {
 	gateway  *gateway.Gateway
 }
 
-// newHome returns an account with the cluster prod-eu-blue and the secret gitlatch/github.
+// newHome returns an account with the cluster prod-eu-blue.
 // The network has the fields of the cluster in EKS.
 func newHome(t *testing.T, binary string, network map[string]any) *home {
 	t.Helper()
 	h := &home{dir: workplace(t), gitlatch: binary, moto: moto.Start(t)}
 	services := map[string]string{}
-	for _, name := range []string{"sts", "eks", "ec2", "secretsmanager", "dynamodb", "codecommit"} {
+	for _, name := range []string{"eks", "ec2", "dynamodb"} {
 		services[name] = h.moto.URL
 	}
 	h.gateway = gateway.Start(t, services)
 	h.cluster(t, "API", network)
-	vault := secretsmanager.NewFromConfig(h.moto.Config())
-	if _, err := vault.CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: aws.String("gitlatch/github"), SecretString: aws.String("x")}); err != nil {
-		t.Fatal(err)
-	}
 	return h
 }
 
@@ -131,7 +126,7 @@ func (h *home) text(t *testing.T, name string) string {
 
 // onGitHub are the flags for a site on GitHub. Each flag answers one question.
 var onGitHub = []string{"--cluster", "prod-eu-blue", "--site", "prod-eu", "--repository", "https://github.com/example/fleet",
-	"--credential", "gitlatch/github", "--credential-type", "token", "--alert-email", "platform@example.com"}
+	"--credential", "gitlatch/github", "--alert-email", "platform@example.com"}
 
 // deploysWithoutAQuestion builds and deploys the stack, and returns all its deployments.
 func (h *home) deploysWithoutAQuestion(t *testing.T, at *cloud) []deployment {
@@ -160,7 +155,7 @@ func runsTwice(t *testing.T, binary string) {
 			flags = nil // the answers of the first run are the defaults of the second
 		}
 		out, status := h.prepare(t, flags...)
-		if status != 0 || strings.Contains(out, "kept") || strings.Contains(out, "after you resolved") || !strings.Contains(out, "\nsecret gitlatch/github: exists\n") {
+		if status != 0 || strings.Contains(out, "kept") || strings.Contains(out, "after you resolved") || !strings.Contains(out, "aws secretsmanager create-secret --region eu-west-1 --name gitlatch/github --secret-string file://credential") {
 			t.Fatalf("run %d: exit status %d\n%s", i, status, out)
 		}
 		if want := []string{"created  ", "unchanged  "}[i]; strings.Count(out, want) != 2 {
@@ -174,8 +169,8 @@ func runsTwice(t *testing.T, binary string) {
 		if len(deployed) != i+1 {
 			t.Fatalf("deployed %d times", len(deployed))
 		}
-		for name, want := range map[string]string{"Site": "prod-eu", "ClusterName": "prod-eu-blue", "GitProvider": "github", "GitHubRepository": "example/fleet",
-			"GitHubLogin": "token", "GitHubCredential": "gitlatch/github", "AlertEmail": "platform@example.com", "SubnetIds": ""} {
+		for name, want := range map[string]string{"Site": "prod-eu", "ClusterName": "prod-eu-blue", "RepositoryUrl": "https://github.com/example/fleet",
+			"Credential": "gitlatch/github", "AlertEmail": "platform@example.com", "SubnetIds": ""} {
 			if got := deployed[i].parameters[name]; got != want {
 				t.Errorf("run %d: %s was deployed as %q, want %q", i, name, got, want)
 			}
@@ -188,7 +183,7 @@ func runsTwice(t *testing.T, binary string) {
 		t.Errorf("after the deployment: exit status %d\n%s", status, out)
 	}
 	c, err := config.ParseConfig("prod-eu.yaml", []byte(h.text(t, "prod-eu.yaml")))
-	if err != nil || c.State.DynamoDB.Table != "gitlatch-StateTable-1A2B3C4D5E6F" || c.Cluster.EKS.Name != "prod-eu-blue" || c.Repository.GitHub.TokenSecret != "gitlatch/github" {
+	if err != nil || c.State.DynamoDB.Table != "gitlatch-StateTable-1A2B3C4D5E6F" || c.Cluster.EKS.Name != "prod-eu-blue" || c.Repository.CredentialSecret != "gitlatch/github" {
 		t.Errorf("the configuration is %+v, error %v", c, err)
 	}
 
@@ -276,26 +271,15 @@ func (h *home) network(t *testing.T) (n setup.Network) {
 	return n
 }
 
-// A repository in CodeCommit needs no credential and has a default branch.
+// A repository in CodeCommit needs no credential.
 func inCodeCommit(t *testing.T, binary string) {
 	h, at := newHome(t, binary, open), newCloud(t)
-	repository := "https://git-codecommit." + region + ".amazonaws.com/v1/repos/fleet"
-	flags := []string{"--cluster", "prod-eu-blue", "--site", "prod-eu", "--repository", repository}
-	if out, status := h.prepare(t, flags...); status != 1 || !strings.Contains(out, "The CodeCommit repository fleet cannot be read") {
-		t.Errorf("without the repository: exit status %d\n%s", status, out)
-	}
-	h.gateway.Instead("codecommit:GetRepository", moto.Answer(t, "codecommit", "GetRepository", map[string]any{
-		"repositoryMetadata": map[string]any{"repositoryName": "fleet", "defaultBranch": "trunk"}}))
-	for name := range map[string]bool{"samconfig.toml": true, "prod-eu.yaml": true} {
-		if err := os.Remove(filepath.Join(h.dir, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if out, status := h.prepare(t, flags...); status != 0 {
+	flags := []string{"--cluster", "prod-eu-blue", "--site", "prod-eu", "--repository", onCodeCommit, "--credential", "unused"}
+	if out, status := h.prepare(t, flags...); status != 0 || strings.Contains(out, "create-secret") {
 		t.Errorf("exit status %d\n%s", status, out)
 	}
 	d := h.deploysWithoutAQuestion(t, at)[0]
-	for name, want := range map[string]string{"GitProvider": "codecommit", "CodeCommitRepository": "fleet", "Branch": "trunk", "GitHubCredential": ""} {
+	for name, want := range map[string]string{"RepositoryUrl": onCodeCommit, "Credential": ""} {
 		if got := d.parameters[name]; got != want {
 			t.Errorf("%s was deployed as %q, want %q", name, got, want)
 		}
@@ -306,16 +290,15 @@ func inCodeCommit(t *testing.T, binary string) {
 func onAnyServer(t *testing.T, binary string) {
 	h, at := newHome(t, binary, open), newCloud(t)
 	repository := "ssh://git@git.example.com/platform/fleet.git"
-	flags := []string{"--cluster", "prod-eu-blue", "--site", "prod-eu", "--repository", repository}
-	out, status := h.prepare(t, flags...)
-	if want := "The secret gitlatch/git does not exist in eu-west-1. It must contain the lines that ssh-keyscan prints, and then a private SSH key."; status != 1 || !strings.Contains(flat(out), want) {
+	out, status := h.prepare(t, "--cluster", "prod-eu-blue", "--site", "prod-eu", "--repository", repository)
+	if want := "The file credential contains the lines that ssh-keyscan prints, and then a private SSH key"; status != 0 || !strings.Contains(flat(out), want) {
 		t.Errorf("exit status %d, no %q in\n%s", status, want, out)
 	}
-	if want := `repository: {url: "` + repository + `", auth: {secret: "gitlatch/git"}}`; !strings.Contains(h.text(t, "prod-eu.yaml"), want) {
+	if want := `repository: {url: "` + repository + `", credentialSecret: "gitlatch/git"}`; !strings.Contains(h.text(t, "prod-eu.yaml"), want) {
 		t.Errorf("no %q in\n%s", want, h.text(t, "prod-eu.yaml"))
 	}
 	d := h.deploysWithoutAQuestion(t, at)[0]
-	for name, want := range map[string]string{"GitProvider": "url", "GitUrl": repository, "GitCredential": "gitlatch/git", "GitHubRepository": "", "GitHubCredential": ""} {
+	for name, want := range map[string]string{"RepositoryUrl": repository, "Credential": "gitlatch/git"} {
 		if got := d.parameters[name]; got != want {
 			t.Errorf("%s was deployed as %q, want %q", name, got, want)
 		}
@@ -341,10 +324,8 @@ func withoutFlags(t *testing.T, binary string) {
 		flag, value string
 		want        string
 	}{
-		"another region":  {"--repository", "https://git-codecommit.us-east-1.amazonaws.com/v1/repos/fleet", "--repository: "},
 		"another host":    {"--repository", "http://git.example.com/fleet", "--repository: "},
 		"quotes":          {"--credential", `a"b`, "--credential: must be the name of a secret"},
-		"another type":    {"--credential-type", "password", "--credential-type: must be app or token"},
 		"no site":         {"--site", "Prod", "--site: must be a DNS label"},
 		"no address":      {"--alert-email", "platform", "--alert-email: must be an e-mail address"},
 		"another cluster": {"--cluster", "blue!", "--cluster: must be the name"},
@@ -366,22 +347,19 @@ func withProblems(t *testing.T, binary string) {
 	h := newHome(t, binary, open)
 	for name, c := range map[string]struct {
 		spoil func()
-		flags []string
 		want  []string
 	}{
-		"no access entries": {func() { h.cluster(t, "CONFIG_MAP", open) }, nil, []string{
+		"no access entries": {func() { h.cluster(t, "CONFIG_MAP", open) }, []string{
 			"The authentication mode of the EKS cluster prod-eu-blue is CONFIG_MAP, which has no access entries.",
 			"Fix: aws eks update-cluster-config --region eu-west-1 --name prod-eu-blue --access-config authenticationMode=API_AND_CONFIG_MAP"}},
-		"no secret": {func() {}, []string{"--credential", "gitlatch/other"}, []string{
-			"The secret gitlatch/other does not exist in eu-west-1. It must contain a fine-grained access token.", "Fix: aws secretsmanager create-secret --region eu-west-1 --name gitlatch/other", "after you resolved what is listed above: 1 problem gitlatch init --mode latch"}},
-		"no answer about the network": {func() { h.cluster(t, "API", nil) }, nil, []string{"The network of the EKS cluster prod-eu-blue is unknown."}},
+		"no answer about the network": {func() { h.cluster(t, "API", nil) }, []string{"The network of the EKS cluster prod-eu-blue is unknown."}},
 		"no private subnet": {func() {
 			h.cluster(t, "API", map[string]any{"vpcId": "vpc-0a1b2c3d", "subnetIds": []string{}, "endpointPublicAccess": false})
-		}, nil, []string{"so the function must run in vpc-0a1b2c3d, but the cluster has no private subnet."}},
+		}, []string{"so the function must run in vpc-0a1b2c3d, but the cluster has no private subnet."}},
 	} {
 		h.cluster(t, "API", open)
 		c.spoil()
-		out, status := h.prepare(t, slices.Concat(onGitHub, []string{"--dry-run"}, c.flags)...)
+		out, status := h.prepare(t, slices.Concat(onGitHub, []string{"--dry-run"})...)
 		for _, want := range c.want {
 			if status != 1 || !strings.Contains(flat(out), want) {
 				t.Errorf("%s: exit status %d, no %q in\n%s", name, status, want, out)
@@ -390,7 +368,7 @@ func withProblems(t *testing.T, binary string) {
 	}
 }
 
-// On a terminal, init asks six questions, and Enter takes the answer in brackets.
+// On a terminal, init asks five questions, and Enter takes the answer in brackets.
 func onATerminal(t *testing.T, binary string) {
 	if _, err := exec.LookPath("script"); err != nil {
 		skip.Test(t, "needs script, which runs a command on a terminal")
@@ -415,7 +393,7 @@ func onATerminal(t *testing.T, binary string) {
 	var all bytes.Buffer
 	cmd.Stdout, cmd.Stderr = shown, &all
 	err = cmd.Run()
-	if err != nil || len(asked) != 6 || !strings.Contains(h.text(t, "samconfig.toml"), `"Site=prod-eu-blue"`) {
+	if err != nil || len(asked) != 5 || !strings.Contains(h.text(t, "samconfig.toml"), `"Site=prod-eu-blue"`) {
 		t.Errorf("error %v, questions %q\n%s%s", err, asked, shown.all.Bytes(), all.Bytes())
 	}
 }

@@ -46,6 +46,13 @@ func reference(branch string) map[string]string {
 func via(service string) map[string]string {
 	return map[string]string{"kms:ViaService": service + "." + region + ".amazonaws.com"}
 }
+
+// secretOf is the context of a call of KMS for a secret, through a service.
+func secretOf(service, secret string) map[string]string {
+	context := via(service)
+	context["kms:EncryptionContext:SecretARN"] = secrets + secret
+	return context
+}
 func from(account string) map[string]string {
 	return map[string]string{"aws:SourceAccount": account, "aws:SecureTransport": "true"}
 }
@@ -103,15 +110,18 @@ var requests = []request{
 	{"read the credential", allow, "github", "LatchRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-AbCdEf", "", nil},
 	{"read a secret whose name only begins alike", deny, "github", "LatchRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-admin-AbCdEf", "", nil},
 	{"write the credential", deny, "github", "LatchRole", "", "secretsmanager:PutSecretValue", secrets + "gitlatch/github-AbCdEf", "", nil},
-	{"decrypt the credential", allow, "spoke", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, via("secretsmanager")},
-	{"decrypt something else with that key", deny, "spoke", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, via("s3")},
+	{"decrypt the credential", allow, "spoke", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, secretOf("secretsmanager", "gitlatch/token-AbCdEf")},
+	{"decrypt something else with that key", deny, "spoke", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, secretOf("s3", "gitlatch/token-AbCdEf")},
+	{"decrypt another secret with that key", deny, "spoke", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, secretOf("secretsmanager", "gitlatch/token-admin-AbCdEf")},
+	{"decrypt without a secret", deny, "spoke", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, via("secretsmanager")},
 	{"read the credential of a server", allow, "ssh", "LatchRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/git-AbCdEf", "", nil},
 	{"read the signing key", allow, "ssh", "LatchRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/signing-AbCdEf", "", nil},
 	{"read a third secret", deny, "ssh", "LatchRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/git-admin-AbCdEf", "", nil},
 	{"read a signing key that is not set", deny, "gitlab", "LatchRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/signing-AbCdEf", "", nil},
 	{"write the credential of a server", deny, "ssh", "LatchRole", "", "secretsmanager:PutSecretValue", secrets + "gitlatch/git-AbCdEf", "", nil},
-	{"decrypt the credential of a server", allow, "ssh", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, via("secretsmanager")},
-	{"decrypt something else with the key of the secrets", deny, "ssh", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, via("s3")},
+	{"decrypt the credential of a server", allow, "ssh", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, secretOf("secretsmanager", "gitlatch/git-AbCdEf")},
+	{"decrypt the signing key", allow, "ssh", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, secretOf("secretsmanager", "gitlatch/signing-AbCdEf")},
+	{"decrypt something else with the key of the secrets", deny, "ssh", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, secretOf("s3", "gitlatch/git-AbCdEf")},
 	{"read a secret for CodeCommit", deny, "codecommit", "LatchRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-AbCdEf", "", nil},
 
 	{"read the repository", allow, "codecommit", "LatchRole", "", "codecommit:GetBlob", repositories + "fleet", "", nil},
@@ -186,7 +196,7 @@ var requests = []request{
 	{"use the key by itself, as a drill", deny, "github", "DrillRole", "", "kms:Decrypt", "Key", "Key.KeyPolicy", nil},
 	{"read the credential of a server to drill", allow, "ssh", "DrillRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/git-AbCdEf", "", nil},
 	{"read the signing key to drill", allow, "ssh", "DrillRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/signing-AbCdEf", "", nil},
-	{"decrypt something else to drill", deny, "ssh", "DrillRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, via("s3")},
+	{"decrypt something else to drill", deny, "ssh", "DrillRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, secretOf("s3", "gitlatch/git-AbCdEf")},
 	{"read the credential to drill", allow, "github", "DrillRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-AbCdEf", "", nil},
 	{"read another secret to drill", deny, "github", "DrillRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-admin-AbCdEf", "", nil},
 	{"commit a flush", allow, "codecommit", "DrillRole", "", "codecommit:CreateCommit", repositories + "fleet", "", reference("checkpoints/live")},
@@ -211,7 +221,9 @@ var requests = []request{
 	{"find another cluster to restore", deny, "github", "RestoreRole", "", "eks:DescribeCluster", clusters + "prod-eu", "", nil},
 	{"read the credential of a server to restore", allow, "ssh", "RestoreRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/git-AbCdEf", "", nil},
 	{"read the signing key to restore", deny, "ssh", "RestoreRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/signing-AbCdEf", "", nil},
-	{"decrypt something else to restore", deny, "ssh", "RestoreRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, via("s3")},
+	{"decrypt the signing key to restore", deny, "ssh", "RestoreRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, secretOf("secretsmanager", "gitlatch/signing-AbCdEf")},
+	{"decrypt the credential to restore", allow, "ssh", "RestoreRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, secretOf("secretsmanager", "gitlatch/git-AbCdEf")},
+	{"decrypt something else to restore", deny, "ssh", "RestoreRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, secretOf("s3", "gitlatch/git-AbCdEf")},
 	{"read the credential to restore", allow, "github", "RestoreRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-AbCdEf", "", nil},
 	{"read another secret to restore", deny, "github", "RestoreRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-admin-AbCdEf", "", nil},
 	{"read the record", allow, "codecommit", "RestoreRole", "", "codecommit:GetBlob", repositories + "fleet", "", nil},

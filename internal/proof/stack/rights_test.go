@@ -144,7 +144,7 @@ func restoreRightsAreUsed(t *testing.T, of templates) (broken []string) {
 		if s.parameters["SubnetIds"] != "" {
 			used = append(used, forSubnets...)
 		}
-		if s.parameters["GitHubCredentialKeyArn"] != "" {
+		if s.parameters["Credential"] != "" {
 			used = append(used, "kms:Decrypt") // Secrets Manager decrypts the secret for the caller
 		}
 		slices.Sort(used)

@@ -31,17 +31,20 @@ type sample struct {
 
 const hub = "gitlatch-prod-eu"
 
+// onCodeCommit is the URL of the repository fleet in CodeCommit.
+const onCodeCommit = "https://git-codecommit." + region + ".amazonaws.com/v1/repos/fleet"
+
 const standbyARN = "arn:aws:eks:us-west-2:" + account + ":cluster/prod-us-standby"
 
 // samples vary every condition of the template: it is true in one sample and false in
 // another.
 var samples = []sample{
 	{"github", "github", map[string]string{
-		"Site":             "prod-eu",
-		"ClusterName":      "prod-eu-blue",
-		"GitHubRepository": "example/fleet",
-		"GitHubCredential": "gitlatch/github",
-		"AlertEmail":       "platform@example.com",
+		"Site":          "prod-eu",
+		"ClusterName":   "prod-eu-blue",
+		"RepositoryUrl": "https://github.com/example/fleet",
+		"Credential":    "gitlatch/github",
+		"AlertEmail":    "platform@example.com",
 	}, map[string]map[string]string{
 		monitoringSource: nil,
 		drillSource:      {"DrillBucket": "fleet-reports"},
@@ -52,8 +55,7 @@ var samples = []sample{
 		"ClusterName":            "prod-us",
 		"PeriodMinutes":          "1",
 		"ScheduleState":          "DISABLED",
-		"GitProvider":            "codecommit",
-		"CodeCommitRepository":   "fleet",
+		"RepositoryUrl":          onCodeCommit,
 		"Branch":                 "checkpoints/live",
 		"SubnetIds":              "subnet-0a1b2c3d,subnet-4e5f6a7b",
 		"SecurityGroupIds":       "sg-0a1b2c3d,sg-4e5f6a7b",
@@ -68,44 +70,35 @@ var samples = []sample{
 		restoreSource: {"RegionSwitchAction": "restore", "RegionSwitchNamespaces": "shop,pay"},
 	}},
 	{"spoke", "spoke", map[string]string{
-		"Site":                   "123", // a name that YAML would parse as a number
-		"ClusterName":            "edge",
-		"PeriodMinutes":          "60",
-		"GitHubRepository":       "example/fleet",
-		"GitHubLogin":            "token",
-		"GitHubCredential":       "gitlatch/token",
-		"GitHubCredentialKeyArn": "arn:aws:kms:eu-west-1:111122223333:key/5e9d",
-		"GitHubApiUrl":           "https://github.example.com/api/v3",
-		"PublishMode":            "proposal",
-		"SpokeRoleArn":           "arn:aws:iam::444455556666:role/gitlatch-edge",
-		"ClusterRegion":          "us-east-2",
-		"StateStack":             hub,
+		"Site":          "123", // a name that YAML would parse as a number
+		"ClusterName":   "edge",
+		"PeriodMinutes": "60",
+		"RepositoryUrl": "github::https://github.example.com/example/fleet",
+		"Credential":    "gitlatch/token",
+		"PublishMode":   "proposal",
+		"SpokeRoleArn":  "arn:aws:iam::444455556666:role/gitlatch-edge",
+		"ClusterRegion": "us-east-2",
+		"StateStack":    hub,
 	}, map[string]map[string]string{monitoringSource: nil}},
 	{"codecommit by proposal", "codecommit", map[string]string{
-		"Site":                 "prod-ap",
-		"ClusterName":          "prod-ap",
-		"GitProvider":          "codecommit",
-		"CodeCommitRepository": "fleet",
-		"PublishMode":          "proposal",
-		"DemandParameter":      "/gitlatch/prod-ap/demand:3",
+		"Site":            "prod-ap",
+		"ClusterName":     "prod-ap",
+		"RepositoryUrl":   onCodeCommit,
+		"PublishMode":     "proposal",
+		"DemandParameter": "/gitlatch/prod-ap/demand:3",
 	}, map[string]map[string]string{drillSource: nil}},
 	{"ssh", "url", map[string]string{
 		"Site":          "prod-uk",
 		"ClusterName":   "prod-uk",
-		"GitProvider":   "url",
-		"GitUrl":        "ssh://git@git.example.com/platform/fleet.git",
-		"GitCredential": "gitlatch/git",
+		"RepositoryUrl": "ssh://git@git.example.com/platform/fleet.git",
+		"Credential":    "gitlatch/git",
 		"SigningKey":    "gitlatch/signing",
-
-		"GitHubCredentialKeyArn": "arn:aws:kms:eu-west-1:111122223333:key/5e9d",
 	}, map[string]map[string]string{drillSource: nil, restoreSource: nil}},
 	{"gitlab", "url", map[string]string{
 		"Site":          "prod-ca",
 		"ClusterName":   "prod-ca",
-		"GitProvider":   "url",
-		"GitUrl":        "https://git.example.com/gitlab/platform/eu/fleet.git",
-		"GitLabUrl":     "https://git.example.com/gitlab",
-		"GitCredential": "gitlatch/gitlab",
+		"RepositoryUrl": "gitlab::https://git.example.com/platform/eu/fleet.git",
+		"Credential":    "gitlatch/gitlab",
 		"PublishMode":   "proposal",
 	}, map[string]map[string]string{drillSource: nil, restoreSource: nil}},
 }
@@ -218,13 +211,11 @@ func (e estate) physical(id string) string {
 var byHand = map[string]map[string]string{
 	drillSource: {
 		"Site": "123", "ClusterName": "edge", "StateStack": hub,
-		"GitHubRepository": "example/fleet", "GitHubLogin": "token", "GitHubCredential": "gitlatch/token",
-		"GitHubCredentialKeyArn": "arn:aws:kms:eu-west-1:111122223333:key/5e9d", "GitHubApiUrl": "https://github.example.com/api/v3",
+		"RepositoryUrl": "github::https://github.example.com/example/fleet", "Credential": "gitlatch/token",
 	},
 	restoreSource: {
 		"Site": "123", "ClusterName": "edge",
-		"GitHubRepository": "example/fleet", "GitHubLogin": "token", "GitHubCredential": "gitlatch/token",
-		"GitHubCredentialKeyArn": "arn:aws:kms:eu-west-1:111122223333:key/5e9d", "GitHubApiUrl": "https://github.example.com/api/v3",
+		"RepositoryUrl": "github::https://github.example.com/example/fleet", "Credential": "gitlatch/token",
 	},
 }
 
@@ -280,13 +271,6 @@ func TestRulesSayWhatIsMissing(t *testing.T) {
 		give   map[string]string
 		said   string
 	}{
-		{0, map[string]string{"GitHubRepository": ""}, "GitHubRepository must be owner/name"},
-		{0, map[string]string{"GitHubCredential": ""}, "GitHubCredential must name the secret that holds it"},
-		{1, map[string]string{"CodeCommitRepository": ""}, "CodeCommitRepository must name the repository"},
-		{1, map[string]string{"SigningKey": "gitlatch/signing"}, "SigningKey must be empty if GitProvider is codecommit, because AWS creates those commits"},
-		{4, map[string]string{"GitUrl": ""}, "GitUrl must be the URL of the repository"},
-		{4, map[string]string{"GitCredential": ""}, "GitCredential must name the secret for GitUrl"},
-		{5, map[string]string{"GitLabUrl": ""}, "PublishMode=proposal needs GitLabUrl if GitProvider is url"},
 		{0, map[string]string{"ClusterRegion": "us-east-2"}, "ClusterRegion needs SpokeRoleArn, from infra/spoke.yaml deployed there"},
 		{0, map[string]string{"SecurityGroupIds": "sg-0a"}, "SecurityGroupIds needs SubnetIds"},
 		{0, map[string]string{"SubnetIds": "subnet-0a"}, "SecurityGroupIds must be given with SubnetIds"},
@@ -322,21 +306,12 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"DrillBucket":            {"arn:aws:s3:::reports", "a", `ab"`, "Reports"},
 		"HubClusterName":         {`a"`, "-a"},
 		"StandbyClusterArn":      {"standby", "*", "arn:aws:eks:eu-west-1:111122223333:cluster/*"},
-		"GitProvider":            {"gitlab"},
 		"DemandParameter":        {"[{workload: shop/web}]", "a b", "a:b", `a"`},
-		"CodeCommitRegion":       {"eu", "*"},
 		"FunctionName":           {"", "a:b", "*"},
 		"UndeliveredTicksQueue":  {"", "https://sqs", "*"},
 		"TopicArn":               {"alerts", "*"},
-		"CodeCommitRepository":   {"a/b", `a"`},
-		"GitHubRepository":       {"fleet", "https://github.com/example/fleet", `a/b"`},
-		"GitHubLogin":            {"password"},
-		"GitHubCredential":       {"arn:aws:secretsmanager:eu-west-1:111122223333:secret:a", "a*"},
-		"GitHubCredentialKeyArn": {"alias/mine", "*"},
-		"GitHubApiUrl":           {"http://github.example.com", `https://a"`, "https://github.example.com:8443/api/v3"},
-		"GitUrl":                 {"http://git.example.com/a.git", "https://me:secret@git.example.com/a.git", "git@git.example.com:a.git", "ssh://git.example.com/a.git", "https://git.example.com", `https://a/b"`},
-		"GitLabUrl":              {"http://git.example.com", "https://me:secret@git.example.com", `https://a"`},
-		"GitCredential":          {"arn:aws:secretsmanager:eu-west-1:111122223333:secret:a", "a*"},
+		"RepositoryUrl":          {"", "http://git.example.com/a.git", "https://me:secret@git.example.com/a.git", "git@git.example.com:a.git", "ssh://git.example.com/a.git", "https://git.example.com", `https://a/b"`, "codecommit::https://a/b"},
+		"Credential":             {"arn:aws:secretsmanager:eu-west-1:111122223333:secret:a", "a*"},
 		"SigningKey":             {"arn:aws:secretsmanager:eu-west-1:111122223333:secret:a", "a*"},
 		"Branch":                 {"", `a"`, "a*", "-a", "a b"},
 		"PublishMode":            {"pr"},

@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// sites are the parameters that infra/samconfig.toml shows, one block per git host.
+// sites are the parameters that infra/samconfig.toml shows.
 func sites(t *testing.T, text string) []string {
 	t.Helper()
 	blocks := regexp.MustCompile(`(?m)^# parameter_overrides = \[\n(?:#   .+\n)+# \]\n`).FindAllString(text, -1)
-	if len(blocks) != 3 {
-		t.Fatalf("%d blocks of parameters, of GitHub, of CodeCommit and of any other server", len(blocks))
+	if len(blocks) != 1 {
+		t.Fatalf("%d blocks of parameters", len(blocks))
 	}
 	return blocks
 }
@@ -30,11 +30,9 @@ func TestASitesParametersAreInAFileOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, wants := range []map[string]string{
-		{"Site": "prod-eu", "GitHubRepository": "example/fleet", "GitHubCredential": "gitlatch/github", "DemandParameter": ""},
-		{"GitProvider": "codecommit", "CodeCommitRepository": "fleet", "DemandParameter": "/gitlatch/prod-eu/demand"},
-		{"GitProvider": "url", "GitUrl": "https://git.example.com/platform/fleet.git", "GitCredential": "gitlatch/git"},
+		{"Site": "prod-eu", "RepositoryUrl": "https://github.com/example/fleet", "Credential": "gitlatch/git", "DemandParameter": ""},
 	} {
-		t.Run(wants["GitProvider"], func(t *testing.T) {
+		t.Run(wants["Site"], func(t *testing.T) {
 			t.Parallel()
 			dir, at := workplace(t), newCloud(t)
 			block := sites(t, string(shown))[i]

@@ -38,9 +38,9 @@ func Open(o Options) (*Proposals, error) {
 	project := strings.TrimSuffix(strings.Trim(path, "/"), ".git")
 	switch u, err := url.Parse(server); {
 	case err != nil || u.Host == "" || u.User != nil:
-		return nil, errors.New("gitlabURL: want the URL of a GitLab server, such as https://gitlab.com")
+		return nil, errors.New("server: want the URL of a GitLab server, such as https://gitlab.com")
 	case u.Scheme != "https" && !(u.Scheme == "http" && repo.Loopback(u.Hostname())):
-		return nil, fmt.Errorf("gitlabURL of %s: want https", u.Host)
+		return nil, fmt.Errorf("server %s: want https", u.Host)
 	case !within || !strings.Contains(project, "/"):
 		return nil, fmt.Errorf("url: want the https URL of a project on the GitLab server, such as %s/platform/fleet.git", server)
 	}

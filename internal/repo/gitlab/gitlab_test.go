@@ -238,7 +238,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{"https://git.example.com", repository, ""},
 		{"https://git.example.com/gitlab/platform", repository, "want the https URL of a project on the GitLab server"},
 		{"https://gitlab.com", repository, "such as https://gitlab.com/platform/fleet.git"},
-		{"http://git.example.com", repository, "gitlabURL of git.example.com: want https"},
+		{"http://git.example.com", repository, "server git.example.com: want https"},
 		{"https://me:hunter2@git.example.com", repository, "want the URL of a GitLab server"},
 		{"", repository, "want the URL of a GitLab server"},
 	} {

@@ -73,6 +73,11 @@ func Start(t testing.TB) *Server {
 // APIURL is the address of the REST API.
 func (s *Server) APIURL() string { return s.http.URL + "/api/v3" }
 
+// Address returns the address of a repository for a configuration.
+func (s *Server) Address(name string) string {
+	return "github::" + s.http.URL + "/" + Owner + "/" + name
+}
+
 // Create makes a repository. See gitserver.NewOrigin.
 func (s *Server) Create(t testing.TB, name string, files map[string]string) *gitserver.Origin {
 	t.Helper()

@@ -2,6 +2,7 @@ package local
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 
@@ -26,15 +27,8 @@ func Git(c config.Config, getenv func(string) string) (*gitwire.Repository, erro
 // secrets of AWS.
 func GitOptions(c config.Config, getenv func(string) string) (gitwire.Options, error) {
 	r := c.Repository
-	username, token, err := r.Auth.Read(getenv)
-	if err != nil {
-		return gitwire.Options{}, err
-	}
-	auth := wire.Auth{Username: username, Password: token}
-	if username == "" && token != "" {
-		auth = wire.Token(token)
-	}
-	key, err := r.Auth.SSHKey.Read("repository.auth.sshKey", getenv)
+	url := r.Host().URL
+	auth, keys, err := login(r.Credential, url, getenv)
 	if err != nil {
 		return gitwire.Options{}, err
 	}
@@ -47,15 +41,43 @@ func GitOptions(c config.Config, getenv func(string) string) (gitwire.Options, e
 		return gitwire.Options{}, err
 	}
 	return gitwire.Options{
-		URL:      r.URL,
+		URL:      url,
 		Branch:   r.Branch,
 		Auth:     auth,
-		SSH:      wire.SSH{Key: []byte(key), HostKeys: r.Auth.HostKeys},
+		SSH:      keys,
 		CABundle: bundle,
 		MaxBytes: int64(r.MaxBytes),
 		Author:   Author(c.Commit.Author),
 		Signer:   signer,
 	}, nil
+}
+
+// login reads the login to the repository at a URL; the zero values if at is the zero value.
+func login(at config.Secret, url string, getenv func(string) string) (wire.Auth, wire.SSH, error) {
+	const field = "repository.credential"
+	text, err := at.Read(field, getenv)
+	if err != nil || text == "" {
+		return wire.Auth{}, wire.SSH{}, err
+	}
+	auth, keys, err := Login(text, url)
+	if err != nil {
+		return wire.Auth{}, wire.SSH{}, fmt.Errorf("%s: %w", at.At(field), err)
+	}
+	return auth, keys, nil
+}
+
+// Login parses a credential for the repository at a URL. Errors do not show it.
+func Login(text, url string) (wire.Auth, wire.SSH, error) {
+	auth, keys, err := wire.ParseSecret(text)
+	switch overSSH := repo.OverSSH(url); {
+	case err != nil:
+		return wire.Auth{}, wire.SSH{}, err
+	case overSSH && len(keys.Key) == 0:
+		return wire.Auth{}, wire.SSH{}, errors.New("contains a token, and repository.url is an ssh URL. Store the private key and the lines of ssh-keyscan, or use the https URL")
+	case !overSSH && len(keys.Key) > 0:
+		return wire.Auth{}, wire.SSH{}, errors.New("contains a private key, and repository.url is not an ssh URL. Store a token, or use the ssh URL")
+	}
+	return auth, keys, nil
 }
 
 // Signer returns the key that signs commits; nil if commits are not signed, or the key is

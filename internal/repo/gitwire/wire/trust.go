@@ -21,7 +21,7 @@ type SSH struct {
 
 // pins are the places for the keys of a host, in the configuration and in AWS Secrets
 // Manager.
-const pins = "repository.auth.hostKeys, or to the secret in repository.auth.secret"
+const pins = "the credential of the repository, before the private key"
 
 // trust trusts only the keys that are pinned for one host.
 type trust struct {
