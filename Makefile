@@ -150,6 +150,10 @@ package: functions
 	@rm -rf bin/package
 	@go run ./scripts/package -from bin -o bin/package -version $(VERSION) template.yaml infra/drill.yaml infra/restore.yaml infra/fleet/template.yaml
 
+.PHONY: completions
+completions:
+	@go run ./scripts/completions bin/completions
+
 # Go knows best what is out of date.
 .PHONY: bin/gitlatch
 bin/gitlatch:

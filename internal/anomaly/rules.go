@@ -61,7 +61,7 @@ var rules = []rule{
 	{alert.Mismatch, deployed, (*candidate).mismatch,
 		"to accept the live values, write them to {key}_min and {key}_max in {file}. Otherwise, correct the minimum and maximum of the autoscaler"},
 	{alert.BrakeLeft, unreleased, (*candidate).brakeLeft,
-		"run \"gitlatch restore release -c {site}.yaml --expired --yes\", which removes every expired brake"},
+		"run \"gitlatch restore --release=expired --yes -c {site}.yaml\", which removes every expired brake"},
 	{alert.Capped, momentary, (*candidate).capped,
 		"before the next rebuild, set {key}_max in {file} to the live maximum"},
 	{alert.Override, momentary, (*candidate).override,

@@ -45,7 +45,7 @@ var groups = []struct {
 	title    string
 	commands []func(Env) *cobra.Command
 }{
-	{"Get started", []func(Env) *cobra.Command{newPreview, newDemo, newInit, newValidate, newDoctor, newBacktest, newSchema}},
+	{"Get started", []func(Env) *cobra.Command{newPreview, newDemo, newInit, newValidate, newDoctor, newBacktest}},
 	{"Daily use", []func(Env) *cobra.Command{newTick, newStatus, newExplain, newDiff, newLog, newPause, newAdopt}},
 	{"Before and after a rebuild", []func(Env) *cobra.Command{newDrill, newRestore}},
 }
@@ -75,9 +75,9 @@ To list the topics of the handbook, run "gitlatch help topics".`,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 
 		DisableFlagsInUseLine: true,
+		// A release contains the completion scripts, see scripts/completions.
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.Version = env.Build.String()
-	root.SetVersionTemplate("gitlatch {{.Version}}\n")
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
 		for _, of := range g.commands {
@@ -159,17 +159,6 @@ func arguments(check cobra.PositionalArgs, want string) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// misspelt refuses an argument that is similar to the name of a subcommand.
-func misspelt(c *cobra.Command, args []string) error {
-	c.SuggestionsMinimumDistance = 2
-	for _, arg := range args {
-		for _, name := range c.SuggestionsFor(arg) {
-			return fmt.Errorf("%s: there is no %q; did you mean \"%[1]s %[3]s\"?", c.CommandPath(), arg, name)
-		}
-	}
-	return nil
 }
 
 // owner returns a name for this run as the owner of a lease.

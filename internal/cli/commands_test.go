@@ -153,19 +153,6 @@ func TestASecondTickEndsQuietlyWhereTheFirstHasTheStateOpen(t *testing.T) {
 	}
 }
 
-func TestSchemaAndVersion(t *testing.T) {
-	t.Parallel()
-	for _, kind := range []string{"Config", "Policy"} {
-		got := run(time.Time{}, "schema", kind)
-		if got.status != 0 || !json.Valid([]byte(got.out)) || !strings.Contains(got.out, `"const": "`+kind+`"`) {
-			t.Errorf("%s: %+v", kind, got)
-		}
-	}
-	if got := run(time.Time{}, "version"); got != (outcome{0, "gitlatch v1.2.3\n", ""}) {
-		t.Errorf("%+v", got)
-	}
-}
-
 // Without a configuration, the state file is in the cache folder. The first tick prints
 // its path, and the help describes it. The report does not contain the path.
 func TestTheFirstTickByDefaultsSaysWhereItsStateIs(t *testing.T) {
@@ -222,9 +209,6 @@ func TestMisspelt(t *testing.T) {
 		{"pause --until tomorrow", []string{"must be a time", `"tomorrow"`}},
 		{"pause --until 2026-03-02T08:00:00", []string{"must be a time", "2026-03-02T18:00:00Z"}},
 		{"pause shop/wep --until 3h", []string{`"shop/wep"`, "shop/web"}},
-		{"schema config", []string{"requires one of Config, Policy", `"config"`}},
-		{"schema Foo", []string{"requires one of Config, Policy", `"Foo"`}},
-		{"schema", []string{"requires one of Config, Policy"}},
 		{"version x", []string{"requires no arguments"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {

@@ -21,7 +21,7 @@ func TestAShellCompletesNames(t *testing.T) {
 		"tick -o ":                                {"table", "json", "yaml"},
 		"diff -o ":                                {"table", "json", "yaml"},
 		"backtest --preset ":                      {"closest", "cope"},
-		"schema ":                                 {"Config", "Policy", "Fleet"},
+		"restore --release=":                      {"all", "expired"},
 		"explain -c " + w.path("none.yaml") + " ": nil,
 	} {
 		got := run(w.now, append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(line, " ")...)...)
@@ -72,7 +72,7 @@ func TestHelpIsGroupedAndHasExamples(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	for _, c := range []string{"tick", "status", "explain", "diff", "log", "pause", "adopt", "drill", "restore", "restore release", "demo", "preview", "init", "validate", "doctor", "backtest", "schema", "version"} {
+	for _, c := range []string{"tick", "status", "explain", "diff", "log", "pause", "adopt", "drill", "restore", "demo", "preview", "init", "validate", "doctor", "backtest", "version"} {
 		help := run(time.Time{}, append(strings.Fields(c), "--help")...).out
 		_, example, _ := strings.Cut(help, "Examples:\n")
 		if strings.HasPrefix(example, "  # ") {
@@ -90,7 +90,7 @@ func TestHelpListsCommonFlagsInOneLineEach(t *testing.T) {
 	site := []string{"-c, --config", "--repository", "--site"}
 	cluster := append(slices.Clone(site), "--context", "--kubeconfig", "-o, --output")
 	for command, want := range map[string][]string{
-		"tick": cluster, "drill": cluster, "restore": cluster, "restore release": cluster, "pause": cluster,
+		"tick": cluster, "drill": cluster, "restore": cluster, "pause": cluster,
 		"log": append(slices.Clone(site), "-o, --output"), "backtest": append(slices.Clone(site), "-o, --output"),
 	} {
 		help := run(time.Time{}, append(strings.Fields(command), "--help")...).out

@@ -35,9 +35,9 @@ func TestAnEmptyFlagIsRefused(t *testing.T) {
 	for _, args := range [][]string{
 		{"restore", "-n", ""},
 		{"restore", "--namespace=", "-n", "shop"},
-		{"restore", "--order", ""},
+		{"restore", "--release="},
 		{"restore", "--context", ""},
-		{"restore", "release", "--kubeconfig", ""},
+		{"restore", "--kubeconfig", ""},
 		{"diff", "--tree", ""},
 		{"log", "shop/web", "--since", ""},
 		{"tick", "--pushgateway", ""},

@@ -19,7 +19,6 @@ import (
 func Commands(env Env) *cobra.Command {
 	root := newRoot(env)
 	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
 	return root
 }
 

@@ -18,20 +18,26 @@ import (
 	"github.com/gitlatch/gitlatch/internal/units"
 )
 
-// restoring contains the flags of restore and release.
+// The values of --release.
+const (
+	allBrakes     = "all"
+	expiredBrakes = "expired"
+)
+
+// restoring contains the flags of restore.
 type restoring struct {
 	flags
 	targets
 	yes     bool
+	release string // "", allBrakes or expiredBrakes
 	output  output[restore.Report]
 	options plan.Options
-	pace    plan.Pace
 	hold    time.Duration
 	waitFor time.Duration
 }
 
 func newRestore(env Env) *cobra.Command {
-	r := restoring{options: plan.Options{Factor: 1}, pace: plan.Pace{Patience: restore.Patience}, hold: restore.Hold}
+	r := restoring{options: plan.Options{Factor: 1}, hold: restore.Hold}
 	c := &cobra.Command{
 		Use:   "restore [TARGET...]",
 		Short: "Raise live workloads to their levels in git",
@@ -47,8 +53,13 @@ are suspended or opted out.
 
 First, "gitlatch restore" sets a brake on the autoscaler of each workload that
 has a level, even if the workload is already at its level. The autoscaler does
-not scale down until the brake expires. To remove the brakes, run "gitlatch
-restore release". Each run of "gitlatch restore" also removes expired brakes.
+not scale down until the brake expires. Each run of "gitlatch restore" also
+removes expired brakes.
+
+With --release, the command raises nothing, and removes all brakes. With
+--release=expired, it removes only the expired brakes. It restores the previous
+scale-down setting of each autoscaler, unless a user changed this setting after
+the restore.
 
 Without --yes, "gitlatch restore" prints the plan and writes nothing. If the
 command stops early, run it again to continue. With --wait, the command
@@ -70,92 +81,48 @@ Exit status:
   gitlatch restore --wait --yes -c prod-eu.yaml
 
   # Raise the namespace shop and the workload pay/ledger to half of their levels
-  gitlatch restore shop pay/ledger --factor 50% --yes -c prod-eu.yaml`,
-		Args: misspelt,
+  gitlatch restore shop pay/ledger --factor 50% --yes -c prod-eu.yaml
+
+  # Remove all brakes
+  gitlatch restore --release --yes -c prod-eu.yaml`,
 		RunE: func(c *cobra.Command, args []string) error {
 			targets, err := r.read(args)
-			if err := errors.Join(err, r.check()); err != nil {
+			if err := errors.Join(err, r.check(len(args) > 0 || r.namespace != "")); err != nil {
 				return err
 			}
-			return r.run(c.Context(), env, func(ctx context.Context, s *open.Site) (restore.Report, error) {
-				return r.raise(ctx, env, s, targets)
-			})
+			return r.run(c.Context(), env, targets)
 		},
 	}
-	r.every(c, env)
+	r.register(c, env)
 	r.registerTargets(c, &r.flags)
+	r.output.register(c, restore.Report.Table, nil)
+	c.Flags().BoolVar(&r.yes, "yes", false, "write to the cluster instead of printing the plan")
+	c.Flags().StringVar(&r.release, "release", "", "brakes to remove, without a raise: all or expired (if you omit the value, all)")
+	c.Flags().Lookup("release").NoOptDefVal = allBrakes
+	offer(c, "release", []string{allBrakes, expiredBrakes})
 	c.Flags().Var((*units.Share)(&r.options.Factor), "factor", "percentage of the level to which a restore raises each workload, rounded up, such as 50% or 0.5")
-	c.Flags().StringSliceVar(&r.options.Order, "order", nil, "order in which to restore namespaces (default: by PriorityClass)")
 	c.Flags().BoolVar(&r.options.FromZero, "from-zero", false, "also scale up workloads with 0 replicas")
-	c.Flags().Int32Var(&r.pace.PerMinute, "pods-per-minute", restore.PerMinute, "maximum number of pods to request per minute")
-	c.Flags().Int32Var(&r.pace.Unready, "max-unready", restore.Unready, "maximum number of requested pods that are not ready at the same time")
-	c.Flags().Var((*units.Span)(&r.pace.Patience), "wave-timeout", "maximum time that a wave may make no progress before the next wave starts")
 	c.Flags().Var((*units.Span)(&r.waitFor), "wait", "maximum time to wait until every workload exists and the pods of its level are ready (if you omit the time, 30m)")
 	c.Flags().Lookup("wait").NoOptDefVal = (*units.Span)(ptr.To(restore.WaitFor)).String()
 	c.Flags().Var((*units.Span)(&r.hold), "brake", "time until a brake expires, at most 7d")
-	c.AddCommand(newRelease(env))
 	return c
 }
 
-func newRelease(env Env) *cobra.Command {
-	var r restoring
-	var expired bool
-	c := &cobra.Command{
-		Use:   "release",
-		Short: "Remove brakes and let autoscalers scale down again",
-		Long: `"gitlatch restore release" removes the brakes that "gitlatch restore" set on
-autoscalers. The command also restores the previous scale-down setting of each
-autoscaler. If a user changed this setting after the restore, the command keeps
-the user's setting. Without --yes, the command prints the plan and writes
-nothing.
-
-Exit status:
-  0  The command printed the plan, or every autoscaler reached the state in
-     the plan.
-  1  An autoscaler has not reached the state in the plan yet. Run "gitlatch
-     restore release" again.
-  2  The command could not run.`,
-		Example: `  # Print the plan
-  gitlatch restore release -c prod-eu.yaml
-
-  # Remove only the expired brakes
-  gitlatch restore release --expired --yes -c prod-eu.yaml`,
-		Args: arguments(cobra.NoArgs, "no arguments"),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return r.run(c.Context(), env, func(ctx context.Context, s *open.Site) (restore.Report, error) {
-				return r.restoring(env, s).Release(ctx, expired)
-			})
-		},
-	}
-	r.every(c, env)
-	c.Flags().BoolVar(&expired, "expired", false, "remove only expired brakes")
-	return c
-}
-
-// every adds the flags that restore and release share.
-func (r *restoring) every(c *cobra.Command, env Env) {
-	r.register(c, env)
-	c.Flags().BoolVar(&r.yes, "yes", false, "write to the cluster instead of printing the plan")
-	r.output.register(c, restore.Report.Table, nil)
-}
-
-// check returns the errors in the flags.
-func (r *restoring) check() error {
+// check returns the errors in the flags. narrowed is true if there are targets.
+func (r *restoring) check(narrowed bool) error {
 	var wrong wrongs
+	wrong.unless(slices.Contains([]string{"", allBrakes, expiredBrakes}, r.release), "--release: must be all or expired, got %q", r.release)
+	wrong.unless(r.release == "" || !narrowed, "--release covers all autoscalers of the cluster. Remove the targets, and write a value as --release=expired")
+	wrong.unless(r.release == "" || r.waitFor == 0, "--wait: only a raise waits. Remove --wait or --release")
 	wrong.unless(plan.ValidFactor(r.options.Factor), "--factor: must be above 0 and at most 1, got %v. For more pods, raise the level in the checkpoint file", r.options.Factor)
-	wrong.unless(r.pace.PerMinute >= 1, "--pods-per-minute: must be at least 1 pod a minute, got %d", r.pace.PerMinute)
-	wrong.unless(r.pace.Unready >= 1, "--max-unready: must be at least 1 pod, got %d", r.pace.Unready)
-	wrong.unless(r.pace.Patience > 0, "--wave-timeout: must be a duration such as 10m, got %s", r.pace.Patience)
 	wrong.unless(r.waitFor == 0 || r.yes, "--wait requires --yes")
 	hold := restore.CheckHold(r.hold)
 	wrong.unless(hold == nil, "--brake: %w", hold)
-	order := plan.CheckNamespaces(r.options.Order)
-	wrong.unless(order == nil, "--order: %w", order)
 	return errors.Join(wrong...)
 }
 
-// run opens the site, calls do, and prints its report.
-func (r *restoring) run(ctx context.Context, env Env, do func(context.Context, *open.Site) (restore.Report, error)) error {
+// run opens the site, removes the brakes or raises the targets, and prints the report.
+func (r *restoring) run(ctx context.Context, env Env, targets []units.Target) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	c, err := r.config()
@@ -166,7 +133,11 @@ func (r *restoring) run(ctx context.Context, env Env, do func(context.Context, *
 	if err != nil {
 		return err
 	}
-	report, err := do(ctx, s)
+	do := r.raise
+	if r.release != "" {
+		do = r.unbrake
+	}
+	report, err := do(ctx, env, s, targets)
 	err = s.Explain(ctx, err)
 	if report.Cluster == "" {
 		return err
@@ -187,6 +158,11 @@ func (r *restoring) raise(ctx context.Context, env Env, s *open.Site, targets []
 	return r.restoring(env, s).Run(ctx, tree)
 }
 
+// unbrake removes the brakes of the site, or only those that have expired.
+func (r *restoring) unbrake(ctx context.Context, env Env, s *open.Site, _ []units.Target) (restore.Report, error) {
+	return r.restoring(env, s).Release(ctx, r.release == expiredBrakes)
+}
+
 // narrow limits the options to the targets. If every target is a namespace, it selects
 // namespaces, and otherwise workloads.
 func (r *restoring) narrow(targets []units.Target, tree checkpoint.Tree) (err error) {
@@ -204,10 +180,7 @@ func (r *restoring) restoring(env Env, s *open.Site) *restore.Restore {
 	one.Options = r.options
 	one.DryRun = !r.yes
 	one.Say = func(line string) { fmt.Fprintln(env.Err, line) }
-	if r.pace != (plan.Pace{}) {
-		one.Pace, one.Hold = r.pace, r.hold
-		one.WaitFor = r.waitFor
-	}
+	one.Hold, one.WaitFor = r.hold, r.waitFor
 	return one
 }
 

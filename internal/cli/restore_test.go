@@ -74,22 +74,21 @@ func TestARestoreSaysWhatIsWrong(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--factor 0", "--factor: must be above 0 and at most 1, got 0. For more pods, raise the level"},
 		{"--factor 1.5", "must be a share such as 10% or 0.1, got 1.5"},
-		{"--order shop,pay,shop", "--order: shop is named twice"},
 		{"-n Bad_NS", `namespace "Bad_NS": must be a DNS label`},
 		{"--factor NaN", `must be a share such as 10% or 0.1, got "NaN"`},
-		{"--factor 0 --pods-per-minute 0", "--pods-per-minute: must be at least 1 pod a minute, got 0"},
-		{"--max-unready 0", "--max-unready: must be at least 1 pod, got 0"},
-		{"--wave-timeout 0s", "--wave-timeout: must be a duration such as 10m, got 0s"},
 		{"--wait", "--wait requires --yes"},
 		{"--wait=ten --yes", "must be a duration such as 5m, 26h or 8d"},
 		{"--brake 1s", "--brake: must be from 1m to 168h, got 1s"},
 		{"--brake 168h0m1s", "--brake: must be from 1m to 168h, got 168h0m1s: a brake blocks each scale-down of its autoscaler"},
-		{"--brake 99999h --pods-per-minute 0", "--brake: must be from 1m to 168h"},
+		{"--brake 99999h --factor 0", "--brake: must be from 1m to 168h"},
 		{"-o html", "must be one of table, json, yaml"},
 		{"-n shop wep", "the site has no workload with this name; there are shop/api"},
 		{"shopp pay/ledger", `namespace "shopp": the site has no workload in it; it is in pay, shop`},
 		{"shop/wep", "the site has no workload with this name; there are shop/api, shop/cart, shop/web"},
-		{"release all", "requires no arguments"},
+		{"--release=old", `--release: must be all or expired, got "old"`},
+		{"--release expired", "--release covers all autoscalers of the cluster. Remove the targets, and write a value as --release=expired"},
+		{"--release -n shop", "--release covers all autoscalers"},
+		{"--release --wait --yes", "--wait: only a raise waits"},
 	} {
 		got := w.run(append([]string{"restore"}, strings.Fields(c.args)...)...)
 		if got.status != 2 || !strings.Contains(got.err, c.want) {
@@ -101,7 +100,7 @@ func TestARestoreSaysWhatIsWrong(t *testing.T) {
 		t.Errorf("forbidden: %+v", got)
 	}
 	w.api.Close()
-	if got := w.run("restore", "release"); got.status != 2 || !strings.Contains(got.err, "reach the API server at "+w.api.URL) || !strings.Contains(got.err, "hint: ") {
+	if got := w.run("restore", "--release"); got.status != 2 || !strings.Contains(got.err, "reach the API server at "+w.api.URL) || !strings.Contains(got.err, "hint: ") {
 		t.Errorf("down: %+v", got)
 	}
 }
@@ -109,7 +108,7 @@ func TestARestoreSaysWhatIsWrong(t *testing.T) {
 func TestAReleaseThatHasNothingToDoSaysSo(t *testing.T) {
 	t.Parallel()
 	w := small(t)
-	if got := w.run("restore", "release"); got.status != 0 || got.out != "no brake to release\nNothing was written. To make these changes, run the command again with --yes\n" {
+	if got := w.run("restore", "--release"); got.status != 0 || got.out != "no brake to release\nNothing was written. To make these changes, run the command again with --yes\n" {
 		t.Errorf("%+v", got)
 	}
 }

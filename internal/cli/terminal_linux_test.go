@@ -90,7 +90,7 @@ var sessions = []session{
 	{"drill --all", shorn, ""},
 	{"restore", small, ""},
 	{"restore shop/web --yes", unscaled, ""},
-	{"restore release", small, ""},
+	{"restore --release", small, ""},
 	{"log shop/web", lived, ""},
 	{"pause shop/web --until 3h", settled, ""},
 	{"adopt", settled, ""},
@@ -111,7 +111,6 @@ var sessions = []session{
 	{"doctor --help", nil, ""},
 	{"drill --help", nil, ""},
 	{"restore --help", nil, ""},
-	{"restore release --help", nil, ""},
 	{"backtest --help", nil, ""},
 	{"log --help", nil, ""},
 	{"demo --help", nil, ""},
@@ -119,7 +118,6 @@ var sessions = []session{
 	{"init --help", nil, ""},
 	{"adopt --help", nil, ""},
 	{"pause --help", nil, ""},
-	{"schema --help", nil, ""},
 }
 
 // unscaled returns the small world without an autoscaler on web.

@@ -75,16 +75,21 @@ type Restore struct {
 	DryRun  bool // write nothing
 }
 
-// Defaults of a run. It requests 10,000 pods within five minutes, if the nodes come as
-// quickly.
+// Pace is the pace of a run: 10,000 pods within five minutes, if the nodes come as
+// quickly. A smaller pace only delays the traffic: the scheduler queues the pods, and
+// namespaces as targets, or a factor, restore a cluster in parts. A wave that makes no
+// progress for the time in which a Deployment has failed (progressDeadlineSeconds, 600)
+// waits for something that a restore cannot bring.
+func Pace() plan.Pace {
+	return plan.Pace{PerMinute: 2000, Unready: 2000, Patience: 10 * time.Minute}
+}
+
+// Defaults of a run.
 const (
-	PerMinute = 2000
-	Unready   = 2000
-	Patience  = 10 * time.Minute
-	Hold      = 4 * time.Hour
-	WaitFor   = 30 * time.Minute // if a user asks to wait and gives no time
-	Every     = 5 * time.Second
-	Recheck   = time.Minute
+	Hold    = 4 * time.Hour
+	WaitFor = 30 * time.Minute // if a user asks to wait and gives no time
+	Every   = 5 * time.Second
+	Recheck = time.Minute
 )
 
 // The limits of Hold. While a brake is active, its autoscaler only scales up. A brake
@@ -111,7 +116,7 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 		return report, fmt.Errorf("brake: %w", err)
 	}
 	report.Problems = unreadable(tree, r.Options.Namespaces)
-	report.Undeclared = undeclared(tree, r.Options.Named())
+	report.Undeclared = undeclared(tree, r.Options.Namespaces)
 	if r.Policy != nil {
 		report.Problems = append(report.Problems, r.Policy)
 	}

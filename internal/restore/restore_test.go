@@ -150,7 +150,7 @@ func TestANamespaceThatGitDeclaresNothingOfStopsNoOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	r := w.restore()
-	r.Options.Namespaces, r.Options.Order = []string{"shpo", "shop"}, []string{"shpo", "shop"}
+	r.Options.Namespaces = []string{"shpo", "shop"}
 	report, err := r.Run(t.Context(), w.tree())
 	if want := "namespace shpo: git has no level in it. Name one of shop"; err != nil || report.Err() == nil || report.Err().Error() != want || len(report.Problems) > 0 {
 		t.Errorf("%v, %v; want %s", err, report.Err(), want)

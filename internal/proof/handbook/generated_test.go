@@ -193,7 +193,7 @@ func commands(c *cobra.Command) string {
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		for _, below := range c.Commands() {
-			if !below.IsAvailableCommand() || below.Name() == "completion" {
+			if !below.IsAvailableCommand() {
 				continue
 			}
 			var own []string

@@ -172,7 +172,7 @@ func (s *shell) recovers(t *testing.T, page string) {
 		}
 	}
 	use.Store("7m") // the traffic comes
-	check(3, "capacity (done)", "braked (done)", "traffic (done)", "released (pending)", "Next: run gitlatch restore release")
+	check(3, "capacity (done)", "braked (done)", "traffic (done)", "released (pending)", "Next: run gitlatch restore --release")
 	under("## 4. Release")
 	check(4, "capacity (done)", "traffic (done)", "released (done)", "adopted (pending)", "Next: run gitlatch adopt")
 	under("## 5. Adopt")

@@ -177,7 +177,7 @@ func (r *rebuild) waits(ctx context.Context, tree checkpoint.Tree) (restore.Repo
 		return restore.Report{}, err
 	}
 	run := restoreOf(client)
-	run.Pace = plan.Pace{PerMinute: restore.PerMinute, Unready: restore.Unready, Patience: restore.Patience}
+	run.Pace = restore.Pace()
 	run.WaitFor = restore.WaitFor
 	// The probe is never created.
 	for namespace := range tree.Records {
@@ -201,7 +201,7 @@ func (r *rebuild) restore(t *testing.T, tree checkpoint.Tree) restore.Report {
 	client, err := cluster.New(r.Config())
 	must(t, err)
 	run := restoreOf(client)
-	run.Pace = plan.Pace{PerMinute: restore.PerMinute, Unready: 1 << 20, Patience: time.Second}
+	run.Pace = plan.Pace{PerMinute: restore.Pace().PerMinute, Unready: 1 << 20, Patience: time.Second}
 	report, err := run.Run(t.Context(), tree)
 	must(t, err)
 	return report

@@ -15,7 +15,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	restorecluster "github.com/gitlatch/gitlatch/internal/restore/cluster"
-	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/testenv/load"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -118,7 +117,7 @@ func (c *cluster) restore(ctx context.Context, tree checkpoint.Tree) error {
 	r := &restore.Restore{
 		Site: site, Cluster: client, Clock: time.Now,
 		Wait:    func(ctx context.Context, d time.Duration) { _ = backoff.Sleep(ctx, d) },
-		Pace:    plan.Pace{PerMinute: restore.PerMinute, Unready: restore.Unready, Patience: restore.Patience},
+		Pace:    restore.Pace(),
 		Hold:    restore.Hold,
 		Every:   min(restore.Every, c.form.sync),
 		Recheck: c.form.recheck,

@@ -17,7 +17,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/cluster"
-	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/wiring/local"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -62,7 +61,7 @@ func (s *Site) Restore() *restore.Restore {
 	return &restore.Restore{
 		Site: s.opener.Config.Site, Kinds: s.client.Kinds, Policy: s.policy, Cluster: s.client, Clock: s.opener.Clock,
 		Wait: func(ctx context.Context, d time.Duration) { _ = backoff.Sleep(ctx, d) }, // the run checks ctx itself
-		Pace: plan.Pace{PerMinute: restore.PerMinute, Unready: restore.Unready, Patience: restore.Patience},
+		Pace: restore.Pace(),
 		Hold: restore.Hold, Every: restore.Every, Recheck: restore.Recheck,
 	}
 }

@@ -73,9 +73,6 @@ type Options struct {
 	Factor     float64 // part of each level to restore, rounded up: a ValidFactor, or 0 for 1
 	Namespaces []string
 	Workloads  []workload.ID
-	// Order is the order of the namespaces; the rest comes last. If it is nil, the waves
-	// go by priority, the highest first.
-	Order []string
 	// FromZero also raises workloads with 0 replicas, which a user may have suspended.
 	FromZero bool
 	Kinds    workload.Kinds // custom kinds that were listed
@@ -98,11 +95,6 @@ func CheckNamespaces(names []string) error {
 		}
 	}
 	return nil
-}
-
-// Named returns the namespaces that the options name.
-func (o Options) Named() []string {
-	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(o.Namespaces, o.Order))))
 }
 
 // A Plan lists the workloads that a restore brakes, raises or skips. A restore brakes all
@@ -180,7 +172,9 @@ func (p Plan) All() []Raise {
 // a level.
 func Make(record map[workload.ID]checkpoint.Entry, live map[workload.ID]Workload, o Options) Plan {
 	p := Plan{record: record, options: o}
-	waves := map[place]*Wave{}
+	// The waves go by PriorityClass: the users of a cluster have stated there which pods
+	// others need, and the scheduler preempts by it.
+	waves := map[int32]*Wave{}
 	for id, e := range record {
 		if e.Replicas == 0 || !id.Among(o.Namespaces, o.Workloads) {
 			continue
@@ -192,9 +186,9 @@ func Make(record map[workload.ID]checkpoint.Entry, live map[workload.ID]Workload
 		switch {
 		case left.Skips():
 		case r.To > r.From:
-			at := o.place(live[id])
+			at := live[id].Priority
 			if waves[at] == nil {
-				waves[at] = &Wave{Name: at.name, rank: at.rank}
+				waves[at] = &Wave{Name: fmt.Sprintf("priority %d", at), rank: -int64(at)}
 			}
 			waves[at].Raises = append(waves[at].Raises, r)
 		default:
@@ -265,28 +259,14 @@ func raise(e checkpoint.Entry, w Workload, o Options) Raise {
 	return r
 }
 
-// A place is the position of a wave. The lowest rank comes first.
-type place struct {
-	rank int64
-	name string
-}
-
-func (o Options) place(w Workload) place {
-	if len(o.Order) == 0 {
-		return place{-int64(w.Priority), fmt.Sprintf("priority %d", w.Priority)}
+// sorted returns the waves, the highest priority first.
+func sorted(waves map[int32]*Wave) []Wave {
+	var all []Wave
+	for _, priority := range slices.Backward(slices.Sorted(maps.Keys(waves))) {
+		slices.SortFunc(waves[priority].Raises, byID)
+		all = append(all, *waves[priority])
 	}
-	if i := slices.Index(o.Order, w.ID.Namespace); i >= 0 {
-		return place{int64(i), "namespace " + w.ID.Namespace}
-	}
-	return place{int64(len(o.Order)), "the rest"}
-}
-
-func sorted(waves map[place]*Wave) []Wave {
-	places := slices.SortedFunc(maps.Keys(waves), func(a, b place) int { return cmp.Compare(a.rank, b.rank) })
-	return lists.Map(places, func(at place) Wave {
-		slices.SortFunc(waves[at].Raises, byID)
-		return *waves[at]
-	})
+	return all
 }
 
 func byID(a, b Raise) int { return workload.Compare(a.ID, b.ID) }

@@ -75,7 +75,7 @@ var actions = map[Name]string{
 	Capacity: "run gitlatch restore --wait --yes as soon as the workloads exist",
 	Braked:   "run gitlatch restore --wait --yes",
 	Traffic:  "move the traffic to this cluster, and wait until the autoscalers see it",
-	Released: "run gitlatch restore release --yes",
+	Released: "run gitlatch restore --release --yes",
 	Adopted:  "run gitlatch adopt",
 }
 
