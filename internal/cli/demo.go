@@ -7,8 +7,7 @@ import (
 )
 
 func newDemo(env Env) *cobra.Command {
-	var dir string
-	c := &cobra.Command{
+	return &cobra.Command{
 		Use:   "demo",
 		Short: "Show the effect of gitlatch on a simulated day",
 		Long: `"gitlatch demo" runs the gitlatch engine on one day of simulated data, and
@@ -19,9 +18,7 @@ preview".`,
   gitlatch demo`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return demo.Run(c.Context(), demo.Options{Out: env.Out, Err: env.Err, Getenv: env.Getenv, Dir: dir})
+			return demo.Run(c.Context(), demo.Options{Out: env.Out, Err: env.Err, Getenv: env.Getenv})
 		},
 	}
-	c.Flags().StringVar(&dir, "dir", "", "empty folder for the git repository and the state file (default a temporary folder)")
-	return c
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,7 +15,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/page"
 	"github.com/gitlatch/gitlatch/internal/report"
-	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/units"
 	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/wiring/local"
@@ -31,7 +29,6 @@ type drilling struct {
 	flags
 	minCoverage   float64
 	flush, dryRun bool
-	all           bool
 	try           bool
 	aws           bool
 	output        output[drill.Document]
@@ -84,12 +81,10 @@ Exit status:
 	c.Flags().Var((*units.Share)(&d.minCoverage), "min-coverage", "minimum coverage for exit status 0, such as 98% or 0.98")
 	c.Flags().BoolVar(&d.flush, "flush", false, "before the drill, raise the level of each workload to the number of pods that it needs now")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --flush, print the new levels and write nothing")
-	c.Flags().BoolVar(&d.all, "all", false, "also list the workloads that start with all needed pods")
 	registerTry(c, &d.try)
 	registerAWS(c, &d.aws)
 	c.Flags().Var(&d.gateway, "pushgateway", "URL of the Prometheus Pushgateway for the metrics, such as http://pushgateway:9091")
-	table := func(document drill.Document, out io.Writer, s term.Style) error { return document.Table(out, s, d.all) }
-	d.output.register(c, table, map[string]form[drill.Document]{"html": inHTML(page.Drill)})
+	d.output.register(c, drill.Document.Table, map[string]form[drill.Document]{"html": inHTML(page.Drill)})
 	return c
 }
 

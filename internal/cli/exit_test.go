@@ -45,7 +45,6 @@ func TestAnEmptyFlagIsRefused(t *testing.T) {
 		{"backtest", "past.csv", "--policy", ""},
 		{"backtest", "past.csv", "--workload", ""},
 		{"backtest", "past.csv", "--preset", ""},
-		{"demo", "--dir", ""},
 	} {
 		w := &world{dir: t.TempDir()}
 		got := w.run(args...)

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,16 +18,19 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// logCommits is the default of --commits.
+// logCommits is the number of commits that log reads. A site makes at most 24 commits a
+// day by its budget, so they are six weeks of its branch.
 const logCommits = 1000
+
+// logChanges is the number of changes that log lists without --since: one screen.
+const logChanges = 20
 
 // A lookBack contains the flags of log.
 type lookBack struct {
 	flags
 	targets
-	changes, commits int
-	since            units.Moment
-	output           output[history.Log]
+	since  units.Moment
+	output output[history.Log]
 }
 
 func newLog(env Env) *cobra.Command {
@@ -42,23 +44,20 @@ author, the reason, and the changes to the level, the minimum and maximum
 replicas, and the rollout milestone. The command shows a merge as one change.
 The command reads git, and does not connect to the cluster.
 
-The flag --commits sets the maximum number of commits that "gitlatch log" reads.
-If the branch has more commits, the command prints the date of the oldest commit
-that it read. If git no longer contains an entry of the workload, use the form
-NAMESPACE/KIND/NAME.` + workloadWords,
+The command reads at most 1,000 commits. If the branch has more commits, it
+prints the date of the oldest commit that it read. If git no longer contains an
+entry of the workload, use the form NAMESPACE/KIND/NAME.` + workloadWords,
 		Example: `  # List the last 20 changes
   gitlatch log shop/web -c prod-eu.yaml
 
-  # List at most 3 changes from the last 30 days
-  gitlatch log shop/web --limit 3 --since 30d -c prod-eu.yaml`,
+  # List all changes from the last 30 days
+  gitlatch log shop/web --since 30d -c prod-eu.yaml`,
 		Args: arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
 		RunE: timed(longest, func(ctx context.Context, args []string) error { return l.run(ctx, env, args[0]) }),
 	}
 	l.registerSite(c, env)
 	l.registerWorkload(c, &l.flags)
-	c.Flags().IntVar(&l.changes, "limit", 20, "maximum number of changes to list, or 0 for all")
-	c.Flags().Var(&l.since, "since", "time of the oldest change to list, such as 2026-03-02T18:00:00Z, or its age, such as 72h or 30d")
-	c.Flags().IntVar(&l.commits, "commits", logCommits, "maximum number of commits to read")
+	c.Flags().Var(&l.since, "since", "time of the oldest change to list, such as 2026-03-02T18:00:00Z, or its age, such as 72h or 30d (default the last 20 changes)")
 	l.output.register(c, history.Log.Table, nil)
 	return c
 }
@@ -68,12 +67,9 @@ func (l *lookBack) run(ctx context.Context, env Env, text string) (err error) {
 	if err != nil {
 		return err
 	}
-	if l.changes < 0 || l.commits < 1 {
-		return errors.New("--limit must not be negative, and --commits at least 1")
-	}
-	q := history.Query{Changes: l.changes, Commits: l.commits}
+	q := history.Query{Changes: logChanges, Commits: logCommits}
 	if l.since.String() != "" {
-		q.Since = l.since.Before(env.Clock())
+		q.Changes, q.Since = 0, l.since.Before(env.Clock())
 	}
 	c, err := l.config()
 	if err != nil {

@@ -2,6 +2,8 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -46,14 +48,19 @@ func TestLogTellsHowACheckpointCameToBe(t *testing.T) {
 	}{
 		{"log.txt", []string{"shop/web"}},
 		{"log.json", []string{"shop/deployment/web", "-o", "json"}},
-		{"log-cut.txt", []string{"shop/web", "--commits", "3"}},
-		{"log-two.txt", []string{"shop/web", "--limit", "2"}},
+		{"log-cut.txt", []string{"shop/web", "--repository", "SHALLOW", "--site", "prod-eu"}},
 	} {
 		t.Run(c.golden, func(t *testing.T) {
 			t.Parallel()
 			w := lived(t)
 			before := w.hash(t)
-			got := w.run(append([]string{"log"}, c.args...)...)
+			args := append([]string{"log"}, c.args...)
+			for i, arg := range args {
+				if arg == "SHALLOW" {
+					args[i] = w.shallow(t, 3)
+				}
+			}
+			got := w.run(args...)
 			if got.status != 0 || got.err != "" || strings.Contains(got.out, "\x1b") {
 				t.Errorf("%+v", got)
 			}
@@ -71,6 +78,14 @@ func TestLogTellsHowACheckpointCameToBe(t *testing.T) {
 			}
 		})
 	}
+}
+
+// shallow returns a bare clone with the last commits of the repository.
+func (w *world) shallow(t *testing.T, commits int) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "shallow.git")
+	w.origin.Git(t, "clone", "--quiet", "--bare", fmt.Sprintf("--depth=%d", commits), "file://"+w.origin.Dir, dir)
+	return dir
 }
 
 func TestLogSince(t *testing.T) {
@@ -105,7 +120,6 @@ func TestLogSaysWhatIsWrong(t *testing.T) {
 		"log shop/web -o html":       "must be one of table, json, yaml",
 		"log shop/web --since 3x":    "must be a time",
 		"log shop/web --since -3h":   "must be a time",
-		"log shop/web --commits 0":   "--commits at least 1",
 		"log shop/widget/../etc":     "NAMESPACE/KIND/NAME",
 		"log shop/deployment/../etc": "NAMESPACE",
 	} {
@@ -126,7 +140,7 @@ func TestLogSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 	// The part of the history that was not read may contain the workload.
-	if got := w.run("log", "shop/deployment/gone", "--commits", "1"); got.status != 0 || !strings.Contains(got.out, "no change in 0 commits\ngitlatch log did not read older commits") {
+	if got := w.run("log", "shop/deployment/gone", "--repository", w.shallow(t, 1), "--site", "prod-eu"); got.status != 0 || !strings.Contains(got.out, "no change in 0 commits\ngitlatch log did not read older commits") {
 		t.Errorf("%+v", got)
 	}
 }

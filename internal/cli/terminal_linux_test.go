@@ -87,7 +87,7 @@ var sessions = []session{
 	{"doctor", tended, ""},
 	{"drill", tended, ""},
 	{"drill --flush", tended, ""},
-	{"drill --all", shorn, ""},
+	{"drill", shorn, ""},
 	{"restore", small, ""},
 	{"restore shop/web --yes", unscaled, ""},
 	{"restore --release", small, ""},
@@ -131,8 +131,6 @@ func unscaled(t *testing.T) *world {
 func (s session) on(t *testing.T, w *world, out io.Writer, environment map[string]string) (said string) {
 	args := strings.Fields(strings.ReplaceAll(s.args, "PAST", w.path("past.csv")))
 	switch {
-	case s.args == "demo":
-		args = append(args, "--dir", t.TempDir())
 	case s.args == "preview":
 		args = append(args, "--kubeconfig", w.path("kubeconfig"))
 	case s.world != nil && args[0] != "backtest":

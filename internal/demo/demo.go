@@ -8,7 +8,6 @@ package demo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -31,13 +30,10 @@ type Options struct {
 	Out    io.Writer // may be a terminal
 	Err    io.Writer // shows the progress if it is a terminal
 	Getenv func(string) string
-
-	// Dir is the folder for the repository and the state, which remain after the demo. It
-	// is created, or must be empty; "" makes a temporary folder.
-	Dir string
 }
 
-// Run replays the shipped day and prints the result. SIGINT and SIGTERM stop the replay.
+// Run replays the shipped day and prints the result. The repository and the state remain in
+// a temporary folder after the demo. SIGINT and SIGTERM stop the replay.
 func Run(ctx context.Context, o Options) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -45,19 +41,19 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	d, err := record(ctx, t, o.Dir, tty.NewProgress(o.Err))
+	dir, err := os.MkdirTemp("", "gitlatch-demo-")
+	if err != nil {
+		return err
+	}
+	d, err := record(ctx, t, dir, tty.NewProgress(o.Err))
 	if err != nil {
 		return err
 	}
 	return d.report(o.Out, tty.StyleFor(o.Out, o.Getenv))
 }
 
-// record replays a trace in a folder, or a temporary one for "", and returns the result.
+// record replays a trace in an empty folder, and returns the result.
 func record(ctx context.Context, t *traces.Trace, dir string, show *tty.Progress) (*day, error) {
-	dir, err := emptyDir(dir)
-	if err != nil {
-		return nil, err
-	}
 	scratch := filepath.Join(dir, "fleet.git")
 	c, repository, err := create(ctx, scratch, teamFiles(t), t.Start.Add(-time.Hour))
 	if err != nil {
@@ -75,23 +71,4 @@ func record(ctx context.Context, t *traces.Trace, dir string, show *tty.Progress
 	d.repository = scratch
 	d.log, err = readLog(ctx, scratch)
 	return d, err
-}
-
-// emptyDir creates a directory, or returns an error if it is not empty.
-func emptyDir(dir string) (string, error) {
-	if dir == "" {
-		return os.MkdirTemp("", "gitlatch-demo-")
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	found, err := os.ReadDir(dir)
-	if err == nil && len(found) > 0 {
-		err = fmt.Errorf("directory %s: must be empty, has %s", dir, found[0].Name())
-	}
-	return dir, err
 }

@@ -99,7 +99,7 @@ func (d *day) lookAround(s term.Style) string {
 		"  cd " + filepath.Clean(dir) + "\n" +
 		"  git -C " + repository + " show " + branch + ":" + checkpoint.RecordPath(siteName, "tickets") + "\n" +
 		"  git clone " + repository + " fleet && kubectl kustomize fleet/apps/tickets\n" +
-		"  gitlatch log tickets/seats --limit 3 -c " + config + "\n" +
+		"  gitlatch log tickets/seats -c " + config + "\n" +
 		s.Faint("  If gitlatch is not in your PATH, first run this in a clone of gitlatch:\n"+
 			"  make bin/gitlatch && export PATH=$PWD/bin:$PATH") + "\n"
 }

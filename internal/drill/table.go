@@ -13,8 +13,8 @@ import (
 )
 
 // Table prints a drill for the terminal: the verdict, a row for each workload that lacks
-// pods or for every workload, the causes, and other remarks.
-func (d Document) Table(out io.Writer, s term.Style, all bool) error {
+// pods, the causes, and other remarks. The other formats have every workload.
+func (d Document) Table(out io.Writer, s term.Style) error {
 	p := sheet{d, term.NewPage(s)}
 	p.Verdict(d.Passed, strings.TrimPrefix(d.Headline(), "gitlatch "))
 	p.Line("")
@@ -26,7 +26,7 @@ func (d Document) Table(out io.Writer, s term.Style, all bool) error {
 		p.Rows(d.Fit.Rows())
 		p.Line("")
 	}
-	p.rows(all)
+	p.rows()
 	p.why()
 	p.notes()
 	return p.Print(out)
@@ -38,15 +38,15 @@ type sheet struct {
 	*term.Page
 }
 
-// rows prints a row for each workload that lacks pods, or for every workload.
-func (p *sheet) rows(all bool) {
+// rows prints a row for each workload that lacks pods.
+func (p *sheet) rows() {
 	rows := [][]string{{"WORKLOAD", "NEED", "IN GIT", "REBUILT AT", "COVERED", "SINCE", "CAUSE"}}
 	unscored := 0
 	for _, w := range p.Workloads {
 		if w.Coverage == nil && w.Unknown == "" { // a workload with an unknown need has its own remark
 			unscored++
 		}
-		if !all && w.Missing == 0 {
+		if w.Missing == 0 {
 			continue
 		}
 		covered := "-"
@@ -63,10 +63,10 @@ func (p *sheet) rows(all bool) {
 	for _, left := range p.LeftOut {
 		p.Say("  ", "The coverage does not include %s (%s).", term.Count(left.Workloads, "workload"), left.Text)
 	}
-	if unscored > 0 && !all {
-		p.Say("  ", "The coverage does not include %s with a need of 0 pods. To list these workloads, use --all.", term.Count(unscored, "workload"))
+	if unscored > 0 {
+		p.Say("  ", "The coverage does not include %s with a need of 0 pods. To list these workloads, use -o html or -o json.", term.Count(unscored, "workload"))
 	}
-	if len(p.LeftOut) > 0 || unscored > 0 && !all {
+	if len(p.LeftOut) > 0 || unscored > 0 {
 		p.Line("")
 	}
 }

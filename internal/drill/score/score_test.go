@@ -297,7 +297,7 @@ func TestAnUnknownStartIsARange(t *testing.T) {
 		t.Errorf("notices %q", d.Notices)
 	}
 	var table strings.Builder
-	if err := d.Table(&table, term.Style{}, false); err != nil || !strings.Contains(table.String(), "shop/other  10    10      2 to 10     20 % to 100 %") || !strings.Contains(table.String(), "starts with 189 to 197 of 197 needed pods, and with 1\n  to 5 without gitlatch") {
+	if err := d.Table(&table, term.Style{}); err != nil || !strings.Contains(table.String(), "shop/other  10    10      2 to 10     20 % to 100 %") || !strings.Contains(table.String(), "starts with 189 to 197 of 197 needed pods, and with 1\n  to 5 without gitlatch") {
 		t.Errorf("%v\n%s", err, table.String())
 	}
 }

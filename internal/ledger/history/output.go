@@ -36,7 +36,7 @@ func (l Log) Table(out io.Writer, s term.Style) error {
 		if l.Looked > 0 {
 			far = fmt.Sprintf(" (it read %s, back to %s)", term.Count(l.Looked, "commit"), l.Oldest.UTC().Format(time.RFC3339))
 		}
-		p.Say("", "gitlatch log did not read older commits%s. To read more commits, use --commits. A shallow clone does not contain all commits", far)
+		p.Say("", "gitlatch log did not read older commits%s. It reads at most %d commits, and a shallow clone does not contain all of them", far, l.Commits)
 	}
 	return p.Print(out)
 }
