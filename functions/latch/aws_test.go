@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -49,9 +48,9 @@ func TestOnAWS(t *testing.T) {
 			})
 		}
 		for _, provider := range []string{"codecommit", "github", "spoke", "https"} {
-			t.Run(provider+"-retired", func(t *testing.T) {
+			t.Run(provider+"-forgotten", func(t *testing.T) {
 				t.Parallel()
-				c.deploy(t, plan{name: provider + "-retired", provider: provider, mode: "direct"}).retires(t)
+				c.deploy(t, plan{name: provider + "-forgotten", provider: provider, mode: "direct", hold: "down: 0s"}).forgets(t)
 			})
 		}
 		t.Run("metrics", func(t *testing.T) {
@@ -251,28 +250,12 @@ func (s *stack) remembers(t *testing.T) {
 	}
 }
 
-// retires removes the entry of a workload that is gone.
-func (s *stack) retires(t *testing.T) {
-	s.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(s.origin.Show(t, "main", "gitlatch.yaml"), "guards: {", "guards: {retire: {after: 1s}, ", 1)}, "retire soon")
+// forgets removes a workload without an entry in git from the policy, before its second
+// sample. The guard against mass drops forgets it, and its latch is deleted.
+func (s *stack) forgets(t *testing.T) {
 	s.scales(t, 3)
 	s.ticks(t)
-	s.declares(t, 5)
-	s.ask(t, http.MethodDelete, "/apis/apps/v1/namespaces/"+s.name+"/deployments/web", "")
-	deadline := time.Now().Add(5 * time.Minute)
-	for answer := s.ticks(t); !strings.HasSuffix(s.origin.Log(t, "main")[0], "/web 5 -> retired"); answer = s.ticks(t) {
-		if time.Now().After(deadline) {
-			t.Fatalf("answer %+v", answer)
-		}
-		time.Sleep(300 * time.Millisecond)
-	}
 	s.declares(t, 0)
-	s.forgets(t)
-}
-
-// forgets removes from the policy a workload without an entry in git. The guard against
-// mass drops forgets it, and its latch is deleted.
-func (s *stack) forgets(t *testing.T) {
-	s.deployment(t, s.name, "web")
 	s.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(s.origin.Show(t, "main", "gitlatch.yaml"), "namespaces: ["+s.name+"]", "namespaces: [none]", 1)}, "let go of it")
 	s.ticks(t)
 	if !slices.ContainsFunc(s.gateway.Calls(), func(c gateway.Call) bool { return c.Operation == "dynamodb:DeleteItem" }) {

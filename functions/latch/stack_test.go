@@ -80,7 +80,7 @@ type stack struct {
 const policyOf = `apiVersion: gitlatch.dev/v1alpha1
 kind: Policy
 mode: latch
-guards: {budget: {commitsPerDay: 1000}}
+commitsPerDay: 1000
 policies:
   - {name: own, match: {namespaces: [%s]}, hold: {%s}, series: 1-2-5}
 default: {scale: ignore, rollout: {mode: ignore}}

@@ -125,7 +125,7 @@ func TestBacktestForMachines(t *testing.T) {
 func TestBacktestTriesWhatItIsAskedTo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "guards: {budget: {commitsPerDay: 1}}\n"}, "be quiet")
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "commitsPerDay: 1\n"}, "be quiet")
 	past := file(t, "past.csv", pastScale())
 	proposed := file(t, "gitlatch.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\ndefault: {series: tens, hold: {down: 0m}}\n")
 

@@ -31,9 +31,9 @@ func newInit(env Env) *cobra.Command {
 		Short: "Commit the first files of a site",
 		Long: `"gitlatch init" samples the cluster once and commits the first files of the
 site. The file site.yaml contains the name of the site and the UID of the
-cluster. The policy file explains each field and shows every default. The
-folder checkpoints/admission contains the admission policy for all sites, which
-raises a workload to its level when any tool creates it.
+cluster. The policy file contains the mode of the site. The folder
+checkpoints/admission contains the admission policy for all sites, which raises
+a workload to its level when any tool creates it.
 
 By default, the mode of a new site is observe, and gitlatch writes no levels.
 With --mode latch, gitlatch writes levels from the first tick.
@@ -189,7 +189,7 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 	latches := git.set.Latch
 	switch {
 	case git.source == nil:
-		files[c.Repository.PolicyFile] = config.ExamplePolicy(c.Period, i.mode)
+		files[c.Repository.PolicyFile] = config.ExamplePolicy(i.mode)
 		latches = i.mode == config.ModeLatch
 	case i.mode == config.ModeLatch && !latches:
 		return fmt.Errorf("--mode: the site has a policy file already; set \"mode: latch\" in %s", c.Repository.PolicyFile)

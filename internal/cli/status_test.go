@@ -182,7 +182,7 @@ func TestATickWithoutACommitNamesTheReason(t *testing.T) {
 		status string // of status; "" is a site without a finding
 	}{
 		{"the budget", func(t *testing.T, w *world) {
-			w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "guards: {budget: {commitsPerDay: 1}}\n"}, "save commits")
+			w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "commitsPerDay: 1\n"}, "save commits")
 			w.api.workloads["shop/deployment/web"].desired, w.api.workloads["shop/deployment/web"].ready = 170, 170
 			w.tick()
 			w.tick()

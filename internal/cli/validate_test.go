@@ -20,7 +20,7 @@ func TestValidateSaysWhatIsWrongWithFiles(t *testing.T) {
 	w.write(t, "flow.yaml", "{apiVersion: gitlatch.dev/v1alpha1, kind: Policy, mode: latch}\n")
 	w.write(t, "broken.yaml", "kind: [\n")
 	w.write(t, "kinds.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\npolicies:\n- {name: workers, match: {kinds: [worker]}}\n")
-	w.write(t, "review.yaml", latching+"policies: [{name: careful, match: {names: [web]}, surge: {review: true}}]\n")
+	w.write(t, "review.yaml", latching+"policies: [{name: careful, match: {names: [web]}, review: true}]\n")
 	w.write(t, "hosted.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\nstate: {bolt: {path: latch.db}}\nrepository: {url: 'https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet'}\n")
 	w.api.Close()
 	before := w.hash(t)
@@ -42,7 +42,7 @@ func TestValidateSaysWhatIsWrongWithFiles(t *testing.T) {
 		{"kinds.yaml", 1, []string{"kinds.yaml:4: policies[0].match.kinds"}},
 		{"review.yaml", 0, []string{"review.yaml: valid"}},
 		{"review.yaml hosted.yaml", 0, []string{"review.yaml: valid"}},
-		{"review.yaml config.yaml", 1, []string{"review.yaml: policies[0].surge.review: the repository's host has no pull requests", "config.yaml: valid"}},
+		{"review.yaml config.yaml", 1, []string{"review.yaml: policies[0].review: the repository's host has no pull requests", "config.yaml: valid"}},
 		{"gitlatch.yaml none.yaml", 2, []string{"gitlatch.yaml: valid", "none.yaml: no such file"}},
 	} {
 		args := []string{"validate"}

@@ -35,7 +35,7 @@ func (d *policyDocument) check(r *yamldoc.Reader, _ string) {
 		checkPolicy(r, "default", d.set.Default)
 	}
 	for _, p := range d.set.Guards.Problems() {
-		r.Report("guards."+p.Field, "%s", p.Text)
+		r.Report(p.Field, "%s", p.Text)
 	}
 	d.checkNames(r)
 }

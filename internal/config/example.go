@@ -1,22 +1,21 @@
 package config
 
-import (
-	"bytes"
-	_ "embed"
-	"time"
+import "fmt"
 
-	"github.com/gitlatch/gitlatch/internal/policy"
-)
+// ExamplePolicy returns the first policy file of a site in a mode: its mode, and an example of
+// a policy in comments. The handbook has the other fields, so that the file contains what its
+// site chose.
+func ExamplePolicy(mode string) []byte {
+	return fmt.Appendf(nil, `%sapiVersion: %s
+kind: %s
 
-//go:embed example/gitlatch.yaml
-var examplePolicy []byte
+# observe: gitlatch reports level changes. latch: gitlatch commits them to git.
+mode: %s
 
-// ExamplePolicy returns a document of kind Policy in a mode. It explains each field and
-// shows every default in a comment. Without the comment marks, it has the same meaning.
-func ExamplePolicy(period time.Duration, mode string) []byte {
-	within := func(p time.Duration) []byte {
-		return []byte("within: " + policy.Span(DefaultPolicy(p).Guards.DropWithin) + "\n")
-	}
-	example := bytes.Replace(examplePolicy, within(0), within(period), 1)
-	return bytes.Replace(example, []byte("\nmode: "+ModeObserve+"\n"), []byte("\nmode: "+mode+"\n"), 1)
+# To list all fields and their defaults, run "gitlatch help policy". An example:
+# policies:
+# - name: batch
+#   match: {namespaces: [batch]}
+#   hold: {down: 8d}
+`, Modeline(KindPolicy), APIVersion, KindPolicy, mode)
 }

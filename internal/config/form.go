@@ -74,18 +74,6 @@ func integer[I int | int32](into *I, must string, least, most int64, bounds sche
 	})
 }
 
-// ratio binds a finite number. As for whole, only the schema requires at least 1.
-func ratio(into *float64) yamldoc.Scalar {
-	form := yamldoc.Form{Must: "a number", Tags: []string{"!!int", "!!float"}, Schema: schema{"type": "number", "minimum": 1}}
-	return yamldoc.Parsed(into, form, strconv.FormatFloat(*into, 'f', -1, 64), func(text string) (float64, error) {
-		read, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(read) || math.IsInf(read, 0) {
-			return 0, fmt.Errorf("must be a finite number, got %s", text)
-		}
-		return read, nil
-	})
-}
-
 var part = yamldoc.Form{Must: units.MustShare, Tags: []string{"!!int", "!!float", "!!str"}, Schema: schema{"anyOf": []any{
 	schema{"type": "string", "pattern": `^(100(\.0+)?|[0-9]{1,2}(\.[0-9]+)?)%$`},
 	schema{"type": "number", "minimum": 0, "maximum": 1},

@@ -1,10 +1,8 @@
 package config
 
 import (
-	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/ledger"
@@ -83,7 +81,7 @@ func (d *policyDocument) fields() yamldoc.Object {
 		)),
 		yamldoc.Optional("policies", "list of policies; for each workload, gitlatch uses the first policy whose match selects the workload", items(&d.rules, d.ruleFields)),
 		yamldoc.Optional("default", "policy for workloads that match no item in the list of policies", yamldoc.Fields(presetRules(&d.set.Default)...)),
-		yamldoc.Optional("guards", "limits that apply to all workloads of the site", guardFields(&d.set.Guards)),
+		yamldoc.Optional("commitsPerDay", "maximum number of commits that gitlatch creates for the site per day; urgent raises do not wait for this budget", whole(&d.set.Guards.CommitsPerDay)),
 	).With(yamldoc.Rule{Check: d.check})
 }
 
@@ -166,14 +164,6 @@ func level(into *int32) yamldoc.Scalar {
 	return integer(into, "an integer of at most 2147483647", math.MinInt32, math.MaxInt32, schema{"minimum": 1, "maximum": math.MaxInt32})
 }
 
-// percents binds a list of percentages. Package policy checks their order.
-func percents(into *[]int32) yamldoc.List {
-	return numbers(strings.Join(strings.Fields(fmt.Sprint(*into)), ", "), percent, func(all []int32) error {
-		*into = all
-		return nil
-	})
-}
-
 // presetRules returns the fields of one policy, without the fields that select its
 // workloads.
 func presetRules(p *policy.Policy) []yamldoc.Field {
@@ -186,38 +176,15 @@ func presetRules(p *policy.Policy) []yamldoc.Field {
 			yamldoc.Optional("down", "time below the threshold before a level falls with the next commit, or alone after twice the time; 0 is as fast as a raise", span(&p.HoldDown, 0)),
 		)),
 		yamldoc.Optional("margin", "percentage by which the desired replicas must be below the threshold before gitlatch lowers a level", share(&p.Margin)),
-		yamldoc.Optional("urgent", "ratio of the desired replicas to the level in git; above this ratio, gitlatch raises the level without waiting for the commit budget", ratio(&p.Urgent)),
-		yamldoc.Optional("surge", "settings for surges; a surge is a level change to far more replicas than the level in git", yamldoc.Fields(
-			yamldoc.Optional("ratio", "ratio of the desired replicas to the level in git; above this ratio, gitlatch treats the level change as a surge", ratio(&p.Surge)),
-			yamldoc.Optional("review", "whether gitlatch opens a pull request for the level change of a surge, or commits the level change directly", yes(&p.Review)),
-		)),
+		yamldoc.Optional("review", "whether gitlatch opens a pull request for a surge, or commits the surge directly; a surge is a level change to more than 10 times the level in git", yes(&p.Review)),
 		yamldoc.Optional("scale", "whether gitlatch writes the level of a workload to git, only reports the level, or ignores the workload", yamldoc.Into(&p.Scale, modes)),
 		yamldoc.Optional("bounds", "whether gitlatch writes changed minimum and maximum replicas to git, only reports changes, or ignores changes", yamldoc.Into(&p.Bounds, modes)),
 		yamldoc.Optional("rollout", "settings for rollouts that are in progress", yamldoc.Fields(
 			yamldoc.Optional("mode", "whether gitlatch writes rollout entries to git, only reports the entries, or ignores rollouts", yamldoc.Into(&p.Rollout, modes)),
 			yamldoc.Optional("after", "time that a rollout must be in progress before gitlatch writes a rollout entry; a failed rollout gets an entry immediately", span(&p.RolloutAfter, 0)),
 			yamldoc.Optional("progressDeadline", "maximum time until the next pod of a rollout is available; a slower rollout counts as failed until it is healthy for this time", span(&p.ProgressDeadline, 0)),
-			yamldoc.Optional("milestones", "percentages of rollout progress at which gitlatch updates the rollout entry in git, in ascending order", percents(&p.Milestones)),
 			yamldoc.Optional("cut", "progress in percent that a rollout must have in two healthy samples in a row before a rebuild uses the new template", percent(&p.Cut)),
 		)),
 		yamldoc.Optional("undriven", "whether gitlatch also latches workloads without an autoscaler", yes(&p.Undriven)),
 	}
-}
-
-func guardFields(g *policy.Guards) yamldoc.Object {
-	return yamldoc.Fields(
-		yamldoc.Optional("yield", "length of the edit grace period; after a user edits an entry in git, gitlatch does not change the entry during the edit grace period", span(&g.Yield, 0)),
-		yamldoc.Optional("budget", "limit for the number of commits that gitlatch creates for the site", yamldoc.Fields(
-			yamldoc.Optional("commitsPerDay", "maximum number of commits that gitlatch creates for the site per day; urgent raises do not wait for this budget", whole(&g.CommitsPerDay)),
-		)),
-		yamldoc.Optional("massDrop", "conditions under which gitlatch reports a mass drop; during a mass drop, gitlatch does not lower the levels of the site", yamldoc.Fields(
-			yamldoc.Optional("share", "minimum percentage of the workloads that lose half of their replicas in a mass drop", share(&g.DropShare)),
-			yamldoc.Optional("least", "minimum number of workloads that lose half of their replicas in a mass drop", whole(&g.DropLeast)),
-			yamldoc.Optional("within", "time within which workloads must lose half of their replicas to count toward a mass drop", span(&g.DropWithin, 0)),
-		)),
-		yamldoc.Optional("retire", "settings for the removal of entries whose workloads are no longer in the cluster", yamldoc.Fields(
-			yamldoc.Optional("after", "time that a workload must be absent before gitlatch removes its entry", span(&g.RetireAfter, 0)),
-			yamldoc.Optional("share", "maximum percentage of entries whose workload is absent; above this percentage, gitlatch does not remove these entries", share(&g.RetireShare)),
-		)),
-	)
 }

@@ -38,7 +38,7 @@ func (s Set) Choose(sample workload.Sample) (p Policy, skip Decision, latched bo
 func (s Set) Unreviewed() []Problem {
 	var found checker
 	add := func(p Policy, at string) {
-		found.check(!p.Review || !s.NoReview, at+".surge.review",
+		found.check(!p.Review || !s.NoReview, at+".review",
 			"the repository's host has no pull requests, so gitlatch commits a surge and sends an alert: remove the field, or use a repository on GitHub, GitLab or CodeCommit")
 	}
 	for i, rule := range s.Rules {

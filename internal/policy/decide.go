@@ -106,8 +106,8 @@ func (j judgement) cross(level int32, text string) Decision {
 	if base.Replicas > 0 {
 		// The replicas that the raise adds room for, divided by the level before.
 		need := float64(min(raiseNeed(j.scale), level)) / float64(base.Replicas)
-		d.Urgent = need > j.policy.Urgent
-		d.Surge = need > j.policy.Surge
+		d.Urgent = need > Urgent
+		d.Surge = need > Surge
 	}
 	if d.Surge && j.policy.Review {
 		d.Verdict = Review

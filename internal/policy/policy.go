@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"maps"
-	"math"
 	"path"
 	"slices"
 	"strings"
@@ -31,12 +30,7 @@ type Policy struct {
 	// tolerance replaces a smaller margin.
 	Margin float64
 
-	// Urgent is a ratio of need to declared level. A raise above Urgent does not wait
-	// for the budget.
-	Urgent float64
-	// Surge is a ratio of need to declared level. A raise above Surge is a surge. With Review,
-	// a surge waits until a user merges it.
-	Surge  float64
+	// Review makes a surge wait until a user merges it.
 	Review bool
 
 	// Scale, Bounds and Rollout are the modes for the scale, the autoscaler's bounds and a
@@ -48,8 +42,6 @@ type Policy struct {
 	// ProgressDeadline is the time without a newly available pod, while pods are missing,
 	// after which a rollout has failed. It is also the healthy time that ends a failure.
 	ProgressDeadline time.Duration
-	// Milestones are the percentages of progress that an entry can have, ascending.
-	Milestones []int32
 	// Cut is a percentage. After two healthy samples in a row at or above Cut, a rebuild
 	// starts with the new template.
 	Cut int32
@@ -98,8 +90,6 @@ func Presets() map[string]Policy {
 		HoldUp:   2,
 		HoldDown: 26 * time.Hour,
 		Margin:   0.1,
-		Urgent:   1.25,
-		Surge:    10,
 		Scale:    ModeLatch,
 		Bounds:   ModeReport,
 
@@ -108,7 +98,6 @@ func Presets() map[string]Policy {
 		// As a Deployment's progressDeadlineSeconds, which is 600 by default
 		// (SetDefaults_Deployment in k8s.io/kubernetes, pkg/apis/apps/v1).
 		ProgressDeadline: 10 * time.Minute,
-		Milestones:       DefaultMilestones(),
 		Cut:              50,
 	}
 	closest := cope
@@ -119,8 +108,20 @@ func Presets() map[string]Policy {
 	return map[string]Policy{"cope": cope, "closest": closest}
 }
 
-// DefaultMilestones are the milestones of the presets, in percent.
-func DefaultMilestones() []int32 { return []int32{25, 50, 75} }
+// Urgent is a ratio of need to declared level. A raise above Urgent does not wait for the
+// budget: a workload at its usual target utilisation of 80 % survives a need of up to 1.25
+// times its pods.
+const Urgent = 1.25
+
+// Surge is a ratio of need to declared level. A raise above Surge is a surge: a tenfold need
+// within one hold is more often a fault than traffic. A user who knows such traffic has no
+// other ratio to choose, because a surge is committed, unless Policy.Review is set.
+const Surge = 10
+
+// Milestones are the percentages of progress at which an entry changes, ascending. A
+// milestone rides with another commit, so more of them would cost no commit and show
+// nothing: a rebuild depends on Policy.Cut alone.
+func Milestones() []int32 { return []int32{25, 50, 75} }
 
 // PresetNames returns the names of the presets, sorted.
 func PresetNames() []string { return slices.Sorted(maps.Keys(Presets())) }
@@ -151,27 +152,13 @@ func (p Policy) Problems() []Problem {
 	check(p.HoldDown >= 0, "hold.down", "must not be negative, got %s", p.HoldDown)
 	check(p.Margin >= 0 && p.Margin < p.Series.MaxMargin(), "margin",
 		"must be at least 0 and below %.3g, or levels of series %s would be skipped; got %.3g", p.Series.MaxMargin(), p.Series, p.Margin)
-	check(p.Urgent >= 1, "urgent", "must be at least 1, got %.3g", p.Urgent)
-	check(p.Surge > 1, "surge.ratio", "must be above 1, got %.3g", p.Surge)
 	check(slices.Contains(Modes(), p.Scale), "scale", "must be one of %s, got %q", list(Modes()), p.Scale)
 	check(slices.Contains(Modes(), p.Bounds), "bounds", "must be one of %s, got %q", list(Modes()), p.Bounds)
 	check(slices.Contains(Modes(), p.Rollout), "rollout.mode", "must be one of %s, got %q", list(Modes()), p.Rollout)
 	check(p.RolloutAfter >= 0, "rollout.after", "must not be negative, got %s", p.RolloutAfter)
 	check(p.ProgressDeadline > 0, "rollout.progressDeadline", "must be above 0, got %s", p.ProgressDeadline)
-	check(ascending(p.Milestones, 1, 99), "rollout.milestones", "must be one or more of 1 to 99 %%, ascending, got %v", p.Milestones)
 	check(p.Cut >= 1 && p.Cut <= 99, "rollout.cut", "must be from 1 to 99 %%, got %d", p.Cut)
 	return found
-}
-
-// ascending reports whether there is at least one number, and all numbers ascend strictly
-// from low to high.
-func ascending(numbers []int32, low, high int32) bool {
-	for i, n := range numbers {
-		if n < low || n > high || i > 0 && n <= numbers[i-1] {
-			return false
-		}
-	}
-	return len(numbers) > 0
 }
 
 func list[S ~string](names []S) string {
@@ -237,16 +224,19 @@ func DefaultSet() Set {
 	return Set{Default: Presets()["cope"], Guards: DefaultGuards()}
 }
 
-// Guards are the limits of a site. The zero value is not valid: start from DefaultGuards.
+// Guards are the limits of a site. Start from DefaultGuards. A site sets CommitsPerDay and
+// the period. The other limits are values here, and not constants, because a test plays a week
+// in an hour.
 type Guards struct {
 	// Period is the time from one sample to the next. A gap of more than three periods
 	// restarts hold.up, and does not count towards hold.down.
 	Period time.Duration
-	// Yield is the edit grace period: after a user's edit, gitlatch does not change the entry.
-	Yield time.Duration
 	// CommitsPerDay fills the token bucket for lowerings and raises that are not
 	// urgent.
 	CommitsPerDay int
+
+	// Yield is the edit grace period: after a user's edit, gitlatch does not change the entry.
+	Yield time.Duration
 
 	// A mass drop is DropShare of the workloads, and at least DropLeast, with at most
 	// half of the peak that they had within DropWithin.
@@ -264,28 +254,30 @@ type Guards struct {
 func DefaultGuards() Guards {
 	return Guards{
 		Period:        5 * time.Minute,
-		Yield:         24 * time.Hour,
 		CommitsPerDay: 24,
-		DropShare:     0.3,
-		DropLeast:     3,
-		DropWithin:    30 * time.Minute,
-		RetireAfter:   7 * 24 * time.Hour,
-		RetireShare:   0.1,
+
+		// A day, so that an edit of one on-call shift survives until the next one. For a
+		// longer time, a user pauses the workload.
+		Yield: 24 * time.Hour,
+
+		// Deployments and nightly scale-downs touch fewer workloads at once. A site of one or
+		// two workloads has no mass. Autoscalers need up to half an hour to halve a workload
+		// that lost its traffic, and two samples must fit.
+		DropShare:  0.3,
+		DropLeast:  3,
+		DropWithin: 30 * time.Minute,
+
+		// A week contains each weekly job once. A clean-up of more than a tenth of a site is
+		// rarer than a namespace that was deleted by mistake, and a user can remove the
+		// entries in a commit.
+		RetireAfter: 7 * 24 * time.Hour,
+		RetireShare: 0.1,
 	}
 }
 
-// Problems returns every problem of the guards; nil if they are valid.
+// Problems returns every problem of the fields that a site sets; nil if they are valid.
 func (g Guards) Problems() []Problem {
 	var found checker
-	check := found.check
-	share := func(s float64) bool { return s > 0 && s <= 1 && !math.IsNaN(s) }
-	check(g.Period > 0, "period", "must be above 0, got %s", g.Period)
-	check(g.Yield >= 0, "yield", "must not be negative, got %s", g.Yield)
-	check(g.CommitsPerDay >= 1, "budget.commitsPerDay", "must be at least 1, got %d", g.CommitsPerDay)
-	check(share(g.DropShare), "massDrop.share", "must be above 0 and at most 100 %%, got %.3g", g.DropShare)
-	check(g.DropLeast >= 1, "massDrop.least", "must be at least 1 workload, got %d", g.DropLeast)
-	check(g.DropWithin >= g.Period, "massDrop.within", "must be at least the period of %s, got %s", g.Period, g.DropWithin)
-	check(g.RetireAfter > 0, "retire.after", "must be above 0, got %s", g.RetireAfter)
-	check(share(g.RetireShare), "retire.share", "must be above 0 and at most 100 %%, got %.3g", g.RetireShare)
+	found.check(g.CommitsPerDay >= 1, "commitsPerDay", "must be at least 1, got %d", g.CommitsPerDay)
 	return found
 }

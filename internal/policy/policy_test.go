@@ -61,26 +61,15 @@ func TestProblemsOfAPolicyAreNamed(t *testing.T) {
 		{"a margin that skips levels", func(p *policy.Policy) { p.Margin = 0.5 }, "margin: must be at least 0 and below 0.5, or levels of series 1-2-5 would be skipped; got 0.5"},
 		{"a margin just below", func(p *policy.Policy) { p.Margin = 0.499 }, ""},
 		{"a margin that is no number", func(p *policy.Policy) { p.Margin = math.NaN() }, "margin: must be at least 0 and below 0.5, or levels of series 1-2-5 would be skipped; got NaN"},
-		{"urgent below what is declared", func(p *policy.Policy) { p.Urgent = 0.9 }, "urgent: must be at least 1, got 0.9"},
-		{"all raises urgent", func(p *policy.Policy) { p.Urgent = 1 }, ""},
-		{"urgent that is no number", func(p *policy.Policy) { p.Urgent = math.NaN() }, "urgent: must be at least 1, got NaN"},
-		{"all raises a surge", func(p *policy.Policy) { p.Surge = 1 }, "surge.ratio: must be above 1, got 1"},
 		{"an unknown mode of scale", func(p *policy.Policy) { p.Scale = "" }, `scale: must be one of latch, report, ignore, got ""`},
 		{"an unknown mode of bounds", func(p *policy.Policy) { p.Bounds = "follow" }, `bounds: must be one of latch, report, ignore, got "follow"`},
 		{"an unknown mode of rollouts", func(p *policy.Policy) { p.Rollout = "watch" }, `rollout.mode: must be one of latch, report, ignore, got "watch"`},
 		{"a rollout that fails before it begins", func(p *policy.Policy) { p.ProgressDeadline = 0 }, "rollout.progressDeadline: must be above 0, got 0s"},
 		{"a rollout that is recorded before it begins", func(p *policy.Policy) { p.RolloutAfter = -1 }, "rollout.after: must not be negative, got -1ns"},
-		{"the smallest surge", func(p *policy.Policy) { p.Surge = 1.001 }, ""},
 		{"the shortest deadline", func(p *policy.Policy) { p.ProgressDeadline = 1 }, ""},
 		{"a rollout that is recorded at once", func(p *policy.Policy) { p.RolloutAfter = 0 }, ""},
-		{"all milestones", func(p *policy.Policy) { p.Milestones = []int32{1, 2, 98, 99} }, ""},
-		{"a milestone that is the start", func(p *policy.Policy) { p.Milestones = []int32{0, 50} }, "rollout.milestones: must be one or more of 1 to 99 %, ascending, got [0 50]"},
-		{"a milestone twice", func(p *policy.Policy) { p.Milestones = []int32{50, 50} }, "rollout.milestones: must be one or more of 1 to 99 %, ascending, got [50 50]"},
 		{"the first cut", func(p *policy.Policy) { p.Cut = 1 }, ""},
 		{"the last cut", func(p *policy.Policy) { p.Cut = 99 }, ""},
-		{"no milestones", func(p *policy.Policy) { p.Milestones = nil }, "rollout.milestones: must be one or more of 1 to 99 %, ascending, got []"},
-		{"milestones that descend", func(p *policy.Policy) { p.Milestones = []int32{50, 25} }, "rollout.milestones: must be one or more of 1 to 99 %, ascending, got [50 25]"},
-		{"a milestone that is the end", func(p *policy.Policy) { p.Milestones = []int32{50, 100} }, "rollout.milestones: must be one or more of 1 to 99 %, ascending, got [50 100]"},
 		{"a cut that nothing reaches", func(p *policy.Policy) { p.Cut = 100 }, "rollout.cut: must be from 1 to 99 %, got 100"},
 		{"a cut that all reach", func(p *policy.Policy) { p.Cut = 0 }, "rollout.cut: must be from 1 to 99 %, got 0"},
 	}
@@ -92,8 +81,8 @@ func TestProblemsOfAPolicyAreNamed(t *testing.T) {
 			t.Errorf("%s:\n got %q\nwant %q", tt.name, got, tt.want)
 		}
 	}
-	if n := len(policy.Policy{Margin: -1, HoldDown: -1}.Problems()); n != 13 {
-		t.Errorf("of thirteen problems %d are told", n)
+	if n := len(policy.Policy{Margin: -1, HoldDown: -1}.Problems()); n != 10 {
+		t.Errorf("of ten problems %d are told", n)
 	}
 }
 
@@ -104,23 +93,8 @@ func TestProblemsOfGuardsAreNamed(t *testing.T) {
 		change func(*policy.Guards)
 		want   string
 	}{
-		{"no period", func(g *policy.Guards) { g.Period = 0 }, "period: must be above 0, got 0s"},
-		{"a yield in the past", func(g *policy.Guards) { g.Yield = -time.Minute }, "yield: must not be negative, got -1m0s"},
-		{"no yield", func(g *policy.Guards) { g.Yield = 0 }, ""},
-		{"no commits", func(g *policy.Guards) { g.CommitsPerDay = 0 }, "budget.commitsPerDay: must be at least 1, got 0"},
+		{"no commits", func(g *policy.Guards) { g.CommitsPerDay = 0 }, "commitsPerDay: must be at least 1, got 0"},
 		{"one commit", func(g *policy.Guards) { g.CommitsPerDay = 1 }, ""},
-		{"no share", func(g *policy.Guards) { g.DropShare = 0 }, "massDrop.share: must be above 0 and at most 100 %, got 0"},
-		{"more than all", func(g *policy.Guards) { g.DropShare = 1.01 }, "massDrop.share: must be above 0 and at most 100 %, got 1.01"},
-		{"all", func(g *policy.Guards) { g.DropShare = 1 }, ""},
-		{"a share that is no number", func(g *policy.Guards) { g.RetireShare = math.NaN() }, "retire.share: must be above 0 and at most 100 %, got NaN"},
-		{"no workloads", func(g *policy.Guards) { g.DropLeast = 0 }, "massDrop.least: must be at least 1 workload, got 0"},
-		{"one workload", func(g *policy.Guards) { g.DropLeast = 1 }, ""},
-		{"the shortest period", func(g *policy.Guards) { g.Period = 1 }, ""},
-		{"the shortest time to retirement", func(g *policy.Guards) { g.RetireAfter = 1 }, ""},
-		{"a window that one look fills", func(g *policy.Guards) { g.DropWithin = g.Period }, ""},
-		{"a window shorter than a look", func(g *policy.Guards) { g.DropWithin = g.Period - 1 }, "massDrop.within: must be at least the period of 5m0s, got 4m59.999999999s"},
-		{"retirement at once", func(g *policy.Guards) { g.RetireAfter = 0 }, "retire.after: must be above 0, got 0s"},
-		{"no retirement share", func(g *policy.Guards) { g.RetireShare = -1 }, "retire.share: must be above 0 and at most 100 %, got -1"},
 	}
 	for _, tt := range tests {
 		g := policy.DefaultGuards()

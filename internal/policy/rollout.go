@@ -273,7 +273,7 @@ func (f *flight) record() checkpoint.Rollout {
 
 // passes reports whether the rollout has reached a milestone above the one in the entry.
 func (f *flight) passes(recorded int32) bool {
-	return slices.ContainsFunc(f.policy.Milestones, func(at int32) bool { return recorded < at && at <= f.timer.Percent })
+	return slices.ContainsFunc(Milestones(), func(at int32) bool { return recorded < at && at <= f.timer.Percent })
 }
 
 // before returns the old template for a new entry.

@@ -50,7 +50,7 @@ func (o *memory) want() checkpoint.Rollout {
 		rec = checkpoint.Rollout{Returns: checkpoint.SideFrom, From: checkpoint.Template{Hash: old.Hash}, To: checkpoint.Template{Hash: target.Hash}, ImagesOnly: old.ImagesOnly}
 	}
 	percent := max(0, o.percent(n))
-	milestone := slices.ContainsFunc(o.policy.Milestones, func(at int32) bool { return rec.Milestone < at && percent >= at })
+	milestone := slices.ContainsFunc(policy.Milestones(), func(at int32) bool { return rec.Milestone < at && percent >= at })
 	held := percent >= o.policy.Cut && n > o.first(n, true) && !now.gap && o.percent(n-1) >= o.policy.Cut
 	switch {
 	case target.Hash == rec.From.Hash:

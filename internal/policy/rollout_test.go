@@ -107,7 +107,6 @@ func TestTheRuleIsThatOfTheOracle(t *testing.T) {
 // drawRolloutPolicy draws a rule for rollouts, for samples a minute apart.
 func drawRolloutPolicy(r *rand.Rand) policy.Policy {
 	p := policy.Presets()["cope"]
-	p.Milestones = pick(r, p.Milestones, []int32{50}, []int32{1, 99})
 	p.Cut = pick[int32](r, 50, 1, 90, 99)
 	p.RolloutAfter = pick(r, 0, 3*time.Minute, 15*time.Minute)
 	p.ProgressDeadline = pick(r, time.Minute, 4*time.Minute, 10*time.Minute)

@@ -7,7 +7,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 )
 
-const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\nguards: {retire: {after: 2h}}\n"
+const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"
 
 // scene is a tick that has something to publish, with the events before it.
 type scene struct {
@@ -151,7 +151,7 @@ var scenes = []scene{
 		w.scale("shop/web", 3)
 		w.scale("shop/api", 87)
 		w.ticks(2)
-		w.Repository.Edit("review", w.Now, map[string][]byte{"gitlatch.yaml": []byte(latching + "default: {surge: {review: true}}\n")})
+		w.Repository.Edit("review", w.Now, map[string][]byte{"gitlatch.yaml": []byte(latching + "default: {review: true}\n")})
 		w.scale("shop/web", 3000)
 		w.scale("shop/api", 180)
 		w.ticks(1)

@@ -23,13 +23,14 @@ policies:
 - name: reported
   match: {namespaces: [pay]}
   scale: report
-guards: {budget: {commitsPerDay: 6}, retire: {after: 1h}}
+commitsPerDay: 6
 `
 
 // A tick, a diff and a backtest of the same site show the decisions of policy.Round.
 func TestTickDiffAndBacktestShowTheDecisionsOfRound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(map[string]string{"gitlatch.yaml": mixed})
+	w.Guards.RetireAfter = time.Hour
 	random := rand.New(rand.NewPCG(1, 2))
 	names := []string{"shop/web", "shop/api", "shop/jobs", "pay/ledger", "pay/mail"}
 	for _, name := range names {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
@@ -24,7 +25,12 @@ var (
 // A world is a story's world for one test.
 type world struct{ *story.World }
 
-func newWorld(files map[string]string) *world { return &world{story.NewWorld(files)} }
+// newWorld returns a world in which an absent workload retires after two hours.
+func newWorld(files map[string]string) *world {
+	w := &world{story.NewWorld(files)}
+	w.Guards.RetireAfter = 2 * time.Hour
+	return w
+}
 
 func id(text string) workload.ID { return story.ID(text) }
 

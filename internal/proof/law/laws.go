@@ -153,7 +153,7 @@ func late(s *Seen) string {
 	for id, of := range s.lives {
 		sample := s.World.Fleet[id]
 		p, level := s.rule(sample), s.After.Entries[id].Replicas
-		if ticks := of.overdue(holdUp(p, sample)+2, p.Urgent*float64(level)); ticks > 0 {
+		if ticks := of.overdue(holdUp(p, sample)+2, policy.Urgent*float64(level)); ticks > 0 {
 			return fmt.Sprintf("%s needs %d, git declares %d, and %d healthy ticks did not raise it",
 				id, sample.Scale.Desired, level, ticks)
 		}

@@ -188,7 +188,7 @@ func (of *life) await(s *Seen, sample workload.Sample) {
 	low := levels.low(declared, need)
 	need = min(need, levels.of(float64(need)))
 	of.urgent = append(of.urgent, need)
-	if !low || float64(need) <= p.Urgent*float64(declared) {
+	if !low || float64(need) <= policy.Urgent*float64(declared) {
 		of.urgent = nil
 	}
 }

@@ -159,13 +159,11 @@ func (s *story) rebuilt(t *testing.T) {
 	same(t, "git", s.declares(t), s.form.levels())
 }
 
-// impatient is a policy that lowers every idle level and retires every absent entry
-// within an hour.
+// impatient is a policy that lowers every idle level within an hour.
 const impatient = `apiVersion: gitlatch.dev/v1alpha1
 kind: Policy
 mode: latch
 default: {series: 1-2-5, hold: {down: 30m}}
-guards: {retire: {after: 1h, share: 100%}}
 `
 
 // inPart reads the idle clone with one fault after the other, each for longer than its
@@ -173,6 +171,7 @@ guards: {retire: {after: 1h, share: 100%}}
 // time lowers them.
 func (s *story) inPart(t *testing.T) {
 	s.origin.Push(t, "main", map[string]string{"gitlatch.yaml": impatient}, "let levels fall within an hour")
+	s.retires = true
 	s.adopt(t, s.clone, s.faults)
 	for _, fault := range inTurn {
 		if fault == whole {

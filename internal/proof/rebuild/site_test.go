@@ -17,6 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
+	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	"github.com/gitlatch/gitlatch/internal/tick"
@@ -35,6 +36,8 @@ type keeper struct {
 	parts  local.Parts
 	now    time.Time
 	runs   int
+	// retires lets the ticks retire every absent workload after an hour.
+	retires bool
 }
 
 func newKeeper(t *testing.T, files map[string]string, period time.Duration) *keeper {
@@ -90,7 +93,16 @@ func (k *keeper) tick(t *testing.T, s tick.Sampler) tick.Report {
 	t.Helper()
 	k.runs++
 	k.parts.Sampler, k.parts.Owner = s, fmt.Sprintf("run %d", k.runs)
-	report, err := local.Tick(k.config, k.parts).Run(t.Context())
+	one := local.Tick(k.config, k.parts)
+	parse := one.ParsePolicy
+	one.ParsePolicy = func(file string, data []byte) (policy.Set, error) {
+		set, err := parse(file, data)
+		if k.retires {
+			set.Guards.RetireAfter, set.Guards.RetireShare = time.Hour, 1
+		}
+		return set, err
+	}
+	report, err := one.Run(t.Context())
 	must(t, err)
 	if report.NotRun != "" {
 		t.Fatalf("tick %d: %s", k.runs, report.NotRun)

@@ -8,7 +8,7 @@
 // Argo and one custom kind. Up to five have a ScaledObject of KEDA, some have no
 // autoscaler, and some choose a policy by annotation. The policy of the site is drawn: the
 // presets, series, rounding, stabilization windows, margins, surges with review, minimum
-// and maximum, rollouts, guards, and up to three policies by namespace, kind and
+// and maximum, rollouts, budget, and up to three policies by namespace, kind and
 // annotation. Files events.go and mortal.go list the events. Each event of mortal.go may
 // have a tick that dies before, between or after its lines.
 //
@@ -35,7 +35,7 @@
 //   - A user's reply to an alert.
 //
 // Policies:
-//   - Match by label, mode observe for more than one event, massDrop of guards, and a hold
+//   - Match by label, mode observe for more than one event, and a hold
 //     of more than two hours. The histories have no day, so a preset's 26 hours never pass.
 //   - More than one custom kind, and fields for replicas other than .spec.replicas.
 //

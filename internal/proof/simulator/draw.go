@@ -195,6 +195,7 @@ func restored(d *draw) []string {
 
 // begin returns the start of a site.
 func (d *draw) begin() (lines []string) {
+	lines = append(lines, d.guards())
 	for _, who := range d.names {
 		lines = append(lines, d.scales(who, d.pods()))
 	}

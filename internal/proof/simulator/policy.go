@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// rules returns the policy of a site that latches: guards, a default policy, and up to
+// rules returns the policy of a site that latches: a budget, a default policy, and up to
 // three policies that select workloads by namespace, kind or annotation.
 func (d *draw) rules() string { return d.rulesIn("latch") }
 
@@ -26,9 +26,14 @@ func (d *draw) rulesIn(mode string) string {
 	if len(policies) > 0 {
 		fmt.Fprintf(&b, "policies: [%s]\n", strings.Join(policies, ", "))
 	}
-	fmt.Fprintf(&b, "guards: {yield: %s, retire: {after: %s%s}%s}\n", pick(d, "1h", "1h", "2h", "30m"), pick(d, "2h", "2h", "3h"),
-		pick(d, "", ", share: 20%", ", share: 34%"), pick(d, "", "", ", budget: {commitsPerDay: 96}", ", budget: {commitsPerDay: 12}"))
+	b.WriteString(pick(d, "", "", "commitsPerDay: 96\n", "commitsPerDay: 12\n"))
 	return b.String()
+}
+
+// guards returns the guards of a site, which policies do not set. A history is too short for
+// the guards of the product.
+func (d *draw) guards() string {
+	return fmt.Sprintf("guards yield=%s retire=%s share=%s", pick(d, "1h", "1h", "2h", "30m"), pick(d, "2h", "2h", "3h"), pick(d, "10%", "20%", "34%"))
 }
 
 // head returns the start of a policy: the mode and the custom kinds.
@@ -53,11 +58,10 @@ func (d *draw) fields(selects bool) string {
 	add(3, "series: 1-2-5", "series: tens", "series: decades", "series: [2, 3, 8, 20, 60, 200, 900]")
 	add(3, "round: up", "round: nearest", "round: headroom")
 	add(4, "margin: 0%", "margin: 5%")
-	add(4, "surge: {review: true}", "surge: {ratio: 4, review: true}", "surge: {ratio: 3}")
+	add(4, "review: true")
 	add(2, "bounds: latch", "bounds: latch", "bounds: ignore", "bounds: report")
-	add(5, "urgent: 1.5", "urgent: 3")
 	add(4, "undriven: true")
-	rollouts := []string{"rollout: {after: 5m, cut: 70}", "rollout: {progressDeadline: 20m}", "rollout: {milestones: [10, 90], cut: 30}"}
+	rollouts := []string{"rollout: {after: 5m, cut: 70}", "rollout: {progressDeadline: 20m}", "rollout: {cut: 30}"}
 	if selects {
 		add(8, "scale: report", "scale: ignore")
 		rollouts = append(rollouts, "rollout: {mode: ignore}", "rollout: {mode: report}")

@@ -268,6 +268,8 @@ var events = map[string]func(*Story, []string) error{
 		s.PolicyFile = w[0]
 		return nil
 	},
+	// guards yield=1h retire=2h share=34% least=9: the guards of each policy from now on.
+	"guards": (*Story).guards,
 	// topic deaf | hears | refuses surge: from now on no alert arrives, every alert
 	// arrives, or the topic permanently refuses alerts of one kind.
 	"topic": func(s *Story, w []string) error {
@@ -322,6 +324,30 @@ var events = map[string]func(*Story, []string) error{
 		return errors.Join(err, s.amend(a))
 	},
 	"expect": (*Story).expect,
+}
+
+func (s *Story) guards(w []string) error {
+	for _, one := range w {
+		name, value, _ := strings.Cut(one, "=")
+		var err error
+		switch name {
+		case "yield":
+			s.Guards.Yield, err = time.ParseDuration(value)
+		case "retire":
+			s.Guards.RetireAfter, err = time.ParseDuration(value)
+		case "share":
+			s.Guards.RetireShare, err = strconv.ParseFloat(strings.TrimSuffix(value, "%"), 64)
+			s.Guards.RetireShare /= 100
+		case "least":
+			s.Guards.DropLeast, err = strconv.Atoi(value)
+		default:
+			err = fmt.Errorf("no guard is called %q", name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Story) amend(a tick.Amendment) error {

@@ -1,6 +1,7 @@
 package story
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,6 +90,9 @@ type World struct {
 
 	// PolicyFile is the path of the policy, as the configuration names it.
 	PolicyFile string
+	// Guards replaces the guards of each policy that is not zero here, so that a story of
+	// hours has edit grace periods and retirements.
+	Guards policy.Guards
 
 	// Sent are the alerts that arrived since the last call that read them. Arrived
 	// counts, by id, how often each alert arrived or was permanently refused.
@@ -155,7 +159,13 @@ func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 
 // parsePolicy parses a policy, and caches the result.
 func (w *World) parsePolicy(file string, data []byte) (set policy.Set, err error) {
-	defer func() { set.NoReview = !w.Host }()
+	defer func() {
+		set.NoReview = !w.Host
+		set.Guards.Yield = cmp.Or(w.Guards.Yield, set.Guards.Yield)
+		set.Guards.RetireAfter = cmp.Or(w.Guards.RetireAfter, set.Guards.RetireAfter)
+		set.Guards.RetireShare = cmp.Or(w.Guards.RetireShare, set.Guards.RetireShare)
+		set.Guards.DropLeast = cmp.Or(w.Guards.DropLeast, set.Guards.DropLeast)
+	}()
 	if data == nil {
 		return config.DefaultPolicy(Period), nil
 	}
