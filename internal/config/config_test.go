@@ -196,9 +196,6 @@ preset: %s
 policies:
 - name: inherits
   match: {names: [a]}
-- name: says-so
-  match: {names: [b]}
-  preset: cope
 `, name), 5*time.Minute)
 		if err != nil {
 			t.Fatal(err)
@@ -210,11 +207,6 @@ policies:
 		want.Name = "inherits"
 		if got := set.Rules[0].Policy; fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("preset %s: policy is %+v, want %+v", name, got, want)
-		}
-		cope := policy.Presets()["cope"]
-		cope.Name = "says-so"
-		if got := set.Rules[1].Policy; fmt.Sprint(got) != fmt.Sprint(cope) {
-			t.Errorf("preset %s: a policy with a preset of its own is %+v, want %+v", name, got, cope)
 		}
 	}
 }

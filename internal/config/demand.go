@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -34,8 +33,7 @@ type CloudWatch struct {
 	Namespace  string
 	Metric     string
 	Dimensions map[string]string
-	Statistic  string        // over each Period
-	Period     time.Duration // whole minutes
+	Statistic  string // over five minutes
 }
 
 func demandFields(d *Demand) yamldoc.Object {
@@ -59,15 +57,14 @@ func prometheusFields(p *Prometheus) yamldoc.Object {
 var statistics = []string{"Sum", "Average", "Maximum", "Minimum", "SampleCount"}
 
 func cloudwatchFields(c *CloudWatch) yamldoc.Object {
-	c.Statistic, c.Period = "Sum", 5*time.Minute
+	c.Statistic = "Sum"
 	return yamldoc.Fields(
 		yamldoc.Required("namespace", "namespace of the CloudWatch metric, such as AWS/ApplicationELB", yamldoc.Into(&c.Namespace, yamldoc.Text(`^[^:][ -~]{0,254}$`, "a namespace such as AWS/ApplicationELB"))),
 		yamldoc.Required("metric", "name of the CloudWatch metric, such as RequestCount", yamldoc.Into(&c.Metric, yamldoc.Text(`^[ -~]{1,255}$`, "the name of a metric such as RequestCount"))),
 		yamldoc.Optional("dimensions", "names and values of all dimensions of the CloudWatch metric", pairs(&c.Dimensions, anyText)),
-		yamldoc.Optional("statistic", "statistic that gitlatch reads from the CloudWatch metric", yamldoc.Into(&c.Statistic, yamldoc.Word(statistics...))),
-		yamldoc.Optional("period", "period of the CloudWatch statistic; the period must be a multiple of `1m`", span(&c.Period, time.Minute)),
+		yamldoc.Optional("statistic", "statistic over five minutes that gitlatch reads from the CloudWatch metric", yamldoc.Into(&c.Statistic, yamldoc.Word(statistics...))),
 		regionField(&c.Region, "CloudWatch metric"),
-	).With(yamldoc.Rule{Check: c.minutes})
+	)
 }
 
 // wrongPrometheus returns an error if s is not the URL of a server. The error does not
@@ -92,13 +89,6 @@ func (p *Prometheus) encrypted(r *yamldoc.Reader, path string) {
 	tokens := r.Standing(path, []string{"tokenEnv", "tokenFile"})
 	if u, err := url.Parse(p.URL); err == nil && u.Scheme == "http" && !repo.Loopback(u.Hostname()) && len(tokens) > 0 {
 		r.Report(yamldoc.Child(path, "url"), "must be https, because %s would be sent unencrypted", tokens[0])
-	}
-}
-
-// minutes reports a period that is not a multiple of one minute.
-func (c *CloudWatch) minutes(r *yamldoc.Reader, path string) {
-	if c.Period%time.Minute != 0 {
-		r.Report(yamldoc.Child(path, "period"), "must be a multiple of 1m, got %s", c.Period)
 	}
 }
 

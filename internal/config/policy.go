@@ -23,7 +23,7 @@ func DefaultPolicy(period time.Duration) policy.Set {
 }
 
 // ParsePolicy parses a document of kind Policy. Omitted fields have the values of its
-// presets and of DefaultPolicy. Errors are *yamldoc.Errors, which start with name and list
+// preset and of DefaultPolicy. Errors are *yamldoc.Errors, which start with name and list
 // every problem.
 func ParsePolicy(name string, data []byte, period time.Duration) (policy.Set, error) {
 	doc := newPolicyDocument(period)
@@ -69,8 +69,8 @@ func (d *policyDocument) fields() yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Optional("mode", "mode of the site; in mode observe, gitlatch reports level changes; in mode latch, gitlatch commits level changes to git",
 			yamldoc.Into(&d.mode, yamldoc.Word(Modes()...))),
-		yamldoc.Optional("preset", "default preset for policies that do not set a preset",
-			preset(&d.base, &d.set.Default)),
+		yamldoc.Optional("preset", "preset that supplies the values of the fields that a policy does not set",
+			preset(d)),
 		yamldoc.Optional("kinds", "custom kinds with a scale subresource; gitlatch samples objects of these kinds in addition to the built-in kinds", kindList(&d.set.Kinds)),
 		yamldoc.Optional("admission", "settings for the admission policy that `gitlatch init` writes; all sites of a repository share this admission policy", yamldoc.Fields(
 			yamldoc.Optional("images", "whether a workload that is created during a rollout starts with the old images, if its rollout entry selects the old template", yes(&d.set.Images)),
@@ -80,7 +80,7 @@ func (d *policyDocument) fields() yamldoc.Object {
 			yamldoc.Optional("subject", "template for the subject of commits and the title of pull requests, with the placeholders `{{.Site}}` and `{{.Changes}}`", subject(&d.set.Subject)),
 		)),
 		yamldoc.Optional("policies", "list of policies; for each workload, gitlatch uses the first policy whose match selects the workload", items(&d.rules, d.ruleFields)),
-		yamldoc.Optional("default", "policy for workloads that match no item in the list of policies", yamldoc.Fields(presetRules(&d.set.Default)...)),
+		yamldoc.Optional("default", "policy for workloads that match no item in the list of policies", yamldoc.Fields(policyFields(&d.set.Default)...)),
 		yamldoc.Optional("commitsPerDay", "maximum number of commits that gitlatch creates for the site per day; urgent raises do not wait for this budget", whole(&d.set.Guards.CommitsPerDay)),
 	).With(yamldoc.Rule{Check: d.check})
 }
@@ -92,7 +92,7 @@ func (d *policyDocument) ruleFields(rule *policy.Rule) yamldoc.Object {
 		yamldoc.Required("name", "name of the policy; reports and the annotation gitlatch.dev/policy identify the policy by this name", yamldoc.Into(&rule.Policy.Name, yamldoc.Label)),
 		yamldoc.Required("match", "conditions that select the workloads of this policy; an empty match selects every workload that no earlier policy selects", matchFields(&rule.Match, d.set.Kinds)),
 	}
-	return yamldoc.Fields(append(head, presetRules(&rule.Policy)...)...)
+	return yamldoc.Fields(append(head, policyFields(&rule.Policy)...)...)
 }
 
 var (
@@ -132,14 +132,13 @@ func kindName(kinds workload.Kinds) yamldoc.Form {
 	return f
 }
 
-// preset binds the name of a preset to policies. Each policy keeps its own name.
-func preset(into ...*policy.Policy) yamldoc.Scalar {
+// preset binds the preset of a file. A policy that needs other values sets its fields, so it has
+// no preset.
+func preset(d *policyDocument) yamldoc.Scalar {
 	s := yamldoc.Taken(presets, func(name string) {
-		for _, p := range into {
-			own := p.Name
-			*p = policy.Presets()[name]
-			p.Name = own
-		}
+		d.base = policy.Presets()[name]
+		d.set.Default = d.base
+		d.set.Default.Name = defaultName
 	})
 	s.Holds = policy.DefaultSet().Default.Name
 	return s
@@ -164,11 +163,10 @@ func level(into *int32) yamldoc.Scalar {
 	return integer(into, "an integer of at most 2147483647", math.MinInt32, math.MaxInt32, schema{"minimum": 1, "maximum": math.MaxInt32})
 }
 
-// presetRules returns the fields of one policy, without the fields that select its
+// policyFields returns the fields of one policy, without the fields that select its
 // workloads.
-func presetRules(p *policy.Policy) []yamldoc.Field {
+func policyFields(p *policy.Policy) []yamldoc.Field {
 	return []yamldoc.Field{
-		yamldoc.Optional("preset", "preset that supplies the values of the fields that this policy does not set", preset(p)),
 		yamldoc.Optional("series", "series of possible levels; the value is the name of a built-in series or a list of numbers", series(&p.Series)),
 		yamldoc.Optional("round", "method that gitlatch uses to round the desired replicas to a level", yamldoc.Into(&p.Round, rounds)),
 		yamldoc.Optional("hold", "stabilization windows for level changes", yamldoc.Fields(

@@ -25,9 +25,12 @@ const queriesAtMost = 500
 type Metric struct {
 	Namespace, Name string
 	Dimensions      map[string]string
-	Statistic       string        // over each Period: "Sum"
-	Period          time.Duration // whole minutes
+	Statistic       string // over each period: "Sum"
 }
+
+// period is the period of a metric. Basic monitoring of AWS has a value each five minutes,
+// and load balancers have more.
+const period = 5 * time.Minute
 
 // MetricReader is the part of the SDK's client that this package uses.
 type MetricReader interface {
@@ -67,19 +70,14 @@ const periods = 3
 
 // ask queries some metrics and adds their values to found.
 func (c CloudWatch) ask(ctx context.Context, at time.Time, ids []workload.ID, found map[workload.ID]float64) error {
-	in := &cloudwatch.GetMetricDataInput{ScanBy: types.ScanByTimestampDescending, EndTime: aws.Time(at)}
+	begin := at.Truncate(period).Add(-periods * period)
+	in := &cloudwatch.GetMetricDataInput{ScanBy: types.ScanByTimestampDescending, StartTime: aws.Time(begin), EndTime: aws.Time(at)}
 	by := map[string]workload.ID{} // by their queries
-	begin := at
 	for i, id := range ids {
-		m := c.Metrics[id]
 		query := fmt.Sprintf("q%d", i)
 		by[query] = id
-		in.MetricDataQueries = append(in.MetricDataQueries, m.query(query))
-		if back := at.Truncate(m.Period).Add(-periods * m.Period); back.Before(begin) {
-			begin = back
-		}
+		in.MetricDataQueries = append(in.MetricDataQueries, c.Metrics[id].query(query))
 	}
-	in.StartTime = aws.Time(begin)
 	for more := true; more; more = aws.ToString(in.NextToken) != "" {
 		out, err := c.Client.GetMetricData(ctx, in)
 		if err != nil {
@@ -87,7 +85,7 @@ func (c CloudWatch) ask(ctx context.Context, at time.Time, ids []workload.ID, fo
 		}
 		for _, result := range out.MetricDataResults {
 			if id, asked := by[aws.ToString(result.Id)]; asked {
-				latest(found, id, result, at, c.Metrics[id].Period)
+				latest(found, id, result, at)
 			}
 		}
 		in.NextToken = out.NextToken
@@ -96,7 +94,7 @@ func (c CloudWatch) ask(ctx context.Context, at time.Time, ids []workload.ID, fo
 }
 
 // latest adds the value of the latest completed period to found.
-func latest(found map[workload.ID]float64, id workload.ID, r types.MetricDataResult, at time.Time, period time.Duration) {
+func latest(found map[workload.ID]float64, id workload.ID, r types.MetricDataResult, at time.Time) {
 	var of time.Time
 	for i, began := range r.Timestamps {
 		if i < len(r.Values) && !began.Add(period).After(at) && began.After(of) && r.Values[i] >= 0 {
@@ -113,7 +111,7 @@ func (m Metric) query(id string) types.MetricDataQuery {
 	return types.MetricDataQuery{
 		Id: aws.String(id),
 		MetricStat: &types.MetricStat{
-			Metric: metric, Period: aws.Int32(int32(m.Period / time.Second)), Stat: aws.String(m.Statistic),
+			Metric: metric, Period: aws.Int32(int32(period / time.Second)), Stat: aws.String(m.Statistic),
 		},
 		ReturnData: aws.Bool(true),
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 var requests = demand.Metric{
-	Namespace: "Shop", Name: "requests", Dimensions: map[string]string{"app": "web", "zone": "a"}, Statistic: "Sum", Period: 5 * time.Minute,
+	Namespace: "Shop", Name: "requests", Dimensions: map[string]string{"app": "web", "zone": "a"}, Statistic: "Sum",
 }
 
 // A reader returns prepared answers of CloudWatch.

@@ -50,7 +50,7 @@ func (o *Opener) sources(ctx context.Context) (all []demand.Source) {
 			regions[c.Region] = demand.CloudWatch{Region: c.Region, Metrics: map[workload.ID]demand.Metric{}}
 		}
 		regions[c.Region].Metrics[d.Workload] = demand.Metric{
-			Namespace: c.Namespace, Name: c.Metric, Dimensions: c.Dimensions, Statistic: c.Statistic, Period: c.Period,
+			Namespace: c.Namespace, Name: c.Metric, Dimensions: c.Dimensions, Statistic: c.Statistic,
 		}
 	}
 	for at, p := range servers {

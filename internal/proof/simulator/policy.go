@@ -12,6 +12,7 @@ func (d *draw) rules() string { return d.rulesIn("latch") }
 func (d *draw) rulesIn(mode string) string {
 	var b strings.Builder
 	b.WriteString(d.head(mode))
+	b.WriteString(pick(d, "", "", "preset: closest\n"))
 	fmt.Fprintf(&b, "default: {%s}\n", d.fields(false))
 	var policies []string
 	if d.IntN(2) == 0 {
@@ -54,7 +55,6 @@ func (d *draw) fields(selects bool) string {
 			all = append(all, pick(d, of...))
 		}
 	}
-	add(3, "preset: closest", "preset: cope")
 	add(3, "series: 1-2-5", "series: tens", "series: decades", "series: [2, 3, 8, 20, 60, 200, 900]")
 	add(3, "round: up", "round: nearest", "round: headroom")
 	add(4, "margin: 0%", "margin: 5%")
