@@ -41,7 +41,7 @@ func fortnight() (samples []backtest.Sample, changesPerDay float64) {
 			changes++
 		}
 		if second%(5*60) == 0 {
-			samples = append(samples, backtest.Sample{At: monday.Add(time.Duration(second) * time.Second), Scale: pods(current)})
+			samples = append(samples, backtest.Sample{At: monday.Add(time.Duration(second) * time.Second), Pods: current})
 		}
 	}
 	return samples, float64(changes) / fortnightDays
@@ -69,9 +69,9 @@ func TestTheSinusoidalFigures(t *testing.T) {
 		set.Guards.CommitsPerDay = 1000
 		p := &set.Default
 		p.Series, p.HoldUp, p.HoldDown = series(t, c.series), 1, 0
-		plain, _ := backtest.Try(past, backtest.Candidate{Set: set}, backtest.Options{})
+		plain, _ := backtest.Try(t.Context(), past, backtest.Candidate{Set: set}, nil)
 		p.HoldDown = 24 * time.Hour
-		held, _ := backtest.Try(past, backtest.Candidate{Set: set}, backtest.Options{})
+		held, _ := backtest.Try(t.Context(), past, backtest.Candidate{Set: set}, nil)
 		t.Logf("%-8s %5.2f commits/day, %.2f with the peak of 24 h held, of %.1f raw changes",
 			c.series, plain.CommitsPerDay, held.CommitsPerDay, changes)
 		if got := math.Round(plain.CommitsPerDay); got != c.plain {
@@ -83,7 +83,7 @@ func TestTheSinusoidalFigures(t *testing.T) {
 		if eye := byEye(p.Series, samples); plain.Commits != eye {
 			t.Errorf("%s: %d commits, and %d by eye", c.series, plain.Commits, eye)
 		}
-		if held.Waste <= plain.Waste || plain.Coverage < 0.9999 || plain.Worst.Share < 1 {
+		if held.Coverage.Surplus <= plain.Coverage.Surplus || plain.Coverage.Worst.Share() < 1 {
 			t.Errorf("%s: held %+v, plain %+v", c.series, held, plain)
 		}
 	}
@@ -92,9 +92,9 @@ func TestTheSinusoidalFigures(t *testing.T) {
 // byEye counts the commits with a margin of 10 % and no stabilization window, with as
 // little code as possible.
 func byEye(s policy.Series, samples []backtest.Sample) (commits int) {
-	declared := s.Above(float64(samples[0].Scale.Desired))
+	declared := s.Above(float64(samples[0].Pods))
 	for _, sample := range samples {
-		n := sample.Scale.Desired
+		n := sample.Pods
 		if s.Above(float64(n)) > declared || s.Above(float64(11*n)/10) < declared {
 			declared = s.Above(float64(n))
 			commits++

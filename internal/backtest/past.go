@@ -2,10 +2,10 @@ package backtest
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"iter"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -14,158 +14,125 @@ import (
 
 // A Past has samples of the scale of some workloads. They are packed with about two bytes
 // a sample, so months of samples fit into memory, in any order of the workloads. A replay
-// does not change the Past, so several candidates can run at once. The zero value is
-// empty.
+// does not change the Past. The zero value is empty.
 type Past struct {
-	rows map[workload.ID][]*Run
+	tracks  map[workload.ID]*track
+	steps   map[time.Duration]int // number of times between two samples of a workload
+	samples int64
+	from    time.Time
+	to      time.Time
 }
 
-// A Sample is the scale of a workload at an instant.
+// A Sample is the scale of a workload at an instant. An autoscaler drives the workload, its
+// pods are ready, and its minimum and maximum replicas are unknown.
 type Sample struct {
-	At    time.Time // in whole seconds
-	Scale workload.Scale
+	At   time.Time // in whole seconds
+	Pods int32     // desired replicas
 }
 
-// A Run is a series of samples of one workload from one source, in ascending time.
-type Run struct {
-	past   *Past
-	id     workload.ID
-	source string
-	first  int64 // Unix seconds
-	packed packed
+func (s Sample) scale() workload.Scale {
+	return workload.Scale{Desired: s.Pods, Ready: s.Pods, Driver: workload.DrivenByHPA}
 }
 
-// Run starts a run of samples of a workload. Errors show the source if two runs overlap.
-func (p *Past) Run(id workload.ID, source string) *Run {
-	return &Run{past: p, id: id, source: source}
+// A track has the samples of one workload, in ascending time. Each sample is the change of
+// the time between samples, then the change of the pods.
+type track struct {
+	source string // of the last sample
+	at     int64  // Unix seconds, of the last sample
+	step   int64  // seconds between the last two samples
+	pods   int64  // of the last sample
+	peak   int32
+	data   []byte
 }
 
-// Add appends a sample, which must be later than the one before.
-func (r *Run) Add(s Sample) error {
+// Add appends a sample of a workload, which must be later than the one before. If the
+// first sample of a source has the time of the last sample of another source, Add skips
+// it. Errors name the sources.
+func (p *Past) Add(id workload.ID, source string, s Sample) error {
+	if p.tracks == nil {
+		p.tracks = map[workload.ID]*track{}
+		p.steps = map[time.Duration]int{}
+		p.from = s.At
+	}
 	at := s.At.Unix()
-	if r.packed.samples == 0 {
-		if r.past.rows == nil {
-			r.past.rows = map[workload.ID][]*Run{}
-		}
-		r.past.rows[r.id] = append(r.past.rows[r.id], r)
-		r.first = at
-	} else if at == r.packed.at {
-		return fmt.Errorf("%s at %s appears twice. Keep one sample for each time", r.id.Short(), stamp(at))
-	} else if at < r.packed.at {
-		return fmt.Errorf("%s at %s comes after %s: sort the samples of a workload by time",
-			r.id.Short(), stamp(at), stamp(r.packed.at))
+	t := p.tracks[id]
+	switch {
+	case t == nil:
+		t = &track{}
+		p.tracks[id] = t
+	case at == t.at && source != t.source:
+		return nil
+	case at == t.at:
+		return fmt.Errorf("%s at %s appears twice. Keep one sample for each time", id.Short(), stamp(at))
+	case at < t.at && source != t.source:
+		return fmt.Errorf("%s at %s comes after %s of %s. Give the files in the order of time, and each workload once, with an aggregation such as max by (namespace, deployment) (...)", id.Short(), stamp(at), stamp(t.at), t.source)
+	case at < t.at:
+		return fmt.Errorf("%s at %s comes after %s: sort the samples of a workload by time", id.Short(), stamp(at), stamp(t.at))
+	default:
+		p.steps[time.Duration(at-t.at)*time.Second]++
 	}
-	r.packed.add(at, fieldsOf(s.Scale))
-	return nil
-}
-
-// Samples returns the number of samples.
-func (p *Past) Samples() (n int64) {
-	for _, runs := range p.rows {
-		for _, r := range runs {
-			n += int64(r.packed.samples)
-		}
+	t.data = binary.AppendVarint(t.data, at-t.at-t.step)
+	t.data = binary.AppendVarint(t.data, int64(s.Pods)-t.pods)
+	t.source = source
+	t.step = at - t.at
+	t.at = at
+	t.pods = int64(s.Pods)
+	t.peak = max(t.peak, s.Pods)
+	p.samples++
+	if s.At.Before(p.from) {
+		p.from = s.At
 	}
-	return n
-}
-
-// IDs returns the workloads, in the order of workload.Compare.
-func (p *Past) IDs() []workload.ID { return slices.SortedFunc(maps.Keys(p.rows), workload.Compare) }
-
-// Span returns the times of the first and the last sample; zero without samples.
-func (p *Past) Span() (from, to time.Time) {
-	for _, runs := range p.rows {
-		for _, r := range runs {
-			first, last := instant(r.first), instant(r.packed.at)
-			if from.IsZero() || first.Before(from) {
-				from = first
-			}
-			if last.After(to) {
-				to = last
-			}
-		}
-	}
-	return from, to
-}
-
-// Check sorts the runs of each workload, and returns an error if two of them overlap. It
-// must be called once after the last sample, before any replay.
-func (p *Past) Check() error {
-	for _, id := range p.IDs() {
-		runs := p.rows[id]
-		slices.SortStableFunc(runs, func(a, b *Run) int { return cmp.Compare(a.first, b.first) })
-		for i := 1; i < len(runs); i++ {
-			if a, b := runs[i-1], runs[i]; b.first < a.packed.at {
-				return fmt.Errorf("%s: samples of %s, and again of %s, are both for %s. Give each workload once, with an aggregation such as max by (namespace, deployment) (...)",
-					id.Short(), a.source, b.source, stamp(b.first))
-			}
-		}
+	if s.At.After(p.to) {
+		p.to = s.At
 	}
 	return nil
-}
-
-// Step returns the usual time between two samples of a workload: the most frequent one of
-// most workloads. It returns 0 if no workload has two samples.
-func (p *Past) Step() time.Duration {
-	votes := map[int64]int{}
-	for _, runs := range p.rows {
-		usual := map[int64]int{}
-		for _, r := range runs {
-			seen, last := 0, r.first
-			for at := range r.packed.all() {
-				if seen > 0 {
-					usual[at-last]++
-				}
-				seen++
-				if seen > 1000 {
-					break
-				}
-				last = at
-			}
-		}
-		if len(usual) > 0 {
-			votes[most(usual)]++
-		}
-	}
-	if len(votes) == 0 {
-		return 0
-	}
-	return time.Duration(most(votes)) * time.Second
-}
-
-// most returns the key with the highest count, and the lowest of several such keys.
-func most(counts map[int64]int) int64 {
-	keys := slices.Sorted(maps.Keys(counts))
-	return slices.MaxFunc(keys, func(a, b int64) int {
-		return cmp.Or(cmp.Compare(counts[a], counts[b]), cmp.Compare(b, a))
-	})
 }
 
 // Of iterates over the samples of one workload, in order.
 func (p *Past) Of(id workload.ID) iter.Seq[Sample] {
 	return func(yield func(Sample) bool) {
-		for at, f := range p.seconds(id) {
-			if !yield(Sample{instant(at), f.scale()}) {
+		var at, step, pods int64
+		rest := p.tracks[id].data
+		next := func() int64 {
+			n, size := binary.Varint(rest)
+			rest = rest[size:]
+			return n
+		}
+		for len(rest) > 0 {
+			step += next()
+			at += step
+			pods += next()
+			if !yield(Sample{time.Unix(at, 0).UTC(), int32(pods)}) {
 				return
 			}
 		}
 	}
 }
 
-// seconds iterates over the samples of one workload, in order. If one run ends at the
-// time at which the next one starts, it returns that time once.
-func (p *Past) seconds(id workload.ID) iter.Seq2[int64, fields] {
-	return func(yield func(int64, fields) bool) {
-		last := int64(math.MinInt64)
-		for _, r := range p.rows[id] {
-			for at, f := range r.packed.all() {
-				if at > last && !yield(at, f) {
-					return
-				}
-				last = at
-			}
+// Samples returns the number of samples.
+func (p *Past) Samples() int64 { return p.samples }
+
+// IDs returns the workloads, in the order of workload.Compare.
+func (p *Past) IDs() []workload.ID { return slices.SortedFunc(maps.Keys(p.tracks), workload.Compare) }
+
+// Span returns the times of the first and the last sample; zero without samples.
+func (p *Past) Span() (from, to time.Time) { return p.from.UTC(), p.to.UTC() }
+
+// Step returns the most frequent time between two samples of a workload, and the shortest
+// of several. It returns 0 if no workload has two samples.
+func (p *Past) Step() (usual time.Duration) {
+	for _, step := range slices.Sorted(maps.Keys(p.steps)) {
+		if p.steps[step] > p.steps[usual] {
+			usual = step
 		}
 	}
+	return usual
 }
 
-func stamp(seconds int64) string { return instant(seconds).Format(time.RFC3339) }
+// Largest returns the workload with the most desired replicas, and the first of several.
+// The past must not be empty.
+func (p *Past) Largest() workload.ID {
+	return slices.MaxFunc(p.IDs(), func(a, b workload.ID) int { return cmp.Compare(p.tracks[a].peak, p.tracks[b].peak) })
+}
+
+func stamp(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(time.RFC3339) }

@@ -18,68 +18,59 @@ func TestAPastGivesBackWhatWasAdded(t *testing.T) {
 	for range 50 {
 		at := time.Unix(r.Int64N(4_000_000_000), 0).UTC()
 		var want []backtest.Sample
-		scale := pods(r.Int32N(100))
-		for range r.IntN(20_000) {
+		pods := r.Int32N(100)
+		for range 1 + r.IntN(20_000) {
 			switch r.IntN(10) {
 			case 0:
-				scale = pods(r.Int32N(math.MaxInt32))
+				pods = r.Int32N(math.MaxInt32)
 			case 1:
-				scale.Ready = max(0, scale.Desired-r.Int32N(100))
-			case 2:
-				scale.Min, scale.Max, scale.Target = r.Int32N(1000), r.Int32N(math.MaxInt32), float64(r.IntN(101))/100
-			case 3:
 				at = at.Add(time.Duration(r.Int64N(1e7)) * time.Second)
 			}
 			at = at.Add(time.Minute)
-			want = append(want, backtest.Sample{At: at, Scale: scale})
+			want = append(want, backtest.Sample{At: at, Pods: pods})
 		}
 		p := of(t, map[workload.ID][]backtest.Sample{web: want})
 		if got := slices.Collect(p.Of(web)); !slices.Equal(got, want) {
 			t.Fatalf("%d samples come back as others", len(want))
 		}
-		if p.Samples() != int64(len(want)) {
-			t.Errorf("%d samples, want %d", p.Samples(), len(want))
-		}
-		if len(want) > 0 {
-			from, to := p.Span()
-			if !from.Equal(want[0].At) || !to.Equal(at) {
-				t.Errorf("from %s to %s", from, to)
-			}
+		if from, to := p.Span(); p.Samples() != int64(len(want)) || !from.Equal(want[0].At) || !to.Equal(at) {
+			t.Errorf("%d samples from %s to %s", p.Samples(), from, to)
 		}
 	}
 }
 
-func TestRunsOfAWorkloadAreJoinedInTime(t *testing.T) {
+// Files may share the sample at which one ends and the next one starts.
+func TestFilesOfAWorkloadAreJoinedInTime(t *testing.T) {
 	t.Parallel()
-	first, second := every(time.Minute, monday, 1, 2, 3), every(time.Minute, monday.Add(2*time.Minute), 3, 4)
 	p := &backtest.Past{}
-	for _, samples := range [][]backtest.Sample{second, first} {
-		run := p.Run(web, "a file")
+	add := func(source string, samples []backtest.Sample) (err error) {
 		for _, s := range samples {
-			if err := run.Add(s); err != nil {
-				t.Fatal(err)
+			if err = p.Add(web, source, s); err != nil {
+				return err
 			}
 		}
+		return nil
 	}
-	if err := p.Check(); err != nil {
+	if err := add("one.csv", every(time.Minute, monday, 1, 2, 3)); err != nil {
+		t.Fatal(err)
+	}
+	if err := add("two.csv", every(time.Minute, monday.Add(2*time.Minute), 3, 4)); err != nil {
 		t.Fatal(err)
 	}
 	if got := slices.Collect(p.Of(web)); !slices.Equal(got, every(time.Minute, monday, 1, 2, 3, 4)) {
 		t.Errorf("%v", got)
 	}
-	if err := p.Run(web, "late.csv").Add(first[1]); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Check(); err == nil || !strings.Contains(err.Error(), "shop/web") || !strings.Contains(err.Error(), "late.csv") || !strings.Contains(err.Error(), "max by") {
+	err := add("late.csv", every(time.Minute, monday, 1))
+	if err == nil || !strings.Contains(err.Error(), "shop/web") || !strings.Contains(err.Error(), "of two.csv. Give the files in the order of time") || !strings.Contains(err.Error(), "max by") {
 		t.Errorf("twice the same time: %v", err)
 	}
 }
 
 func TestTimeDoesNotGoBack(t *testing.T) {
 	t.Parallel()
-	run := (&backtest.Past{}).Run(web, "a file")
+	p := &backtest.Past{}
 	for i, at := range []time.Duration{0, time.Minute, time.Minute, 0} {
-		if err := run.Add(backtest.Sample{At: monday.Add(at), Scale: pods(1)}); (err != nil) != (i > 1) {
+		if err := p.Add(web, "a file", backtest.Sample{At: monday.Add(at), Pods: 1}); (err != nil) != (i > 1) {
 			t.Errorf("sample %d: %v", i, err)
 		}
 	}
@@ -91,7 +82,7 @@ func TestTheUsualStep(t *testing.T) {
 	all := map[workload.ID][]backtest.Sample{
 		web:  append(every(time.Minute, monday, 1, 1, 1, 1), every(time.Minute, monday.Add(time.Hour), 1, 1)...),
 		api:  every(time.Minute, monday, 1, 1, 1),
-		slow: every(time.Hour, monday, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),
+		slow: every(time.Hour, monday, 1, 1, 1, 1),
 	}
 	if got := of(t, all).Step(); got != time.Minute {
 		t.Errorf("%s", got)
@@ -107,7 +98,7 @@ func TestTies(t *testing.T) {
 	if got := p.Step(); got != time.Minute {
 		t.Errorf("of two steps %s, want the shorter", got)
 	}
-	if id := p.ByPeak()[0]; id != api {
+	if id := p.Largest(); id != api {
 		t.Errorf("of two that needed as much %s, want the first", id)
 	}
 }

@@ -1,7 +1,9 @@
 package backtest
 
 import (
+	"context"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/latch"
@@ -10,175 +12,234 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Candidate is a policy to try, with its name in reports.
+// A Candidate is a policy to try, with its name in reports. The period is in its guards.
 type Candidate struct {
 	Name string
 	Set  policy.Set
 }
 
-// Options control how Try runs and measures a candidate.
-type Options struct {
-	// Lasting is how long desired replicas must last to count for the worst coverage; 0
-	// counts every sample.
-	Lasting time.Duration
-	// Watch is called with each sample and each level change of a workload, in the order
-	// of time; may be nil. A level of 0 means no level.
-	Watch func(id workload.ID, at time.Time, need, level int32)
-	// Stop is called once for each tick, and ends the run if it returns true; may be nil.
-	Stop func() bool
-}
+// A Watch is called with each sample and each level change of a workload, in the order of
+// time. levelled is false without a level.
+type Watch func(id workload.ID, at time.Time, need, level int32, levelled bool)
 
-// Try runs a candidate over a past that was checked. The period is in the guards of the
-// candidate. ok is false if Stop ended the run.
-func Try(past *Past, c Candidate, o Options) (r Result, ok bool) {
-	s := newReplay(past, c, o)
-	defer s.close()
-	for s.next() {
-		if o.Stop != nil && o.Stop() {
-			return Result{}, false
-		}
-		s.tick()
+// Try replays a past that was checked with a candidate. watch may be nil. The error is the
+// error of the context.
+func Try(ctx context.Context, past *Past, c Candidate, watch Watch) (Row, error) {
+	r := newReplay(past, c.Set.Guards.Period, 3*c.Set.Guards.Period)
+	defer r.close()
+	r.watch = watch
+	state := &site{set: c.Set, latches: map[workload.ID]latch.Latch{}}
+	state.set.Latch = true // the past contains no mode of the site
+	if err := r.run(ctx, state.tick); err != nil {
+		return Row{}, err
 	}
-	return s.end(), true
+	return r.figures(c.Name), nil
 }
 
-// A replay is the state of Try.
+// Levels returns the level that a tick at a time sets, from the desired replicas. ok is
+// false if it sets no level.
+type Levels func(id workload.ID, at time.Time, need int32) (level int32, ok bool)
+
+// Measure replays a past that was checked with levels that a function returns once a
+// period, and measures from a time on. Samples that are further apart than gap are not
+// observed in between.
+func Measure(past *Past, name string, period, gap time.Duration, from time.Time, levels Levels) Row {
+	r := newReplay(past, period, gap)
+	defer r.close()
+	r.meter.from = from
+	_ = r.run(context.Background(), func(r *replay) { // never stopped
+		for _, w := range r.rows {
+			if level, ok := levels(w.id, r.now, w.part.need); w.fresh && ok {
+				r.declare(w, level)
+			}
+		}
+		r.commit()
+	})
+	return r.figures(name)
+}
+
+// Hourly returns the figures of a job that commits all replica counts at each full hour.
+func Hourly(past *Past, gap time.Duration, from time.Time) Row {
+	return Measure(past, "hourly job", time.Hour, gap, from, func(_ workload.ID, _ time.Time, need int32) (int32, bool) { return need, true })
+}
+
+// A replay goes through the samples and the ticks of a past, in the order of time.
 type replay struct {
-	options Options
-	set     policy.Set // changed to mode latch
-	rows    []*row
-	byID    map[workload.ID]*row
-	begin   int64 // Unix seconds, like now
-	now     int64 // time of the tick
-	head    latch.Head
-	latches map[workload.ID]latch.Latch
+	rows   []*row
+	byID   map[workload.ID]*row
+	period time.Duration
+	gap    time.Duration
+	watch  Watch
+	meter  meter
+	now    time.Time // time of the tick
 
-	latest   int64 // time of the last sample so far
-	observed int64 // observed seconds up to latest
-
-	result Result // of the ticks so far
+	changed bool // the tick changed the level of a workload that had one
+	commits int
 }
 
 // A row is one workload in a replay.
 type row struct {
 	id    workload.ID
-	pull  func() (int64, fields, bool)
+	pull  func() (Sample, bool)
 	stop  func()
-	last  time.Time // tick of the last earlier sample; zero before the first
-	meter meter
-
-	at    int64 // time of the next sample
-	ahead fields
+	ahead Sample // the next sample, if more is true
 	more  bool
 
-	seen  fields // the latest sample of the tick
-	fresh bool   // the tick has a sample
+	part   part
+	latest Sample
+	fresh  bool      // the tick has a sample
+	last   time.Time // tick of the last earlier sample; zero before the first
 }
 
-func newReplay(past *Past, c Candidate, o Options) *replay {
-	s := &replay{
-		options: o,
-		set:     c.Set,
-		result:  Result{Candidate: c},
-		byID:    map[workload.ID]*row{},
-		latches: map[workload.ID]latch.Latch{},
-	}
-	s.set.Latch = true // the past contains no mode of the site
-	from, _ := past.Span()
-	s.begin = from.Unix()
-	s.latest = s.begin
-	gap := 3 * s.period()
+func newReplay(past *Past, period, gap time.Duration) *replay {
+	r := &replay{byID: map[workload.ID]*row{}, period: period, gap: gap}
 	for _, id := range past.IDs() {
-		r := &row{id: id, meter: meter{gap: gap, lasting: int64(o.Lasting / time.Second)}}
-		r.pull, r.stop = iter.Pull2(past.seconds(id))
-		r.advance()
-		s.rows = append(s.rows, r)
-		s.byID[id] = r
+		w := &row{id: id}
+		w.pull, w.stop = iter.Pull(past.Of(id))
+		w.ahead, w.more = w.pull()
+		r.rows = append(r.rows, w)
+		r.byID[id] = w
 	}
-	return s
+	return r
 }
 
-func (s *replay) period() int64 { return int64(s.set.Guards.Period / time.Second) }
-
-func (s *replay) close() {
-	for _, r := range s.rows {
-		r.stop()
+func (r *replay) close() {
+	for _, w := range r.rows {
+		w.stop()
 	}
 }
 
-func (r *row) advance() { r.at, r.ahead, r.more = r.pull() }
-
-// next moves to the next tick with samples, and reads the samples since the tick before.
-// The tick uses the latest sample of each workload.
-func (s *replay) next() bool {
-	earliest, found := int64(0), false
-	for _, r := range s.rows {
-		if r.more && (!found || r.at < earliest) {
-			earliest, found = r.at, true
+// run calls tick at each multiple of the period that follows a sample. A tick uses the
+// latest sample of each workload since the tick before. The last sample has no tick,
+// because the time after it is not observed.
+func (r *replay) run(ctx context.Context, tick func(*replay)) error {
+	for ctx.Err() == nil {
+		at, more := r.earliest()
+		if !more {
+			return nil
 		}
-	}
-	if !found {
-		return false
-	}
-	p := s.period()
-	s.now = s.begin + (earliest-s.begin+p-1)/p*p
-	if elapsed := earliest - s.latest; elapsed <= 3*p {
-		s.observed += elapsed
-	}
-	s.latest = earliest
-	for _, r := range s.rows {
-		r.fresh = false
-		for r.more && r.at <= s.now {
-			r.seen, r.fresh = r.ahead, true
-			if r.at > s.latest {
-				s.observed += r.at - s.latest
-				s.latest = r.at
+		if r.now.Before(at) {
+			if slices.ContainsFunc(r.rows, func(w *row) bool { return w.fresh }) {
+				tick(r)
+				r.end()
 			}
-			r.meter.sample(r.at, r.ahead)
-			s.watch(r, r.at)
-			r.advance()
+			r.now = at.Add(r.period - 1).Truncate(r.period)
+		}
+		for _, w := range r.rows {
+			if w.more && w.ahead.At.Equal(at) {
+				r.take(w)
+			}
 		}
 	}
-	return true
+	return ctx.Err()
 }
 
-func (s *replay) watch(r *row, at int64) {
-	if s.options.Watch != nil {
-		s.options.Watch(r.id, instant(at), r.meter.need, r.meter.declared)
+// earliest returns the time of the next sample.
+func (r *replay) earliest() (at time.Time, more bool) {
+	for _, w := range r.rows {
+		if w.more && (!more || w.ahead.At.Before(at)) {
+			at, more = w.ahead.At, true
+		}
+	}
+	return at, more
+}
+
+// take takes the next sample of a workload. The workload is not observed after it if the
+// sample that follows is too late.
+func (r *replay) take(w *row) {
+	w.latest = w.ahead
+	w.fresh = true
+	w.ahead, w.more = w.pull()
+	to := w.part
+	to.observed = w.more && w.ahead.At.Sub(w.latest.At) <= r.gap
+	to.need = w.latest.Pods
+	r.change(w, w.latest.At, to)
+}
+
+// declare sets the level of a workload.
+func (r *replay) declare(w *row, level int32) {
+	if w.part.levelled && w.part.level != level {
+		r.changed = true
+	}
+	to := w.part
+	to.levelled = true
+	to.level = level
+	r.change(w, r.now, to)
+}
+
+func (r *replay) change(w *row, at time.Time, to part) {
+	r.meter.change(at, &w.part, to)
+	if r.watch != nil {
+		r.watch(w.id, at, to.need, to.level, to.levelled)
 	}
 }
 
-// tick makes the decisions of a site, and saves the level changes that a tick would
-// commit.
-func (s *replay) tick() {
-	at := instant(s.now)
+// commit counts one commit if a level changed in the measured time.
+func (r *replay) commit() {
+	if r.changed && !r.now.Before(r.meter.from) {
+		r.commits++
+	}
+	r.changed = false
+}
+
+func (r *replay) end() {
+	for _, w := range r.rows {
+		if w.fresh {
+			w.last = r.now
+		}
+		w.fresh = false
+	}
+}
+
+func (r *replay) figures(name string) Row {
+	f := Row{Name: name, Days: r.meter.time.Hours() / 24, Commits: r.commits, Coverage: r.meter.coverage()}
+	f.Levels = lists.Count(r.rows, func(w *row) bool { return w.part.levelled })
+	if f.Days > 0 {
+		f.CommitsPerDay = float64(f.Commits) / f.Days
+	}
+	return f
+}
+
+// A site is the state of a candidate in a replay.
+type site struct {
+	set     policy.Set // changed to mode latch
+	head    latch.Head
+	latches map[workload.ID]latch.Latch
+}
+
+// tick makes the decisions of a site, and sets the levels that a tick would commit. Level
+// changes for review are merged at once, in a separate commit.
+func (s *site) tick(r *replay) {
 	decided := policy.Round(policy.Site{
 		State:  latch.State{Head: s.head, Latches: latch.LatchesOf(s.latches)},
 		Set:    s.set,
-		Fleet:  workload.Fleet{Cluster: "past", At: at, Kinds: s.set.Kinds, Samples: s.samples()},
+		Fleet:  workload.Fleet{Cluster: "past", At: r.now, Kinds: s.set.Kinds, Samples: r.samples()},
 		Period: s.set.Guards.Period,
-		Last:   func(id workload.ID) time.Time { return s.byID[id].last },
+		Last:   func(id workload.ID) time.Time { return r.byID[id].last },
 	})
-	direct := lists.Filter(decided.Decisions, policy.Decision.Crosses)
-	reviewed := lists.Filter(decided.Decisions, func(d policy.Decision) bool { return d.Verdict == policy.Review })
-	state := s.settle(decided.State, direct)
-	before := s.result.Updates
-	state = s.settle(state, reviewed)
-	s.result.Reviews += s.result.Updates - before
-
+	state := decided.State
+	for _, is := range []func(policy.Decision) bool{
+		policy.Decision.Crosses,
+		func(d policy.Decision) bool { return d.Verdict == policy.Review },
+	} {
+		decisions := lists.Filter(decided.Decisions, is)
+		if len(decisions) == 0 {
+			continue
+		}
+		state = policy.Settled(s.set.Guards, state, decisions, r.now)
+		for _, d := range decisions {
+			r.declare(r.byID[d.ID], state.Latches.Get(d.ID).Declared.Replicas)
+		}
+		r.commit()
+	}
 	s.head = state.Head
-	s.head.At = at
+	s.head.At = r.now
 	put, drop := state.Latches.Changed()
 	for _, l := range put {
 		s.latches[l.ID] = l
 	}
 	for _, id := range drop {
 		delete(s.latches, id)
-	}
-	for _, r := range s.rows {
-		if r.fresh {
-			r.last = at
-		}
 	}
 }
 
@@ -187,41 +248,18 @@ var steady = &workload.Rollout{}
 
 // samples returns the samples of a tick. The scale of a workload between two of its
 // samples is unknown. Before the first and after the last sample, the workload is absent.
-func (s *replay) samples() []workload.Sample {
+func (r *replay) samples() []workload.Sample {
 	var samples []workload.Sample
-	for _, r := range s.rows {
-		if !r.fresh && (r.last.IsZero() || !r.more) {
+	for _, w := range r.rows {
+		if !w.fresh && (w.last.IsZero() || !w.more) {
 			continue
 		}
-		sample := workload.Sample{ID: r.id, Rollout: steady}
-		if r.fresh {
-			scale := r.seen.scale()
+		sample := workload.Sample{ID: w.id, Rollout: steady}
+		if w.fresh {
+			scale := w.latest.scale()
 			sample.Scale = &scale
 		}
 		samples = append(samples, sample)
 	}
 	return samples
-}
-
-// settle counts one commit for the decisions, and sets their levels. A commit with only
-// first entries is the start of a site. It is counted separately, because it is the same
-// for each candidate.
-func (s *replay) settle(state latch.State, decisions []policy.Decision) latch.State {
-	if len(decisions) == 0 {
-		return state
-	}
-	updates := lists.Count(decisions, func(d policy.Decision) bool { return !d.From.IsZero() })
-	s.result.Updates += updates
-	if updates == 0 {
-		s.result.Firsts++
-	} else {
-		s.result.Commits++
-	}
-	state = policy.Settled(s.set.Guards, state, decisions, instant(s.now))
-	for _, d := range decisions {
-		r := s.byID[d.ID]
-		r.meter.declare(s.now, state.Latches.Get(d.ID).Declared.Replicas)
-		s.watch(r, s.now)
-	}
-	return state
 }

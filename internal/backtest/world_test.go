@@ -16,24 +16,16 @@ var (
 	api    = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "api"}
 )
 
-func pods(n int32) workload.Scale {
-	return workload.Scale{Desired: n, Ready: n, Driver: workload.DrivenByHPA}
-}
-
 // of returns a past with samples.
 func of(t *testing.T, all map[workload.ID][]backtest.Sample) *backtest.Past {
 	t.Helper()
 	p := &backtest.Past{}
 	for id, samples := range all {
-		run := p.Run(id, "test")
 		for _, s := range samples {
-			if err := run.Add(s); err != nil {
+			if err := p.Add(id, "test", s); err != nil {
 				t.Fatal(err)
 			}
 		}
-	}
-	if err := p.Check(); err != nil {
-		t.Fatal(err)
 	}
 	return p
 }
@@ -42,7 +34,7 @@ func of(t *testing.T, all map[workload.ID][]backtest.Sample) *backtest.Past {
 func every(step time.Duration, from time.Time, counts ...int32) []backtest.Sample {
 	var all []backtest.Sample
 	for i, n := range counts {
-		all = append(all, backtest.Sample{At: from.Add(time.Duration(i) * step), Scale: pods(n)})
+		all = append(all, backtest.Sample{At: from.Add(time.Duration(i) * step), Pods: n})
 	}
 	return all
 }

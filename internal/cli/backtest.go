@@ -5,8 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -15,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/backtest/read"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/page"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/internal/units"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -29,10 +28,9 @@ type trial struct {
 	flags
 	policies, presets []string
 	given             func(flag string) bool
-	period, lasting   time.Duration
-	wants             backtest.Wants
+	period            time.Duration
 	workload          string
-	output            output[judged]
+	output            output[backtest.Report]
 }
 
 const (
@@ -41,46 +39,34 @@ const (
 )
 
 func newBacktest(env Env) *cobra.Command {
-	t := trial{wants: backtest.DefaultWants()}
+	t := trial{}
 	c := &cobra.Command{
 		Use:   "backtest FILE...",
-		Short: "Compare policies on past data and recommend one",
-		Long: `"gitlatch backtest" applies several policies to recorded replica counts. The
-command uses the same code as "gitlatch tick". For each policy, the command
-prints the number of commits per day, the coverage and the waste. The command
-writes nothing.
+		Short: "Compare policies with an hourly job on past data",
+		Long: `"gitlatch backtest" applies policies to recorded replica counts, with the code
+of "gitlatch tick". The command writes nothing. It prints the number of commits
+per day, and the share of the needed pods that a rebuild from git starts: the
+lowest share, the time below 95 %, and the mean. The surplus are the pods beyond
+the needed pods. The table starts with a job that commits all replica counts
+every hour.
 
-The coverage is the percentage of the desired replicas that the levels cover. If
-a level is above the desired replicas, the difference is surplus pods. The waste
-is the total time of all surplus pods, in pod hours.
+FILE is a CSV file, or the response of a Prometheus server. To read from
+standard input, use - as FILE. If you specify several files, give them in the
+order of time.
 
-"gitlatch backtest" recommends the policy with the least waste that meets
---min-coverage and --max-commits. If no policy meets both limits, the command
-recommends the policy with the fewest commits that meets --min-coverage. If no
-policy meets --min-coverage, the command recommends the policy with the highest
-worst-case coverage. The command prints the reason for its recommendation.
-
-FILE is a CSV or JSON file, and can be compressed with gzip. To read from
-standard input, use - as FILE. If you specify several files, the command
-combines their data.
-
-A CSV file has the columns "time", "workload" and "replicas", in any order. The
-columns "ready", "min", "max" and "target" are optional. Times use the RFC 3339
-format or Unix seconds. The name of a workload has the form namespace/name or
-namespace/kind/name. If the value in the column "replicas" is empty, "gitlatch
-backtest" treats the replica count as unknown. The command rounds fractional
+A CSV file has the columns "time", "workload" and "replicas", and may have
+others. Times use the RFC 3339 format or Unix seconds. The name of a workload
+has the form namespace/name or namespace/kind/name. If the value in the column
+"replicas" is empty, the replica count is unknown. The command rounds fractional
 replica counts up.
 
-To create a JSON file, send this query to the query_range endpoint of
-Prometheus, and save the response:
+To create a response of Prometheus, send this query to its query_range endpoint:
 
   max by (namespace, deployment) (kube_deployment_spec_replicas)
 
-If two samples are more than three periods apart, "gitlatch backtest" ignores
-the time between the two samples.
-
-"gitlatch backtest" assumes that all workloads are autoscaled and protected, and
-ignores rollouts. If you select no policy, the command compares all presets.`,
+The command ignores rollouts, and the time between two samples of a workload
+that are more than three periods apart. It assumes that all workloads are
+autoscaled. If you select no policy, the command compares all presets.`,
 		Example: `  # Compare all presets
   gitlatch backtest past.csv
 
@@ -103,11 +89,8 @@ func (t *trial) register(c *cobra.Command, env Env) {
 	f.StringSliceVar(&t.presets, "preset", nil, "presets to compare: "+strings.Join(policy.PresetNames(), ", "))
 	offer(c, "preset", policy.PresetNames())
 	f.Var((*units.Span)(&t.period), "period", "time between two simulated ticks (default: the period in --config; without --config, 5m or the sample interval, whichever is longer)")
-	f.Var((*units.Span)(&t.lasting), "min-duration", "minimum duration of a replica count that the worst-case coverage includes (default: two periods)")
-	f.Var((*units.Share)(&t.wants.Coverage), "min-coverage", "minimum worst-case coverage that the recommended policy must have, such as 98% or 0.98")
-	f.Float64Var(&t.wants.Commits, "max-commits", t.wants.Commits, "maximum number of commits per day that the recommended policy may make")
 	f.StringVar(&t.workload, "workload", "", "workload to show in the chart (default: the workload with the most replicas)")
-	t.output.register(c, judged.table, map[string]form[judged]{"html": inHTML(judged.page)})
+	t.output.register(c, backtest.Report.Table, map[string]form[backtest.Report]{"html": inHTML(page.Backtest)})
 }
 
 func (t *trial) run(ctx context.Context, env Env, files []string) error {
@@ -120,9 +103,14 @@ func (t *trial) run(ctx context.Context, env Env, files []string) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(30))
 	show := tty.NewProgress(env.Err)
 	defer show.End()
-	past, err := readPast(env, files, show)
-	if err != nil {
-		return err
+	past := &backtest.Past{}
+	for _, name := range files {
+		if err := readPast(env, name, past, show); err != nil {
+			return err
+		}
+	}
+	if past.Samples() == 0 {
+		return fmt.Errorf("%s: the data has no samples", strings.Join(files, ", "))
 	}
 	// From here, a signal ends the command with an error. Reading the files may block
 	// forever, so there the signal ends the process. The command has nothing to clean up.
@@ -136,47 +124,32 @@ func (t *trial) run(ctx context.Context, env Env, files []string) error {
 	if err != nil {
 		return err
 	}
-	results, err := backtest.TryAll(ctx, past, candidates, backtest.Options{Lasting: t.lasting}, func(done int) {
-		show.Say("tried %d of %d policies", done, len(candidates))
-	})
+	report, err := backtest.Compare(ctx, past, candidates, drawn, show.Say)
 	if err != nil {
 		return fmt.Errorf("backtest: stopped: %w", err)
 	}
 	show.End()
-	v := backtest.Verdict{Past: past, Results: results, Front: backtest.Front(results), Wants: t.wants, Period: t.period, Lasting: t.lasting}
-	v.Best, v.Why = t.wants.Recommend(results)
-	return t.output.write(env, judged{ctx, v, drawn, show})
+	return t.output.write(env, report)
 }
 
-// A judged is a verdict with the input of its output formats.
-type judged struct {
-	ctx context.Context
-	backtest.Verdict
-	drawn workload.ID
-	show  *tty.Progress
-}
-
-func (j judged) table(out io.Writer, s term.Style) error { return j.Table(out, s, j.drawn) }
-
-// MarshalJSON returns the JSON document of the verdict.
-func (j judged) MarshalJSON() ([]byte, error) { return term.Marshal(j.Document()) }
-
-// page returns the HTML page of the verdict.
-func (j judged) page() ([]byte, error) {
-	defer j.show.End()
-	d := j.Document()
-	var err error
-	if d.Pictures, err = j.Pictures(j.ctx, j.drawn, j.show.Say); err != nil {
-		return nil, fmt.Errorf("backtest: stopped: %w", err)
+// readPast reads a file of past replica counts. The name "-" is the standard input.
+func readPast(env Env, name string, past *backtest.Past, show *tty.Progress) (err error) {
+	if name == "-" {
+		return read.Source("standard input", env.In, past)
 	}
-	return page.Backtest(d)
+	f, err := os.Open(name)
+	if err != nil {
+		return fmt.Errorf("read the past replica counts: %w. Give the path of an existing file, or - for the standard input", err)
+	}
+	defer closed(&err, f)
+	show.Say("reading %s", name)
+	return read.Source(name, f, past)
 }
 
 // check returns the errors in the flags, before any file is read.
 func (t *trial) check() error {
 	var wrong wrongs
 	wrong.unless(!t.given("period") || t.period > 0 && t.period <= maxPeriod && t.period%time.Second == 0, "--period: must be a multiple of 1s, above 0 and at most %s, got %s", policy.Span(maxPeriod), t.period)
-	wrong.unless(t.wants.Commits >= 0, "--max-commits: must not be negative, got %g", t.wants.Commits)
 	for _, name := range t.presets {
 		_, ok := policy.Presets()[name]
 		wrong.unless(ok, "--preset: must be one of %s, got %q", strings.Join(policy.PresetNames(), ", "), name)
@@ -196,11 +169,11 @@ func (t *trial) drawn(past *backtest.Past) (drawn workload.ID, err error) {
 		}
 		return drawn, err
 	}
-	return past.ByPeak()[0], nil
+	return past.Largest(), nil
 }
 
 // settlePeriod sets the period from the flag, the configuration or the interval of the
-// samples. It also sets the default of --min-duration.
+// samples.
 func (t *trial) settlePeriod(configured time.Duration, past *backtest.Past) error {
 	step := past.Step()
 	switch asked := cmp.Or(t.period, configured); {
@@ -210,9 +183,6 @@ func (t *trial) settlePeriod(configured time.Duration, past *backtest.Past) erro
 		return fmt.Errorf("samples are %s apart, which is more than three periods of %s, so backtest observes nothing. Set --period %[1]s, or give finer samples", policy.Span(step), policy.Span(asked))
 	default:
 		t.period = asked
-	}
-	if !t.given("min-duration") {
-		t.lasting = 2 * t.period
 	}
 	return nil
 }
@@ -264,10 +234,12 @@ func (t *trial) candidates(ctx context.Context, env Env, past *backtest.Past) ([
 	return all, nil
 }
 
-// presetNames returns the presets to compare.
+// presetNames returns the presets to compare, the default one first.
 func (t *trial) presetNames() []string {
 	if len(t.presets) == 0 && len(t.policies) == 0 && t.file == "" && t.repository == "" {
-		return slices.Sorted(maps.Keys(policy.Presets()))
+		names := policy.PresetNames()
+		slices.Reverse(names)
+		return names
 	}
 	return t.presets
 }

@@ -44,7 +44,7 @@ func TestBacktestIsReadAtEightyColumns(t *testing.T) {
 	past := file(t, "past.csv", pastScale())
 	for name, args := range map[string][]string{
 		"backtest.txt":       {"backtest", past},
-		"backtest-index.txt": {"backtest", past, "--preset", "closest", "--workload", "search/index", "--max-commits", "24"},
+		"backtest-index.txt": {"backtest", past, "--preset", "closest", "--workload", "search/index"},
 	} {
 		got := run(time.Time{}, args...)
 		if got.status != 0 || got.err != "" {
@@ -67,19 +67,19 @@ func TestBacktestIsReadAtEightyColumns(t *testing.T) {
 
 // tried contains the fields of the JSON output that a test checks.
 type tried struct {
-	APIVersion, Kind      string
-	From, To              time.Time
-	Samples               int64
-	Period, Lasting, Step string
-	Recommended, Why      string
-	Candidates            []struct {
-		Name               string
-		CommitsPerDay      float64
-		Coverage           float64
-		Worst              struct{ Share float64 }
-		WastePodHours      float64
-		Front, Recommended bool
-		Policy             struct{ Series, HoldDown string }
+	APIVersion, Kind string
+	From, To         time.Time
+	Workloads        int
+	Samples          int64
+	Period, Step     string
+	Policies         []struct {
+		Name          string
+		CommitsPerDay float64
+		Levels        int
+		Coverage      *struct {
+			Worst         struct{ Needed, Met int }
+			Mean, Surplus float64
+		}
 	}
 }
 
@@ -93,8 +93,8 @@ func backtested(t *testing.T, got outcome) (d tried) {
 }
 
 func (d tried) names() (all []string) {
-	for _, c := range d.Candidates {
-		all = append(all, c.Name)
+	for _, p := range d.Policies {
+		all = append(all, p.Name)
 	}
 	return all
 }
@@ -102,22 +102,19 @@ func (d tried) names() (all []string) {
 func TestBacktestForMachines(t *testing.T) {
 	t.Parallel()
 	d := backtested(t, run(time.Time{}, "backtest", file(t, "past.csv", pastScale()), "-o", "json"))
-	if d.Samples != 864+763 || d.Step != "5m0s" || d.Period != "5m0s" || d.Lasting != "10m0s" || d.To.Sub(d.From) != 72*time.Hour-5*time.Minute {
+	if d.Samples != 864+763 || d.Step != "5m0s" || d.Period != "5m0s" || d.Workloads != 2 || d.To.Sub(d.From) != 72*time.Hour-5*time.Minute {
 		t.Errorf("%+v", d)
 	}
 	if d.APIVersion != "gitlatch.dev/v1alpha1" || d.Kind != "Backtest" {
 		t.Errorf("it is a %s %s", d.APIVersion, d.Kind)
 	}
-	if !slices.Equal(d.names(), []string{"closest", "cope"}) {
+	if !slices.Equal(d.names(), []string{"hourly job", "cope", "closest"}) {
 		t.Errorf("%v", d.names())
 	}
-	for _, c := range d.Candidates {
-		if c.Recommended != (c.Name == d.Recommended) || c.Recommended && !c.Front || c.Coverage <= 0.5 || c.Coverage > 1 || c.WastePodHours <= 0 || c.Worst.Share <= 0 {
-			t.Errorf("%+v", c)
+	for _, p := range d.Policies {
+		if c := p.Coverage; p.CommitsPerDay <= 0 || p.Levels != 2 || c == nil || c.Mean <= 0.5 || c.Mean > 1 || c.Surplus <= 0 || c.Worst.Met >= c.Worst.Needed {
+			t.Errorf("%+v", p)
 		}
-	}
-	if d.Recommended == "" || d.Why == "" {
-		t.Error("nothing is recommended")
 	}
 }
 
@@ -130,13 +127,13 @@ func TestBacktestTriesWhatItIsAskedTo(t *testing.T) {
 	proposed := file(t, "gitlatch.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\ndefault: {series: tens, hold: {down: 0m}}\n")
 
 	d := backtested(t, run(w.now, "backtest", past, "--config", w.path("config.yaml"), "--policy", proposed, "--preset", "closest", "-o", "json"))
-	if !slices.Equal(d.names(), []string{"prod-eu", proposed, "closest"}) {
+	if !slices.Equal(d.names(), []string{"hourly job", "prod-eu", proposed, "closest"}) {
 		t.Errorf("%v", d.names())
 	}
-	if d.Candidates[1].Policy.Series != "tens" || d.Candidates[1].CommitsPerDay < 10 {
-		t.Errorf("%+v", d.Candidates[1])
+	if quiet, busy := d.Policies[1], d.Policies[2]; quiet.CommitsPerDay > 4 || busy.CommitsPerDay < 10 {
+		t.Errorf("%+v and %+v", quiet, busy)
 	}
-	if d := backtested(t, run(w.now, "backtest", past, "--period", "10m", "--preset", "cope", "-o", "json")); d.Period != "10m0s" || d.Lasting != "20m0s" {
+	if d := backtested(t, run(w.now, "backtest", past, "--period", "10m", "--preset", "cope", "-o", "json")); d.Period != "10m0s" {
 		t.Errorf("%+v", d)
 	}
 }
@@ -152,7 +149,7 @@ func TestBacktestSaysWhatItDidNotObserve(t *testing.T) {
 		fmt.Fprintf(&b, "%d,shop/slow,7,,\n", begin.Add(time.Duration(i)*time.Hour).Unix())
 	}
 	got := run(time.Time{}, "backtest", file(t, "past.csv", b.String()))
-	if got.status != 0 || !strings.Contains(got.out, "1 of 3 workloads never got a level") || !strings.Contains(got.out, "three periods") {
+	if got.status != 0 || !strings.Contains(got.out, "1 of 3 with cope, 1 of 3 with closest") || !strings.Contains(got.out, "more than three periods apart") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -160,7 +157,7 @@ func TestBacktestSaysWhatItDidNotObserve(t *testing.T) {
 func TestBacktestLooksNoOftenerThanWasSampled(t *testing.T) {
 	t.Parallel()
 	past := file(t, "past.csv", "time,workload,replicas\n0,shop/web,3\n3600,shop/web,30\n7200,shop/web,30\n10800,shop/web,30\n")
-	if d := backtested(t, run(time.Time{}, "backtest", past, "-o", "json")); d.Period != "1h0m0s" || d.Candidates[1].CommitsPerDay == 0 {
+	if d := backtested(t, run(time.Time{}, "backtest", past, "-o", "json")); d.Period != "1h0m0s" || d.Policies[1].CommitsPerDay == 0 {
 		t.Errorf("%+v", d)
 	}
 	got := run(time.Time{}, "backtest", past, "--period", "5m")
@@ -183,13 +180,12 @@ func TestBacktestSaysWhatIsWrong(t *testing.T) {
 		{[]string{past + "x"}, []string{"read the past replica counts: ", "past.csvx", "no such file", "Give the path of an existing file"}},
 		{[]string{bad}, []string{"bad.csv: line 2: replicas", `"x"`}},
 		{[]string{none}, []string{"none.csv", "the data has no samples"}},
-		{[]string{past, past}, []string{"search/index", "past.csv", "max by"}},
+		{[]string{past, past}, []string{"shop/web", "past.csv", "sort the samples"}},
 		{[]string{past, "--workload", "shop/wep"}, []string{`--workload: workload "shop/wep": the files have no workload with this name; there are shop/web`}},
 		{[]string{past, "--period", "0s"}, []string{"--period: must be a multiple of 1s, above 0 and at most 24h, got 0s"}},
-		{[]string{past, "--min-duration", "-1ns"}, []string{"--min-duration", "must be a duration such as 5m, 26h or 8d", `"-1ns"`}},
-		{[]string{past, "--preset", "cop", "--max-commits", "-1"}, []string{"--preset", "cope", "--max-commits"}},
+		{[]string{past, "--period", "-1ns"}, []string{"--period", "must be a duration such as 5m, 26h or 8d", `"-1ns"`}},
+		{[]string{past, "--preset", "cop"}, []string{"--preset", "cope"}},
 		{[]string{past, "-o", "xml"}, []string{"--output", "table, json, yaml, html"}},
-		{[]string{past, "--min-coverage", "80"}, []string{"--min-coverage", "For percent, write 80%"}},
 		{[]string{past, "--policy", policy}, []string{"prest"}},
 		{[]string{past, "--period", "1500ms"}, []string{"--period", "must be a multiple of 1s"}},
 	} {
@@ -222,13 +218,13 @@ func TestBacktestOfAShortPast(t *testing.T) {
 		apart time.Duration
 		want  []string
 	}{
-		{1, 0, []string{"1 workload with 1 sample,\nfrom 2026-09-14 07:30 to 2026-09-14 07:30. backtest simulates a tick every 5m.\n", "\n    cope       0.00        0        -      -      0  -\n", "\nRecommended: none, no policy wrote a level.\n"}},
-		{2, 5 * time.Minute, []string{"\n  *  cope       0.00        0        -      -      0  -\n", "\nRecommended: none, no replica count lasted long enough to judge.\n  A replica count must last 5m after git had a level for it. Use data over a\n  longer time, or a shorter --min-duration.\n"}},
+		{1, 0, []string{"1 workload with 1 sample,\nfrom 2026-09-14 07:30 to 2026-09-14 07:30. backtest simulates a tick every 5m.\n", "\n  cope                  0      -  -            -     -        -\n", "\nSome workloads never got a level: 1 of 1 with hourly job, 1 of 1 with cope."}},
+		{2, 5 * time.Minute, []string{"\n  cope                  0      -  -            -     -        -\n"}},
 		{3, 5 * time.Minute, []string{"1 workload with 3 samples at intervals of 5m,\n", "   minutes since 2026-09-14 07:30\n", "\n         0      1      2      3 "}},
 		{30, 5 * time.Minute, []string{"   hours since 2026-09-14 07:30\n", "\n         0                           1                            2\n"}},
 		{80, time.Hour, []string{"   days since 2026-09-14 07:30\n"}},
 	} {
-		got := run(time.Time{}, "backtest", "--preset", "cope", "--min-duration", "5m", file(t, "past.csv", rows(c.n, c.apart)))
+		got := run(time.Time{}, "backtest", "--preset", "cope", file(t, "past.csv", rows(c.n, c.apart)))
 		if got.status != 0 || got.err != "" {
 			t.Errorf("%d samples: %+v", c.n, got)
 		}
@@ -244,12 +240,12 @@ func TestBacktestOfAShortPast(t *testing.T) {
 func TestHelpShowsDefaultsThatCanBeGiven(t *testing.T) {
 	t.Parallel()
 	got := run(time.Time{}, "backtest", "--help")
-	for _, odd := range []string{"[]", "-1ns", "Slice", "(default: two periods) (default"} {
+	for _, odd := range []string{"[]", "-1ns", "Slice", "whichever is longer) (default"} {
 		if strings.Contains(got.out, odd) {
 			t.Errorf("help says %q:\n%s", odd, got.out)
 		}
 	}
-	for _, want := range []string{"--min-duration duration", "(default: two periods)"} {
+	for _, want := range []string{"--period duration", "whichever is longer)"} {
 		if !strings.Contains(strings.Join(strings.Fields(got.out), " "), want) {
 			t.Errorf("help does not say %q:\n%s", want, got.out)
 		}

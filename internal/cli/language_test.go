@@ -35,7 +35,7 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 		{[]string{"pause", "--until", "now"}, 0, "no longer paused", ""},
 		{[]string{"restore", "--brake", "4d"}, 0, "", ""},
 		{[]string{"restore", "--factor", "50%"}, 0, "", ""},
-		{[]string{"backtest", past, "--period", "1d", "--min-coverage", "98%"}, 0, "", ""},
+		{[]string{"backtest", past, "--period", "1d"}, 0, "", ""},
 		{[]string{"drill", "--min-coverage", "98"}, 2, "", "must be a share such as 10% or 0.1"},
 		{[]string{"log", "shop/web", "--since", "1d12h"}, 0, "COMMIT", ""},
 		{[]string{"log", "web", "-n", "shop"}, 0, "COMMIT", ""},

@@ -4,6 +4,8 @@ import (
 	"sort"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
@@ -27,19 +29,6 @@ func (h History) At(i int, at time.Duration) int32 {
 	return h[i][j-1].Level
 }
 
-// Hourly returns the history of a job that commits all replica counts at each full hour of a
-// span, and the number of its commits.
-func Hourly(t *traces.Trace, s Span) (h History, commits int) {
-	h = make(History, len(t.Workloads))
-	for at := s.From; at < s.To; at += time.Hour {
-		commits++
-		for i := range h {
-			h[i] = append(h[i], Step{at, t.At(i, at).Desired})
-		}
-	}
-	return h, commits
-}
-
 // A Span is the time from From until before To, both since the start of a trace.
 type Span struct{ From, To time.Duration }
 
@@ -49,67 +38,57 @@ func (s Span) Holds(at time.Duration) bool { return at >= s.From && at < s.To }
 // dayOf returns the day of a trace, without its warm-up.
 func dayOf(t *traces.Trace) Span { return Span{t.WarmUp, t.Length} }
 
-// grain is the step of the figures, which is the step of the trace.
+// grain is the time between two samples of the figures, which is the step of the trace.
 const grain = 15 * time.Second
 
-// A Rebuild is the result of a rebuild from git at one time, in pods.
-type Rebuild struct {
-	At      time.Duration
-	Needed  int64 // desired pods of all workloads
-	Created int64
-	Met     int64 // of the desired pods
-}
-
-// Share returns the share of the desired pods that the rebuild starts; 1 without desired pods.
-func (r Rebuild) Share() float64 {
-	if r.Needed == 0 {
-		return 1
-	}
-	return float64(r.Met) / float64(r.Needed)
-}
-
-func rebuild(t *traces.Trace, h History, at time.Duration) Rebuild {
-	r := Rebuild{At: at}
+// past returns the desired replicas of a trace, from two hours before its day.
+func past(t *traces.Trace) (*backtest.Past, error) {
+	p := &backtest.Past{}
 	for i, w := range t.Workloads {
-		need := t.At(i, at).Desired
-		created := w.Manifest
-		if level := h.At(i, at); level > 0 {
-			created = level
+		for at := max(0, t.WarmUp-2*time.Hour); at <= t.Length; at += grain {
+			if err := p.Add(w.ID, "trace", backtest.Sample{At: t.Start.Add(at), Pods: t.At(i, at).Desired}); err != nil {
+				return nil, err
+			}
 		}
-		r.Needed += int64(need)
-		r.Created += int64(created)
-		r.Met += int64(min(created, need))
 	}
-	return r
+	return p, nil
 }
 
-// enough is the share of the desired pods of a rebuild that serves its load.
-const enough = 0.95
-
-// Figures summarize a rebuild at each 15 seconds of a span.
-type Figures struct {
-	Worst   Rebuild       // with the lowest share; the first of several
-	Busiest Rebuild       // with the most desired pods; the first of several
-	Below   time.Duration // with a share below 95 %
-	Mean    float64       // of the shares
+// rebuilds returns the figures of the day of a trace, from a history.
+func rebuilds(t *traces.Trace, p *backtest.Past, name string, h History) backtest.Row {
+	index := map[workload.ID]int{}
+	for i, w := range t.Workloads {
+		index[w.ID] = i
+	}
+	return backtest.Measure(p, name, period, grain, t.Start.Add(t.WarmUp), func(id workload.ID, at time.Time, _ int32) (int32, bool) {
+		level := h.At(index[id], at.Sub(t.Start))
+		if level == 0 {
+			level = t.Workloads[index[id]].Manifest
+		}
+		return level, true
+	})
 }
 
-// Summarize returns the figures of a history over a span.
-func Summarize(t *traces.Trace, h History, s Span) Figures {
-	first := rebuild(t, h, s.From)
-	f := Figures{Worst: first, Busiest: first}
-	for at := s.From; at < s.To; at += grain {
-		r := rebuild(t, h, at)
-		if r.Share() < f.Worst.Share() {
-			f.Worst = r
-		}
-		if r.Needed > f.Busiest.Needed {
-			f.Busiest = r
-		}
-		if r.Share() < enough {
-			f.Below += grain
-		}
-		f.Mean += r.Share() * grain.Hours() / (s.To - s.From).Hours()
+// compare returns the figures of the manifests alone, of a job that commits all replica
+// counts every hour, and of gitlatch.
+func (d *day) compare() (rows []backtest.Row, err error) {
+	p, err := past(d.trace)
+	if err != nil {
+		return nil, err
 	}
-	return f
+	rows = []backtest.Row{
+		rebuilds(d.trace, p, "only manifests", make(History, len(d.trace.Workloads))),
+		backtest.Hourly(p, grain, d.trace.Start.Add(d.trace.WarmUp)),
+		rebuilds(d.trace, p, "with gitlatch", d.history),
+	}
+	span := dayOf(d.trace)
+	commits := 0
+	for _, at := range d.commits { // also of rollouts
+		if span.Holds(at) {
+			commits++
+		}
+	}
+	rows[2].Commits = commits
+	rows[2].CommitsPerDay = float64(commits) / rows[2].Days
+	return rows, nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
@@ -40,41 +41,39 @@ func declared(levels map[int]int32) History {
 func TestFiguresOfAHistory(t *testing.T) {
 	t.Parallel()
 	day := one(map[int]traces.State{0: calm(80), 30: calm(1000), 40: calm(800), 60: calm(100)})
-	got := Summarize(day, declared(map[int]int32{0: 100, 40: 500}), dayOf(day))
-	want := Figures{
-		Worst:   Rebuild{At: 30 * time.Minute, Needed: 1000, Created: 100, Met: 100},
-		Busiest: Rebuild{At: 30 * time.Minute, Needed: 1000, Created: 100, Met: 100},
-		Below:   30 * time.Minute,
-		Mean:    (30 + 10*0.1 + 20*0.625 + 60) / 120,
+	p, err := past(day)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if math.Abs(got.Mean-want.Mean) > 1e-9 {
-		t.Errorf("the mean is %v, want %v", got.Mean, want.Mean)
+	got := rebuilds(day, p, "history", declared(map[int]int32{0: 100, 40: 500}))
+	c := got.Coverage
+	if want := (backtest.Rebuild{At: day.Start.Add(30 * time.Minute).UTC(), Needed: 1000, Created: 100, Met: 100}); c.Worst != want {
+		t.Errorf("worst %+v, want %+v", c.Worst, want)
 	}
-	got.Mean = want.Mean
-	if got != want {
-		t.Errorf("got  %+v\nwant %+v", got, want)
+	for _, f := range []struct {
+		name      string
+		got, want float64
+	}{
+		{"the mean", c.Mean, (30 + 10*0.1 + 20*0.625 + 60) / 120},
+		{"the minutes below 95 %", c.Below, 30},
+		{"the surplus", c.Surplus, (30*20 + 60*400.0) / (30*80 + 10*1000 + 20*800 + 60*100)},
+		{"the days", got.Days, 2.0 / 24},
+		{"the commits a day", got.CommitsPerDay, 12},
+	} {
+		if math.Abs(f.got-f.want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", f.name, f.got, f.want)
+		}
 	}
 }
 
 func TestARebuildWithoutALevelUsesTheManifest(t *testing.T) {
 	t.Parallel()
-	day := one(map[int]traces.State{0: calm(80), 60: calm(1)})
-	for at, want := range map[time.Duration]Rebuild{
-		0:                {Needed: 80, Created: 2, Met: 2},
-		time.Hour:        {At: time.Hour, Needed: 1, Created: 2, Met: 1},
-		90 * time.Minute: {At: 90 * time.Minute, Needed: 1, Created: 50, Met: 1},
-	} {
-		if got := rebuild(day, declared(map[int]int32{61: 50}), at); got != want {
-			t.Errorf("got  %+v\nwant %+v", got, want)
-		}
+	day := one(map[int]traces.State{0: calm(80)})
+	p, err := past(day)
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-func TestAnHourlyJobCommitsEachFullHour(t *testing.T) {
-	t.Parallel()
-	day := one(map[int]traces.State{0: calm(80), 59: calm(1000), 61: calm(10)})
-	h, commits := Hourly(day, dayOf(day))
-	if commits != 2 || h.At(0, 0) != 80 || h.At(0, time.Hour-grain) != 80 || h.At(0, time.Hour) != 1000 || h.At(0, 2*time.Hour) != 1000 {
-		t.Errorf("%d commits of %v", commits, h)
+	if got := rebuilds(day, p, "manifests", History{nil}); got.Coverage.Mean != 2.0/80 || got.Commits != 0 {
+		t.Errorf("%+v %+v", got, got.Coverage)
 	}
 }

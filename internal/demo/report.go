@@ -3,11 +3,11 @@ package demo
 import (
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -16,8 +16,12 @@ import (
 
 // report writes the report of the day for users.
 func (d *day) report(out io.Writer, s term.Style) error {
-	parts := []string{d.opening(), d.gitLog(s), d.chart(s), d.lookAround(s), d.verdict(s)}
-	_, err := io.WriteString(out, strings.Join(parts, "\n"))
+	rows, err := d.compare()
+	if err != nil {
+		return err
+	}
+	parts := []string{d.opening(), d.gitLog(s), d.chart(s), d.lookAround(s), d.verdict(s, rows)}
+	_, err = io.WriteString(out, strings.Join(parts, "\n"))
 	return err
 }
 
@@ -69,27 +73,8 @@ func (d *day) plot(i int, title string) term.Plot {
 	}
 }
 
-// verdict compares gitlatch with the manifests alone, and with a job that commits all replica
-// counts every hour.
-func (d *day) verdict(s term.Style) string {
-	span := dayOf(d.trace)
-	rows := [][]string{{"", "commits", "worst", "at", "below 95 %", "mean", "pods"}}
-	add := func(name string, commits int, h History) Figures {
-		f := Summarize(d.trace, h, span)
-		rows = append(rows, []string{
-			name, fmt.Sprint(commits), term.Percent(f.Worst.Share()), d.clock(f.Worst.At).Format("15:04"),
-			term.Number(int64(math.Round(f.Below.Minutes()))) + " min", term.Percent(f.Mean), term.Number(f.Busiest.Created),
-		})
-		return f
-	}
-	add("only manifests", 0, make(History, len(d.trace.Workloads)))
-	hourly, commits := Hourly(d.trace, span)
-	add("hourly job", commits, hourly)
-	f := add("with gitlatch", lists.Count(d.commits, span.Holds), d.history)
-	return s.Heading("Rebuilds from git on "+d.name()) + "\n" + term.Table("lrrlrrr", rows...) +
-		s.Faint("  Worst: the lowest share of the needed pods that a rebuild starts in the day.\n"+
-			fmt.Sprintf("  Pods: at %s, %s pods are needed, and %s start with gitlatch.", d.clock(f.Busiest.At).Format("15:04"),
-				term.Number(f.Busiest.Needed), term.Percent(float64(f.Busiest.Created)/float64(f.Busiest.Needed)))) + "\n"
+func (d *day) verdict(s term.Style, rows []backtest.Row) string {
+	return s.Heading("Rebuilds from git on "+d.name()) + "\n" + backtest.Table(s, rows)
 }
 
 func (d *day) lookAround(s term.Style) string {

@@ -39,9 +39,9 @@ func (d Document) Headline() string {
 	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of %s, %s", d.Site, percents(*d.Fleet.Coverage, d.Fleet.atMost()), needed, verdict)
 }
 
-// verdict returns the lines about the coverage, the time until all needed pods are ready,
+// Lines returns the lines about the coverage, the time until all needed pods are ready,
 // the placement, the scored commit and the last drill.
-func (d Document) verdict() []string {
+func (d Document) Lines() []string {
 	lines := lists.Map(d.Notices, func(notice string) string { return "Notice: " + notice + "." })
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	f, scored := d.Fleet, "Read"
@@ -69,6 +69,12 @@ func (d Document) verdict() []string {
 	}
 	return lines
 }
+
+// Share returns the coverage of a fleet that has one, or both limits of an unknown one.
+func (f Fleet) Share() string { return percents(*f.Coverage, f.atMost()) }
+
+// Missing returns the number of missing pods, or both limits of an unknown one.
+func (f Fleet) Missing() string { return limits(f.Need-f.CoveredAtMost, f.Need-f.Covered) }
 
 // percents returns a share, or both limits of an unknown one.
 func percents(low, high float64) string {
@@ -153,7 +159,7 @@ func (d Document) flushed() string {
 // Text returns the summary that a message contains.
 func (d Document) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s\n", d.Headline(), strings.Join(d.verdict(), "\n"))
+	fmt.Fprintf(&b, "%s\n\n%s\n", d.Headline(), strings.Join(d.Lines(), "\n"))
 	d.worst(&b)
 	for i, l := range d.Links {
 		if i == 0 {

@@ -18,7 +18,7 @@ func (d Document) Table(out io.Writer, s term.Style) error {
 	p := sheet{d, term.NewPage(s)}
 	p.Verdict(d.Passed, strings.TrimPrefix(d.Headline(), "gitlatch "))
 	p.Line("")
-	for _, line := range d.verdict() {
+	for _, line := range d.Lines() {
 		p.Say("  ", "%s", line)
 	}
 	p.Line("")

@@ -119,17 +119,17 @@ func bare(text string) string { return strings.Join(strings.Fields(text), "") }
 // Each printed row is below the head of its table, and the title of the section is on the
 // first of these sheets. No head is without a row, and no sheet is empty.
 func headed(t *testing.T, b *browser.Browser) {
-	for name, html := range pages(t) {
+	for name, html := range documents(t) {
 		p := b.Open(t, html, browser.View{})
 		printed := sheets(t, p)
 		var tables []struct {
 			Title, Head string
 			Rows        []string
 		}
-		p.Do(t, on+`return page.evaluate(() => [...document.querySelectorAll('table')].map(table => ({
+		p.Do(t, on+`return page.evaluate(() => [...document.querySelectorAll('table')].filter(table => !table.closest('details')).map(table => ({
 			title: table.closest('section').querySelector('h2').textContent,
 			head: table.tHead.textContent,
-			rows: [...table.querySelectorAll('tbody:not([aria-hidden]) tr')].map(row => row.textContent),
+			rows: [...table.querySelectorAll('tbody tr')].map(row => row.textContent),
 		})))`, nil, &tables)
 		for i, sheet := range printed {
 			if sheet == "" {

@@ -31,7 +31,7 @@ func drilled(t testing.TB, d drill.Document) []byte {
 	return must(t, html, err)
 }
 
-func backtested(t testing.TB, d backtest.Document) []byte {
+func backtested(t testing.TB, d backtest.Report) []byte {
 	t.Helper()
 	html, err := page.Backtest(d)
 	return must(t, html, err)

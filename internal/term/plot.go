@@ -41,7 +41,7 @@ func (p Plot) Draw(s Style) string {
 		p.Rows = 10
 	}
 	columns := s.width() - margin - 1
-	scale, level := p.sample(p.Scale, columns, true), p.sample(p.Level, columns, false)
+	scale, level := p.Sample(p.Scale, columns, true), p.Sample(p.Level, columns, false)
 	a := p.axis(scale, level)
 
 	picture := make([][]cell, p.Rows)
@@ -67,8 +67,9 @@ func (p Plot) Draw(s Style) string {
 	return out.String()
 }
 
-// sample returns one value for each column: the highest one in the column, or the last.
-func (p Plot) sample(of []Point, columns int, highest bool) []float64 {
+// Sample returns one value of some points for each column of the plot: the highest one in
+// the column, or the last.
+func (p Plot) Sample(of []Point, columns int, highest bool) []float64 {
 	values := make([]float64, columns)
 	next, now := 0, 0.0
 	for c := range values {
@@ -156,12 +157,7 @@ func (p Plot) time(s Style, columns int) string {
 	if every <= 0 {
 		every, format = 3*time.Hour, "%02d"
 	}
-	unit := time.Second
-	for _, longer := range []time.Duration{time.Minute, time.Hour, 24 * time.Hour} {
-		if every >= longer {
-			unit = longer
-		}
-	}
+	unit, _ := UnitOf(every)
 	for at := time.Duration(0); at <= p.To; at += every {
 		c := int(int64(columns) * int64(at) / int64(p.To))
 		if c < columns {
@@ -171,6 +167,31 @@ func (p Plot) time(s Style, columns int) string {
 	}
 	corner := s.glyph("└", "+")
 	return fmt.Sprintf("%s%s\n%s\n", strings.Repeat(" ", margin-1), s.Faint(corner+string(ruler)), s.Faint(strings.TrimRight(string(text), " ")))
+}
+
+// Marks returns the distance between the marks of a time axis, at most 13 up to 91 days.
+func Marks(span time.Duration) time.Duration {
+	const day = 24 * time.Hour
+	for _, every := range []time.Duration{time.Minute, 5 * time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour,
+		day, 2 * day, 7 * day, 14 * day, 28 * day, 91 * day} {
+		if span <= 13*every {
+			return every
+		}
+	}
+	return 364 * day
+}
+
+// UnitOf returns the largest unit of time that fits into a duration, and its name.
+func UnitOf(d time.Duration) (unit time.Duration, name string) {
+	switch {
+	case d >= 24*time.Hour:
+		return 24 * time.Hour, "days"
+	case d >= time.Hour:
+		return time.Hour, "hours"
+	case d >= time.Minute:
+		return time.Minute, "minutes"
+	}
+	return time.Second, "seconds"
 }
 
 // Legend explains the area and the line of a plot.

@@ -135,7 +135,8 @@ func compareBacktest(t *testing.T, set policy.Set, looks []workload.Fleet) {
 		fleet.Samples = slices.Clone(fleet.Samples)
 		for i, s := range fleet.Samples {
 			fleet.Samples[i].Rollout = &workload.Rollout{}
-			if err := past.Run(s.ID, "test").Add(backtest.Sample{At: fleet.At, Scale: *s.Scale}); err != nil {
+			fleet.Samples[i].Scale = &workload.Scale{Desired: s.Scale.Desired, Ready: s.Scale.Desired, Driver: workload.DrivenByHPA}
+			if err := past.Add(s.ID, "test", backtest.Sample{At: fleet.At, Pods: s.Scale.Desired}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -156,13 +157,13 @@ func compareBacktest(t *testing.T, set policy.Set, looks []workload.Fleet) {
 	}
 	var got []level
 	shown := map[workload.ID]int32{}
-	_, ok := backtest.Try(past, backtest.Candidate{Name: "site", Set: set}, backtest.Options{Watch: func(id workload.ID, at time.Time, _, replicas int32) {
-		if shown[id] != replicas {
+	_, err := backtest.Try(t.Context(), past, backtest.Candidate{Name: "site", Set: set}, func(id workload.ID, at time.Time, _, replicas int32, levelled bool) {
+		if levelled && shown[id] != replicas {
 			shown[id] = replicas
 			got = append(got, level{at, id, replicas})
 		}
-	}})
-	if !ok || !slices.Equal(got, want) || len(want) < 15 {
+	})
+	if err != nil || !slices.Equal(got, want) || len(want) < 15 {
 		t.Errorf("a backtest shows the levels\n%v\nand Round decides\n%v", got, want)
 	}
 }

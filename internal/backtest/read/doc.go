@@ -6,32 +6,21 @@ package read
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Source adds the samples of one source to a past. If the source starts with {, it is one
-// or more answers of Prometheus. Otherwise it is CSV. Both may be compressed with gzip.
-// Errors contain the name.
+// Source adds the samples of one source to a past. If the source starts with {, it is an
+// answer of Prometheus. Otherwise it is CSV. Errors contain the name.
 func Source(name string, from io.Reader, into *backtest.Past) error {
-	in := bufio.NewReaderSize(from, buffer)
-	if head, err := in.Peek(2); err == nil && string(head) == "\x1f\x8b" {
-		plain, err := gzip.NewReader(in)
-		if err != nil {
-			return unread(name, err)
-		}
-		in = bufio.NewReaderSize(plain, buffer)
-	}
+	in := bufio.NewReaderSize(from, 64<<10)
 	if head, err := in.Peek(3); err == nil && string(head) == "\ufeff" {
 		_, _ = in.Discard(3) // never fails after Peek
 	}
@@ -44,51 +33,27 @@ func Source(name string, from io.Reader, into *backtest.Past) error {
 		return unread(name, err)
 	case bytes.HasPrefix(head, []byte("{")):
 		return readPrometheus(name, in, into)
-	case bytes.HasPrefix(head, []byte("[")):
-		return fmt.Errorf("%s starts with a list. Give the complete response of Prometheus, which is an object", name)
 	}
 	return readCSV(name, in, into)
 }
 
-const buffer = 64 << 10
-
 // unread returns an error of reading, which contains the name once.
 func unread(name string, err error) error {
 	var path *fs.PathError
-	switch {
-	case errors.As(err, &path):
+	if errors.As(err, &path) {
 		err = path.Err
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("read %s: the file is incomplete. Fetch it again", name)
 	}
 	return fmt.Errorf("read %s: %w", name, err)
-}
-
-// parseID parses namespace/name of a Deployment, or namespace/kind/name.
-func parseID(text string) (workload.ID, error) {
-	switch strings.Count(text, "/") {
-	case 1:
-		namespace, name, _ := strings.Cut(text, "/")
-		id := workload.ID{Namespace: namespace, Kind: workload.Deployment, Name: name}
-		return id, id.Validate()
-	case 2:
-		id, err := workload.ParseID(text)
-		if err == nil && !id.Kind.Scales() {
-			err = fmt.Errorf("workload %q: kind must be deployment or statefulset", text)
-		}
-		return id, err
-	}
-	return workload.ID{}, fmt.Errorf("workload %q: must be namespace/name, or namespace/kind/name", text)
 }
 
 // unknown is an unknown number of pods.
 const unknown = -1
 
-// pods parses a number of pods. It rounds averages up. It returns unknown for NaN.
+// pods parses a number of pods. It rounds averages up. It returns unknown for NaN and "".
 func pods(text string) (int32, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	switch {
-	case err == nil && math.IsNaN(v):
+	case text == "", err == nil && math.IsNaN(v):
 		return unknown, nil
 	case err != nil || v < 0 || v > math.MaxInt32:
 		return 0, fmt.Errorf("must be a number of pods, from 0 to %d, got %q", math.MaxInt32, text)

@@ -23,32 +23,30 @@ type answer struct {
 type series struct {
 	Metric map[string]string `json:"metric"`
 	// Values are pairs of a time, in Unix seconds, and a number of pods.
-	Values [][]any `json:"values"`
+	Values [][2]any `json:"values"`
 }
 
-// readPrometheus reads one or more answers.
 func readPrometheus(name string, from io.Reader, into *backtest.Past) error {
-	answers := json.NewDecoder(from)
-	answers.UseNumber()
-	for {
-		var a answer
-		err := answers.Decode(&a)
-		var syntax *json.SyntaxError
-		var form *json.UnmarshalTypeError
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case errors.Is(err, io.ErrUnexpectedEOF):
-			return fmt.Errorf("%s: the file is incomplete. Fetch it again", name)
-		case errors.As(err, &syntax), errors.As(err, &form):
-			return fmt.Errorf("%s: before byte %d: is not a response of Prometheus to query_range: %w", name, answers.InputOffset(), err)
-		case err != nil:
-			return unread(name, err)
-		}
-		if err := a.samples(name, into); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+	in := json.NewDecoder(from)
+	in.UseNumber()
+	var a answer
+	err := in.Decode(&a)
+	var syntax *json.SyntaxError
+	var form *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%s: the file is incomplete. Fetch it again", name)
+	case errors.As(err, &syntax), errors.As(err, &form):
+		return fmt.Errorf("%s: before byte %d: is not a response of Prometheus to query_range: %w", name, in.InputOffset(), err)
+	case err != nil:
+		return unread(name, err)
+	case in.More():
+		return fmt.Errorf("%s: has more after the response of Prometheus. Give each response in a file of its own", name)
 	}
+	if err := a.samples(name, into); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
 // samples adds the samples of an answer to a past.
@@ -67,9 +65,8 @@ func (a answer) samples(name string, into *backtest.Past) error {
 		if err != nil {
 			return fmt.Errorf("%s.metric: %w", path, err)
 		}
-		run := into.Run(id, fmt.Sprintf("%s (%s)", name, path))
 		for j, pair := range s.Values {
-			if err := add(run, pair); err != nil {
+			if err := sample(into, id, fmt.Sprintf("%s (%s)", name, path), pair); err != nil {
 				return fmt.Errorf("%s.values[%d]: %w", path, j, err)
 			}
 		}
@@ -89,11 +86,8 @@ func labelled(labels map[string]string) (workload.ID, error) {
 	return workload.ID{}, errors.New("must have the labels namespace, and deployment or statefulset: keep them in the query, such as max by (namespace, deployment) (kube_deployment_spec_replicas)")
 }
 
-// add adds a pair of a time and a number of pods to a run.
-func add(run *backtest.Run, pair []any) error {
-	if len(pair) != 2 {
-		return fmt.Errorf("must be a list of time and value, got %d elements", len(pair))
-	}
+// sample adds a pair of a time and a number of pods.
+func sample(into *backtest.Past, id workload.ID, source string, pair [2]any) error {
 	at, err := instant(fmt.Sprint(pair[0]))
 	if err != nil {
 		return fmt.Errorf("time %w", err)
@@ -105,5 +99,5 @@ func add(run *backtest.Run, pair []any) error {
 	if n == unknown {
 		return nil
 	}
-	return run.Add(backtest.Sample{At: at, Scale: workload.Scale{Desired: n, Ready: n}})
+	return into.Add(id, source, backtest.Sample{At: at, Pods: n})
 }
