@@ -64,10 +64,8 @@ func (p *Past) Add(id workload.ID, source string, s Sample) error {
 		return nil
 	case at == t.at:
 		return fmt.Errorf("%s at %s appears twice. Keep one sample for each time", id.Short(), stamp(at))
-	case at < t.at && source != t.source:
-		return fmt.Errorf("%s at %s comes after %s of %s. Give the files in the order of time, and each workload once, with an aggregation such as max by (namespace, deployment) (...)", id.Short(), stamp(at), stamp(t.at), t.source)
 	case at < t.at:
-		return fmt.Errorf("%s at %s comes after %s: sort the samples of a workload by time", id.Short(), stamp(at), stamp(t.at))
+		return fmt.Errorf("%s at %s comes after %s of %s: sort the samples and the files by time. Give each workload once, with an aggregation such as max by (namespace, deployment) (...)", id.Short(), stamp(at), stamp(t.at), t.source)
 	default:
 		p.steps[time.Duration(at-t.at)*time.Second]++
 	}

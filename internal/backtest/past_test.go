@@ -61,7 +61,7 @@ func TestFilesOfAWorkloadAreJoinedInTime(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	err := add("late.csv", every(time.Minute, monday, 1))
-	if err == nil || !strings.Contains(err.Error(), "shop/web") || !strings.Contains(err.Error(), "of two.csv. Give the files in the order of time") || !strings.Contains(err.Error(), "max by") {
+	if err == nil || !strings.Contains(err.Error(), "shop/web") || !strings.Contains(err.Error(), "of two.csv: sort the samples and the files by time") || !strings.Contains(err.Error(), "max by") {
 		t.Errorf("twice the same time: %v", err)
 	}
 }

@@ -105,8 +105,8 @@ func (r Report) Opening() string {
 
 const minute = "2006-01-02 15:04"
 
-// Note returns the numbers of workloads that never got a level, by policy; "" if there are
-// none.
+// Note returns the numbers of workloads that never got a level, by policy; "" without
+// such a workload.
 func (r Report) Note() string {
 	var without []string
 	for _, p := range r.Policies {
@@ -120,13 +120,8 @@ func (r Report) Note() string {
 	return fmt.Sprintf("Some workloads never got a level: %s. Such a workload always had 0 replicas, is not latched, had only one sample, or had samples more than three periods apart.", strings.Join(without, ", "))
 }
 
-// Since returns the unit of the plot's marks and the start of the plot, with the time of
-// day if the first sample is not at midnight.
+// Since returns the unit of the plot's marks and the start of the plot.
 func (r Report) Since() string {
-	format := minute
-	if r.From.Truncate(24 * time.Hour).Equal(r.From) {
-		format = time.DateOnly
-	}
 	_, unit := term.UnitOf(r.Plot.Every)
-	return unit + " since " + r.From.Format(format)
+	return unit + " since " + r.From.Format(minute)
 }

@@ -22,32 +22,24 @@ type Candidate struct {
 // time. levelled is false without a level.
 type Watch func(id workload.ID, at time.Time, need, level int32, levelled bool)
 
-// Try replays a past that was checked with a candidate. watch may be nil. The error is the
-// error of the context.
+// Try replays a past with a candidate. watch may be nil. The error is the error of the
+// context.
 func Try(ctx context.Context, past *Past, c Candidate, watch Watch) (Row, error) {
-	r := newReplay(past, c.Set.Guards.Period, 3*c.Set.Guards.Period)
-	defer r.close()
-	r.watch = watch
 	state := &site{set: c.Set, latches: map[workload.ID]latch.Latch{}}
 	state.set.Latch = true // the past contains no mode of the site
-	if err := r.run(ctx, state.tick); err != nil {
-		return Row{}, err
-	}
-	return r.figures(c.Name), nil
+	r := &replay{period: c.Set.Guards.Period, gap: 3 * c.Set.Guards.Period, watch: watch}
+	return r.play(ctx, past, c.Name, state.tick)
 }
 
 // Levels returns the level that a tick at a time sets, from the desired replicas. ok is
 // false if it sets no level.
 type Levels func(id workload.ID, at time.Time, need int32) (level int32, ok bool)
 
-// Measure replays a past that was checked with levels that a function returns once a
-// period, and measures from a time on. Samples that are further apart than gap are not
-// observed in between.
+// Measure replays a past with levels that a function returns once a period, and measures
+// from a time on. Samples that are further apart than gap are not observed in between.
 func Measure(past *Past, name string, period, gap time.Duration, from time.Time, levels Levels) Row {
-	r := newReplay(past, period, gap)
-	defer r.close()
-	r.meter.from = from
-	_ = r.run(context.Background(), func(r *replay) { // never stopped
+	r := &replay{period: period, gap: gap, meter: meter{from: from}}
+	row, _ := r.play(context.Background(), past, name, func(r *replay) { // is not cancelled
 		for _, w := range r.rows {
 			if level, ok := levels(w.id, r.now, w.part.need); w.fresh && ok {
 				r.declare(w, level)
@@ -55,7 +47,7 @@ func Measure(past *Past, name string, period, gap time.Duration, from time.Time,
 		}
 		r.commit()
 	})
-	return r.figures(name)
+	return row
 }
 
 // Hourly returns the figures of a job that commits all replica counts at each full hour.
@@ -91,37 +83,30 @@ type row struct {
 	last   time.Time // tick of the last earlier sample; zero before the first
 }
 
-func newReplay(past *Past, period, gap time.Duration) *replay {
-	r := &replay{byID: map[workload.ID]*row{}, period: period, gap: gap}
+// play calls tick at each multiple of the period that follows a sample, and returns the
+// figures. A tick uses the latest sample of each workload since the tick before. The last
+// sample has no tick, because the time after it is not observed.
+func (r *replay) play(ctx context.Context, past *Past, name string, tick func(*replay)) (Row, error) {
+	r.byID = map[workload.ID]*row{}
 	for _, id := range past.IDs() {
 		w := &row{id: id}
 		w.pull, w.stop = iter.Pull(past.Of(id))
+		defer w.stop()
 		w.ahead, w.more = w.pull()
 		r.rows = append(r.rows, w)
 		r.byID[id] = w
 	}
-	return r
-}
-
-func (r *replay) close() {
-	for _, w := range r.rows {
-		w.stop()
-	}
-}
-
-// run calls tick at each multiple of the period that follows a sample. A tick uses the
-// latest sample of each workload since the tick before. The last sample has no tick,
-// because the time after it is not observed.
-func (r *replay) run(ctx context.Context, tick func(*replay)) error {
 	for ctx.Err() == nil {
 		at, more := r.earliest()
 		if !more {
-			return nil
+			return r.figures(name), nil
 		}
 		if r.now.Before(at) {
 			if slices.ContainsFunc(r.rows, func(w *row) bool { return w.fresh }) {
 				tick(r)
-				r.end()
+			}
+			for _, w := range r.rows {
+				w.end(r.now)
 			}
 			r.now = at.Add(r.period - 1).Truncate(r.period)
 		}
@@ -131,7 +116,7 @@ func (r *replay) run(ctx context.Context, tick func(*replay)) error {
 			}
 		}
 	}
-	return ctx.Err()
+	return Row{}, ctx.Err()
 }
 
 // earliest returns the time of the next sample.
@@ -182,13 +167,12 @@ func (r *replay) commit() {
 	r.changed = false
 }
 
-func (r *replay) end() {
-	for _, w := range r.rows {
-		if w.fresh {
-			w.last = r.now
-		}
-		w.fresh = false
+// end ends a tick of a workload.
+func (w *row) end(tick time.Time) {
+	if w.fresh {
+		w.last = tick
 	}
+	w.fresh = false
 }
 
 func (r *replay) figures(name string) Row {

@@ -180,7 +180,7 @@ func TestBacktestSaysWhatIsWrong(t *testing.T) {
 		{[]string{past + "x"}, []string{"read the past replica counts: ", "past.csvx", "no such file", "Give the path of an existing file"}},
 		{[]string{bad}, []string{"bad.csv: line 2: replicas", `"x"`}},
 		{[]string{none}, []string{"none.csv", "the data has no samples"}},
-		{[]string{past, past}, []string{"shop/web", "past.csv", "sort the samples"}},
+		{[]string{past, past}, []string{"shop/web", "past.csv", "sort the samples and the files by time", "max by"}},
 		{[]string{past, "--workload", "shop/wep"}, []string{`--workload: workload "shop/wep": the files have no workload with this name; there are shop/web`}},
 		{[]string{past, "--period", "0s"}, []string{"--period: must be a multiple of 1s, above 0 and at most 24h, got 0s"}},
 		{[]string{past, "--period", "-1ns"}, []string{"--period", "must be a duration such as 5m, 26h or 8d", `"-1ns"`}},

@@ -10,7 +10,7 @@ import (
 
 // Growth returns the share of the need that the workloads with a coverage have in a rebuild
 // over time, by the Model. estimate returns the estimate of a workload, which may be nil.
-// A workload that never gets there without help stays where it starts.
+// A workload that never gets there without help keeps the pods of its start.
 func (d Document) Growth(estimate func(Workload) *Estimate) []term.Point {
 	added := map[time.Duration]int64{0: 0} // pods
 	need := int64(0)

@@ -37,7 +37,7 @@ type curve struct{ Class, Path string }
 func newChart(p term.Plot, label string, top float64, text func(float64) string) chart {
 	unit, name := term.UnitOf(p.Every)
 	c := chart{Label: label, Unit: name}
-	step := round(top / 4)
+	step := term.RoundUp(top / 5)
 	for v := 0.0; v <= top*1.0001; v += step {
 		c.Rules = append(c.Rules, mark{y(v, top), text(v)})
 	}
@@ -45,17 +45,6 @@ func newChart(p term.Plot, label string, top float64, text func(float64) string)
 		c.Times = append(c.Times, mark{fmt.Sprintf("%.2f%%", 100*float64(at)/float64(p.To)), strconv.Itoa(int(at / unit))})
 	}
 	return c
-}
-
-// round returns the next of 1, 2, 2.5, 5 and their multiples by powers of ten.
-func round(v float64) float64 {
-	power := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, n := range []float64{1, 2, 2.5, 5} {
-		if n*power >= v*(1-1e-9) {
-			return n * power
-		}
-	}
-	return 10 * power
 }
 
 // y returns the height of a value, from the top.

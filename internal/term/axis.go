@@ -17,7 +17,7 @@ type axis struct {
 // axisFor returns an axis for the values from lowest to highest. lowest is the lowest
 // value above 0.
 func axisFor(lowest, highest float64, rows int) axis {
-	a := axis{high: roundUp(max(highest, 1)), rows: rows}
+	a := axis{high: RoundUp(max(highest, 1)), rows: rows}
 	if lowest > 0 && highest/lowest >= wide {
 		a.low = roundDown(lowest) / 2
 	}
@@ -64,13 +64,14 @@ func (a axis) labels() map[int]string {
 	for power := a.high; power > a.low; power /= 10 {
 		add(power)
 	}
-	for v := roundUp(a.low * 1.01); v < a.high; v = roundUp(v * 1.01) {
+	for v := RoundUp(a.low * 1.01); v < a.high; v = RoundUp(v * 1.01) {
 		add(v)
 	}
 	return at
 }
 
-func roundUp(v float64) float64 {
+// RoundUp returns the next of 1, 2, 5 and their multiples by powers of ten.
+func RoundUp(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, m := range []float64{1, 2, 5, 10} {
 		if m*power >= v*(1-1e-9) {

@@ -24,6 +24,8 @@ func readCSV(name string, from io.Reader, into *backtest.Past) error {
 		row, err := rows.Read()
 		var parse *csv.ParseError
 		switch {
+		case errors.Is(err, io.EOF) && first:
+			return fmt.Errorf("%s is empty. It must contain CSV, or the JSON of Prometheus", name)
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.As(err, &parse):
@@ -45,7 +47,7 @@ func readCSV(name string, from io.Reader, into *backtest.Past) error {
 // header finds the columns.
 func header(row []string, at []int) error {
 	for i, column := range columns {
-		at[i] = slices.IndexFunc(row, func(text string) bool { return strings.EqualFold(strings.TrimSpace(text), column) })
+		at[i] = slices.IndexFunc(row, func(text string) bool { return strings.EqualFold(strings.Trim(text, " \ufeff"), column) })
 		if at[i] < 0 {
 			return fmt.Errorf("column %q is missing. The first line must contain the columns %s", column, strings.Join(columns, ", "))
 		}
@@ -53,17 +55,8 @@ func header(row []string, at []int) error {
 	return nil
 }
 
-// add adds the sample of a row. A row with unknown replicas is not a sample. ids has the
-// workloads so far, by their text.
-func add(into *backtest.Past, ids map[string]workload.ID, source, time, name, replicas string) error {
-	at, err := instant(time)
-	if err != nil {
-		return fmt.Errorf("time: %w", err)
-	}
-	n, err := pods(replicas)
-	if err != nil {
-		return fmt.Errorf("replicas: %w", err)
-	}
+// add adds the sample of a row. ids has the workloads so far, by their text.
+func add(into *backtest.Past, ids map[string]workload.ID, source, time, name, replicas string) (err error) {
 	id, known := ids[name]
 	if !known {
 		if id, err = parseID(name); err != nil {
@@ -71,23 +64,16 @@ func add(into *backtest.Past, ids map[string]workload.ID, source, time, name, re
 		}
 		ids[strings.Clone(name)] = id
 	}
-	if n == unknown {
-		return nil
-	}
-	return into.Add(id, source, backtest.Sample{At: at, Pods: n})
+	return sample(into, id, source, time, replicas)
 }
 
 // parseID parses namespace/name of a Deployment, or namespace/kind/name.
 func parseID(text string) (workload.ID, error) {
-	if namespace, name, _ := strings.Cut(text, "/"); strings.Count(text, "/") == 1 {
-		id := workload.ID{Namespace: namespace, Kind: workload.Deployment, Name: name}
-		return id, id.Validate()
+	if strings.Count(text, "/") == 1 {
+		text = strings.Replace(text, "/", "/"+string(workload.Deployment)+"/", 1)
 	}
 	id, err := workload.ParseID(text)
-	switch {
-	case strings.Count(text, "/") != 2:
-		err = fmt.Errorf("workload %q: must be namespace/name, or namespace/kind/name", text)
-	case err == nil && !id.Kind.Scales():
+	if err == nil && !id.Kind.Scales() {
 		err = fmt.Errorf("workload %q: kind must be deployment or statefulset", text)
 	}
 	return id, err

@@ -15,23 +15,15 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // Source adds the samples of one source to a past. If the source starts with {, it is an
 // answer of Prometheus. Otherwise it is CSV. Errors contain the name.
 func Source(name string, from io.Reader, into *backtest.Past) error {
 	in := bufio.NewReaderSize(from, 64<<10)
-	if head, err := in.Peek(3); err == nil && string(head) == "\ufeff" {
-		_, _ = in.Discard(3) // never fails after Peek
-	}
-	head, err := in.Peek(512)
-	head = bytes.TrimLeft(head, " \t\r\n")
-	switch {
-	case len(head) == 0 && errors.Is(err, io.EOF):
-		return fmt.Errorf("%s is empty. It must contain CSV, or the JSON of Prometheus", name)
-	case len(head) == 0 && err != nil:
-		return unread(name, err)
-	case bytes.HasPrefix(head, []byte("{")):
+	head, _ := in.Peek(512) // an error is also the error of the next read
+	if bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")) {
 		return readPrometheus(name, in, into)
 	}
 	return readCSV(name, in, into)
@@ -44,6 +36,23 @@ func unread(name string, err error) error {
 		err = path.Err
 	}
 	return fmt.Errorf("read %s: %w", name, err)
+}
+
+// sample adds the sample with a time and a replica count as texts. An unknown replica count
+// is not a sample.
+func sample(into *backtest.Past, id workload.ID, source, time, replicas string) error {
+	at, err := instant(time)
+	if err != nil {
+		return fmt.Errorf("time: %w", err)
+	}
+	n, err := pods(replicas)
+	if err != nil {
+		return fmt.Errorf("replicas: %w", err)
+	}
+	if n == unknown {
+		return nil
+	}
+	return into.Add(id, source, backtest.Sample{At: at, Pods: n})
 }
 
 // unknown is an unknown number of pods.

@@ -74,34 +74,34 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 		want []string
 	}{
 		{"", []string{"is empty"}},
-		{" \n ", []string{"is empty"}},
+		{"\n\n", []string{"is empty"}},
 		{"time,replicas\n", []string{"line 1", `"workload" is missing`}},
 		{"2026-09-14T00:00:00Z,shop/web,3\n", []string{"line 1", `column "time" is missing`}},
 		{head + "2026-09-14T00:00:00Z,shop/web\n", []string{"line 2", "is not CSV", "the fields of line 1"}},
 		{head + "2026-09-14T00:00:00Z,shop/web,4\"2\n", []string{"line 2", "is not CSV", "quote"}},
 		{head + "\n2026-09-14 00:00,shop/web,42\n", []string{"line 3", "time: must be", "2026-09-14T18:00:00Z", `"2026-09-14 00:00"`}},
 		{head + "1789344000000,shop/web,42\n", []string{"line 2", "seconds", "milliseconds"}},
-		{head + "1789344000,web,42\n", []string{"line 2", `"web"`, "namespace/name"}},
+		{head + "1789344000,web,42\n", []string{"line 2", `"web"`, "namespace/kind/name"}},
 		{head + "1789344000,kube-system/daemonset/proxy,42\n", []string{"line 2", "deployment or statefulset"}},
 		{head + "1789344000,Shop/web,42\n", []string{"line 2", "DNS label"}},
 		{head + "1789344000,shop/web,-1\n", []string{"line 2", "replicas", "number of pods", `"-1"`}},
 		{head + "1789344000,shop/web,many\n", []string{"line 2", "replicas", `"many"`}},
 		{head + "1789344000,shop/web,3e9\n", []string{"line 2", "2147483647"}},
 		{head + "1789344060,shop/web,1\n1789344000,shop/web,1\n", []string{"line 3", "2026-09-14T00:00:00Z comes after 2026-09-14T00:01:00Z", "sort"}},
-		{"{", []string{"the file is incomplete", "Fetch it again"}},
+		{"{", []string{"unexpected EOF", "Fetch it again"}},
 		{"{}", []string{"data.result"}},
 		{`{"status":"timeout"}`, []string{"status", `"timeout"`}},
 		{`{"data":[]}`, []string{"before byte ", "response of Prometheus", "array"}},
 		{`{"status":"error","errorType":"bad_data","error":"too many points"}`, []string{"status", `is "error": Prometheus did not answer the query: "too many points". Fix the query, and fetch the response again`}},
 		{`{"data":{"resultType":"vector","result":[]}}`, []string{"data.resultType", "query_range, not query"}},
 		{`{"data":{"resultType":"streams","result":[]}}`, []string{"data.resultType", "must be matrix", `"streams"`}},
-		{prometheus(`[[1789344000,"1"],[1789344060,"x"]]`), []string{"data.result[0].values[1]", `value must be a number of pods`, `"x"`}},
-		{prometheus(`[["now","1"]]`), []string{"data.result[0].values[0]", "time must be"}},
-		{prometheus(`[[1789344000]]`), []string{"data.result[0].values[0]", "value must be a number of pods"}},
+		{prometheus(`[[1789344000,"1"],[1789344060,"x"]]`), []string{"data.result[0].values[1]", `replicas: must be a number of pods`, `"x"`}},
+		{prometheus(`[["now","1"]]`), []string{"data.result[0].values[0]", "time: must be"}},
+		{prometheus(`[[1789344000]]`), []string{"data.result[0].values[0]", "replicas: must be a number of pods"}},
 		{prometheus(`[]`) + "{}", []string{"has more", "file of its own"}},
 		{prometheus(`[7]`), []string{"response of Prometheus", "data.result.values"}},
 		{prometheus(`[[1789344000,"1"],[1789344000,"1"]]`), []string{"data.result[0].values[1]", "shop/web at 2026-09-14T00:00:00Z appears twice", "Keep one"}},
-		{`{"data":{"resultType":"matrix","result":[{"metric":{"namespace":"shop","deployment":"web"},"values":[[1789344000,"1"],[17893`, []string{"the file is incomplete"}},
+		{`{"data":{"resultType":"matrix","result":[{"metric":{"namespace":"shop","deployment":"web"},"values":[[1789344000,"1"],[17893`, []string{"unexpected EOF"}},
 		{prometheus(`[[1789344000 "1"]]`), []string{"response of Prometheus", "invalid character"}},
 		{`{"data":{"resultType":"matrix","result":[{"metric":{"deployment":"web"}}]}}`, []string{"data.result[0].metric", "max by (namespace, deployment)"}},
 	} {
@@ -124,7 +124,7 @@ func TestASeriesThatComesTwiceIsRefused(t *testing.T) {
 	t.Parallel()
 	one := `{"metric":{"namespace":"shop","deployment":"web","instance":"a"},"values":[[1789344000,"1"],[1789344060,"1"]]}`
 	err := read.Source("past.json", strings.NewReader(`{"data":{"resultType":"matrix","result":[`+one+`,`+one+`]}}`), &backtest.Past{})
-	if err == nil || !strings.Contains(err.Error(), "past.json (data.result[0])") || !strings.Contains(err.Error(), "data.result[1]") || !strings.Contains(err.Error(), "max by") {
+	if err == nil || !strings.Contains(err.Error(), "past.json: data.result[0]") || !strings.Contains(err.Error(), "past.json: data.result[1]") || !strings.Contains(err.Error(), "max by") {
 		t.Errorf("%v", err)
 	}
 }
