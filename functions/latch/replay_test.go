@@ -22,7 +22,7 @@ import (
 
 // The built bootstrap runs as Lambda runs it: it finds its cluster in EKS, logs in with a
 // token of its role, samples an API endpoint that replays a trace, and pushes to a git server
-// that requires a token. TestBootstrap runs it with a real API server.
+// that requires a token. TestOnAWS runs it with a real API server.
 func TestTheBootstrapLatchesAReplayedCluster(t *testing.T) {
 	t.Parallel()
 	pods := func(n int32) traces.State { return traces.State{Desired: n, Ready: n, Updated: n, Revision: 1} }
