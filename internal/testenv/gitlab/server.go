@@ -20,9 +20,6 @@ import (
 // Group is the group and subgroup of the projects.
 const Group = "platform/eu"
 
-// root is the path of the server's URL.
-const root = "/gitlab"
-
 // A Server is the stand-in. Its settings may change while it runs.
 type Server struct {
 	t        testing.TB
@@ -47,12 +44,12 @@ func Start(t testing.TB) *Server {
 		origins: map[string]*gitserver.Origin{}, tokens: map[string]bool{}, denied: map[string]bool{}, before: map[string]func(){},
 	}
 	routes := http.NewServeMux()
-	routes.Handle(root+"/", http.StripPrefix(root, http.HandlerFunc(s.serveGit)))
+	routes.HandleFunc("/", s.serveGit)
 	for pattern, do := range operations {
 		method, path, _ := strings.Cut(pattern, " ")
-		routes.Handle(method+" "+root+"/api/v4"+path, s.operation(pattern, do))
+		routes.Handle(method+" /api/v4"+path, s.operation(pattern, do))
 	}
-	routes.HandleFunc(root+"/api/", func(w http.ResponseWriter, r *http.Request) {
+	routes.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		t.Errorf("%s %s is not one of the described operations", r.Method, r.URL.EscapedPath())
 		http.NotFound(w, r)
 	})
@@ -62,7 +59,7 @@ func Start(t testing.TB) *Server {
 }
 
 // URL returns the address of the server.
-func (s *Server) URL() string { return s.http.URL + root }
+func (s *Server) URL() string { return s.http.URL }
 
 // Repository returns the address of a project's repository.
 func (s *Server) Repository(name string) string { return s.URL() + "/" + Group + "/" + name + ".git" }
