@@ -48,3 +48,17 @@ func TestLocalCredentialsOfGitHub(t *testing.T) {
 		}
 	}
 }
+
+func TestTheAPIOfAGitHubServer(t *testing.T) {
+	t.Parallel()
+	for server, want := range map[string]string{
+		"https://github.com":         "https://api.github.com",
+		"https://example.ghe.com":    "https://api.example.ghe.com",
+		"https://github.example.com": "https://github.example.com/api/v3",
+		"http://127.0.0.1:8080":      "http://127.0.0.1:8080/api/v3",
+	} {
+		if got := apiOf(server); got != want {
+			t.Errorf("%s: got %s, want %s", server, got, want)
+		}
+	}
+}
