@@ -245,22 +245,18 @@ func folderOf(root *os.Root, path string) (repo.Object, error) {
 	return o, err
 }
 
-// declared reads the site at its branch.
+// declared reads the site at its branch, and warns if the policy file is gone.
 func (f *flags) declared(env Env) (git declaredSide, err error) {
-	git.config, err = f.config()
+	c, err := f.config()
 	if err != nil {
 		return git, err
 	}
 	err = within(context.Background(), longest, func(ctx context.Context) (err error) {
-		if git.repository, _, err = opener(env, git.config, true).Repository(ctx); err != nil {
-			return err
-		}
-		defer closed(&err, local.Parts{Repository: git.repository})
-		if err := git.readTip(ctx); err != nil {
-			return err
-		}
-		git.tell(env)
-		return nil
+		git, err = declaredBy(ctx, env, c)
+		return err
 	})
+	if err == nil {
+		git.tell(env)
+	}
 	return git, err
 }

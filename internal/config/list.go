@@ -39,26 +39,3 @@ func (f firsts) before(i int, what any) (before int, twice bool) {
 	}
 	return before, twice
 }
-
-// numbers binds a list of numbers. It calls take with the complete list. holds is the
-// present list.
-func numbers(holds string, one func(*int32) yamldoc.Scalar, take func([]int32) error) yamldoc.List {
-	var read []int32
-	return yamldoc.List{Must: "a list of numbers", Holds: holds,
-		Item: func() yamldoc.Value {
-			read = append(read, 0)
-			return one(&read[len(read)-1])
-		},
-		Rules: []yamldoc.Rule{{
-			Check: func(r *yamldoc.Reader, path string) {
-				if r.Failed(path) {
-					return
-				}
-				if err := take(read); err != nil {
-					r.Report(path, "%s", err)
-				}
-			},
-			Schema: schema{"minItems": 1, "uniqueItems": true},
-		}},
-	}
-}

@@ -146,17 +146,28 @@ func preset(d *policyDocument) yamldoc.Scalar {
 
 // series binds a series: the name of a series, or a list of levels.
 func series(into *policy.Series) yamldoc.List {
-	list := numbers(into.String(), level, func(levels []int32) error {
-		found, err := policy.ListSeries(levels)
-		if err == nil {
-			*into = found
+	var levels []int32
+	take := func(r *yamldoc.Reader, path string) {
+		if r.Failed(path) {
+			return
 		}
-		return err
-	})
+		found, err := policy.ListSeries(levels)
+		if err != nil {
+			r.Report(path, "%s", err)
+			return
+		}
+		*into = found
+	}
 	form := yamldoc.Word(policy.SeriesNames()...)
 	form.Must += ", or a list of levels"
-	list.Or = yamldoc.Parsed(into, form, "", policy.ParseSeries)
-	return list
+	return yamldoc.List{Must: "a list of numbers", Holds: into.String(),
+		Or: yamldoc.Parsed(into, form, "", policy.ParseSeries),
+		Item: func() yamldoc.Value {
+			levels = append(levels, 0)
+			return level(&levels[len(levels)-1])
+		},
+		Rules: []yamldoc.Rule{{Check: take, Schema: schema{"minItems": 1, "uniqueItems": true}}},
+	}
 }
 
 func level(into *int32) yamldoc.Scalar {

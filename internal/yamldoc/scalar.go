@@ -82,12 +82,6 @@ func Word[S ~string](of ...S) Form {
 		Pattern: Like("^(" + strings.Join(lists.Map(words, regexp.QuoteMeta), "|") + ")$")}
 }
 
-// Words returns the words of the form, or nil if the form is not made by Word.
-func (f Form) Words() []string {
-	words, _ := f.Schema["enum"].([]string)
-	return words
-}
-
 // ErrForm is an error of Take. It means that the text does not have the form, although
 // the pattern accepts it.
 var ErrForm = errors.New("is of another form")
