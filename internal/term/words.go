@@ -49,8 +49,7 @@ func Some(n *int32) string {
 }
 
 // Percent prints a share with at most one decimal. It rounds down: 0.29 is "29 %", and
-// 0.99985 is "99.9 %". Only a share of 1 or more is "100 %" or more. The function
-// percent of the pages does the same.
+// 0.99985 is "99.9 %". Only a share of 1 or more is "100 %" or more.
 func Percent(share float64) string {
 	tenths := math.Floor(1000*share + 1e-9) // 0.29 has no binary fraction
 	if share < 1 {
