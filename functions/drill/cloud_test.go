@@ -200,7 +200,6 @@ func (s *stack) newAccount(t *testing.T) {
 		members            map[string]any
 	}{
 		{"ec2", "DescribeInstances", map[string]any{}},
-		{"ec2", "DescribeInstanceTypes", map[string]any{}},
 		{"eks", "ListNodegroups", map[string]any{"nodegroups": []string{"base"}}},
 		{"eks", "DescribeNodegroup", map[string]any{"nodegroup": map[string]any{"nodegroupName": "base", "subnets": []string{"subnet-1"}}}},
 		{"ec2", "DescribeSubnets", map[string]any{"Subnets": []any{map[string]any{"SubnetId": "subnet-1", "AvailabilityZone": "eu-west-1a", "AvailableIpAddressCount": 11}}}},

@@ -65,12 +65,16 @@ func newAPI(t *testing.T) *api {
 	return a
 }
 
-// nodes are three nodes with room for all workloads.
+// nodes are a node of a NodePool with room for all workloads.
 const nodes = `kind: NodeList
 items:
-- {metadata: {name: n1, labels: {kubernetes.io/hostname: n1}}, status: {allocatable: {pods: "110"}}}
-- {metadata: {name: n2, labels: {kubernetes.io/hostname: n2}}, status: {allocatable: {pods: "110"}}}
-- {metadata: {name: n3, labels: {kubernetes.io/hostname: n3}}, status: {allocatable: {pods: "110"}}}
+- metadata: {name: n1, labels: {karpenter.sh/nodepool: default}}
+  status: {capacity: {cpu: "16", pods: "110"}, allocatable: {cpu: "16", pods: "110"}}
+`
+
+const nodePools = `kind: NodePoolList
+items:
+- {metadata: {name: default}, spec: {limits: {pods: "330"}}}
 `
 
 // ServeHTTP answers in JSON, like a proxy that does not know protobuf.
@@ -103,6 +107,9 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		text, installed := a.objects[resource]
 		if resource == "nodes" && !installed {
 			text, installed = nodes, true
+		}
+		if resource == "nodepools" && !installed {
+			text, installed = nodePools, true
 		}
 		if !installed {
 			status = http.StatusNotFound

@@ -52,8 +52,9 @@ func large(t *testing.T) *world {
 	w.api.objects = levels.Objects("prod-eu", data)
 	var nodes []string
 	for i := range many / 10 {
-		nodes = append(nodes, fmt.Sprintf(`{metadata: {name: n%[1]d, labels: {kubernetes.io/hostname: n%[1]d}}, status: {allocatable: {pods: "600"}}}`, i))
+		nodes = append(nodes, fmt.Sprintf(`{metadata: {name: n%[1]d, labels: {karpenter.sh/nodepool: default}}, status: {capacity: {cpu: "64", pods: "600"}, allocatable: {cpu: "64", pods: "600"}}}`, i))
 	}
+	w.api.objects["nodepools"] = "kind: NodePoolList\nitems: [{metadata: {name: default}, spec: {limits: {pods: 30000}}}]\n"
 	w.api.objects["nodes"] = "kind: NodeList\nitems: [" + strings.Join(nodes, ", ") + "]\n"
 	return w
 }

@@ -80,8 +80,10 @@ func (c *Cluster) AddWorkload(kind workload.Kind, o workload.Object, data []byte
 	if c.live == nil {
 		c.live = map[workload.ID]*live{}
 	}
-	c.live[workload.ID{Namespace: l.meta.Namespace, Kind: kind, Name: l.meta.Name}] = &l
-	return c.Objects.AddWorkload(kind, o.Replicas, data)
+	id := workload.ID{Namespace: l.meta.Namespace, Kind: kind, Name: l.meta.Name}
+	c.live[id] = &l
+	c.Objects.AddWorkload(id, limits.Live{Replicas: l.replicas, Here: l.replicas, Template: l.template})
+	return nil
 }
 
 // into returns a function that adds an object to the list of its kind.

@@ -27,10 +27,9 @@ type Case struct {
 	Changed map[workload.ID]time.Time
 	// Admission is the file at admission.Path on the branch; nil without such a file.
 	Admission []byte
-	// Room has the objects of the cluster of a rebuild, and Account the limits of its account;
-	// nil if no account was read.
+	// Room has the objects of the cluster of a rebuild, and Account the limits of its account.
 	Room    limits.Set
-	Account *limits.Account
+	Account limits.Account
 	// Tried has the error of the dry-run CREATE of each workload that was tried; a nil error
 	// means that the API server admits it. The map is nil if nobody asked. See Try.
 	Tried map[workload.ID]error
@@ -63,8 +62,8 @@ func Examine(c Case) Report {
 	for _, s := range e.subjects() {
 		e.report.Workloads = append(e.report.Workloads, e.examine(s))
 	}
+	e.report.Fit = e.Room.Judge(e.Room.Rebuild(e.levels()), e.Account)
 	e.quotas()
-	e.place()
 	for _, p := range e.Set.Unreviewed() {
 		text, fix, _ := strings.Cut(p.Text, ": ")
 		e.find(ReviewWithoutHost, e.Policy, p.Field+": "+text, fix)

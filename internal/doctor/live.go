@@ -18,6 +18,7 @@ import (
 type live struct {
 	meta     metav1.ObjectMeta // without the last applied configuration
 	replicas int32             // of the spec; 1 if it is not set
+	template *corev1.PodTemplateSpec
 	last     lastApplied
 	owners   []metav1.ManagedFieldsEntry // that own the replicas
 	applies  bool                        // a tool applies the object server-side
@@ -42,14 +43,19 @@ func readLive(field workload.Field, data []byte) (live, error) {
 	var o struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
 		Spec     struct {
-			Paused bool `json:"paused"`
+			Paused   bool                    `json:"paused"`
+			Template *corev1.PodTemplateSpec `json:"template"`
 		} `json:"spec"`
 	}
 	if err := json.Unmarshal(data, &o); err != nil {
 		return live{}, err
 	}
-	l := live{meta: o.Metadata, replicas: 1, paused: o.Spec.Paused, tracked: len(o.Metadata.ManagedFields) > 0}
-	if stated, err := replicasOf(field, data); err == nil && stated != nil {
+	l := live{meta: o.Metadata, replicas: 1, template: o.Spec.Template, paused: o.Spec.Paused, tracked: len(o.Metadata.ManagedFields) > 0}
+	stated, err := replicasOf(field, data)
+	if err != nil {
+		return live{}, err
+	}
+	if stated != nil {
 		l.replicas = *stated
 	}
 	if text, noted := o.Metadata.Annotations[corev1.LastAppliedConfigAnnotation]; noted {

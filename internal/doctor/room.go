@@ -22,15 +22,8 @@ func (c *Case) ReadRoom(ctx context.Context, standby Lister, account Account) {
 		c.Room.Join(&c.Cluster.Objects)
 	}
 	if account != nil {
-		read := account(ctx, c.Room.Subnets())
-		c.Account = &read
+		c.Account = account(ctx, c.Room.Subnets())
 	}
-}
-
-// place sets the answer to the question whether a rebuild fits: each workload with a level
-// at its level, and the other live workloads at their live replicas.
-func (e *examination) place() {
-	e.report.Fit = limits.Judge(e.Room.Case(e.levels(), e.Account))
 }
 
 // levels returns the levels in git.

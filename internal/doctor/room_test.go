@@ -13,9 +13,15 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// node returns a Node.
+// pool returns a NodePool with a limit of CPU and one instance type.
+func pool(cpu int) string {
+	return fmt.Sprintf("---\nkind: NodePool\nmetadata: {name: default}\nspec: {limits: {cpu: %d}, template: {spec: {requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [m6i.large]}]}}}\n", cpu)
+}
+
+// node returns a Node of the NodePool.
 func node(cpu int, provider string) string {
-	return fmt.Sprintf("---\nkind: Node\nmetadata: {name: n1, labels: {kubernetes.io/hostname: n1}}\nspec: {providerID: %q}\nstatus: {allocatable: {cpu: %d, pods: 500}}\n", provider, cpu)
+	return fmt.Sprintf("---\nkind: Node\nmetadata: {name: n1, labels: {karpenter.sh/nodepool: default, node.kubernetes.io/instance-type: m6i.large}}\n"+
+		"spec: {providerID: %q}\nstatus: {capacity: {cpu: %[2]d}, allocatable: {cpu: %[2]d, pods: 500}}\n", provider, cpu)
 }
 
 // pods returns a workload whose pods request an amount of CPU.
@@ -23,10 +29,12 @@ func pods(kind, name string, replicas int, cpu string) string {
 	return fmt.Sprintf("---\napiVersion: apps/v1\nkind: %s\nmetadata: {name: %s, namespace: shop}\nspec: {replicas: %d, template: {spec: {containers: [{name: main, resources: {requests: {cpu: %s}}}]}}}\n", kind, name, replicas, cpu)
 }
 
-// web has a level of 200, and its pods request 500m of CPU. The limit of nodes is their CPU.
+// web has a level of 200, and its pods request 500m of CPU. A node has 2 CPUs, so that they
+// ask for 100 CPUs, which is also the estimate.
 func TestAnAnswer(t *testing.T) {
 	t.Parallel()
 	app := pods("Deployment", "web", 180, "500m")
+	on := app + node(2, "")
 	for name, c := range map[string]struct {
 		cluster string
 		fail    string // a kind that cannot be listed
@@ -34,34 +42,36 @@ func TestAnAnswer(t *testing.T) {
 		account doctor.Account
 		want    string
 	}{
-		"enough nodes":             {cluster: node(200, "") + app, want: "likely fits, 200 pods, nodes cpu 50 %"},
-		"close":                    {cluster: node(125, "") + app, want: "close, 200 pods, nodes cpu 80 %"},
-		"too few nodes":            {cluster: node(99, "") + app, want: "does not fit, 200 pods, nodes cpu 101 %"},
-		"another live workload":    {cluster: node(101, "") + app + pods("StatefulSet", "db", 2, "1"), want: "does not fit, 202 pods, nodes cpu 100.9 %"},
-		"a DaemonSet":              {cluster: node(180, "") + app + pods("DaemonSet", "agent", 0, "100"), want: "close, 200 pods, nodes cpu 55.5 %"},
-		"a Cluster Autoscaler":     {cluster: node(99, "") + app + pods("Deployment", "cluster-autoscaler", 1, "1"), want: "unknown, 201 pods, nodes: the Cluster Autoscaler may add nodes, and gitlatch does not read its limits"},
-		"a cloud that is not read": {cluster: node(99, "gce://p/z/n1") + app, want: "unknown, 200 pods, nodes: the cloud may add nodes. On AWS, use --aws"},
-		"a node that is not ready": {cluster: strings.Replace(node(200, ""), "status: {", "status: {conditions: [{type: Ready, status: Unknown}], ", 1) + app, want: "unknown, 200 pods, nodes: the cluster lists no nodes and no NodePools"},
-		"no nodes":                 {cluster: app, want: "unknown, 200 pods, nodes: the cluster lists no nodes and no NodePools"},
-		"nodes are forbidden":      {cluster: app, fail: "Node", want: "unknown, 200 pods, nodes: cannot list nodes: timeout. Apply infra/rbac/doctor"},
-		"quotas are forbidden":     {cluster: node(200, "") + app, fail: "ResourceQuota", want: "unknown, 200 pods, resourcequotas: cannot list resourcequotas: timeout. Apply infra/rbac/doctor"},
-		"a LimitRange":             {cluster: node(200, "") + app, fail: "LimitRange", want: "unknown, 200 pods, nodes cpu 50 %"},
-		"workloads are forbidden":  {cluster: node(200, "") + app, fail: "StatefulSet", want: "unknown, 200 pods, nodes cpu 50 %"},
-		"no requests":              {cluster: node(200, "") + app + "---\nkind: StatefulSet\nmetadata: {name: db, namespace: shop}\nspec: {replicas: 1}\n", want: "unknown, 200 pods, nodes cpu 50 %"},
-		"no live workload":         {cluster: node(200, ""), want: "unknown, 0 pods, requests of shop/deployment/web: the cluster has no object with its pod template"},
-		"an account that is not":   {cluster: node(200, "aws:///a/i-1") + app, want: "unknown, 200 pods, node groups, vCPU quotas and free addresses: gitlatch did not read the AWS account. Use --aws"},
-		"an account":               {cluster: node(200, "aws:///a/i-1") + app, account: empty, want: "likely fits, 200 pods, nodes cpu 50 %"},
-		"an account in part":       {cluster: node(200, "aws:///a/i-1") + app, account: denied, want: "unknown, 200 pods, vCPU quotas: Allow servicequotas:ListServiceQuotas"},
-		"too few with an unknown":  {cluster: node(99, "aws:///a/i-1") + app, account: denied, want: "does not fit, 200 pods, nodes cpu 101 %"},
-		"a standby cluster":        {cluster: node(1, "") + app + pods("StatefulSet", "db", 2, "1"), standby: node(101, ""), want: "does not fit, 202 pods, nodes cpu 100.9 %"},
-		"a standby that has more":  {cluster: node(1, "") + app, standby: node(100, "") + pods("StatefulSet", "db", 2, "1"), want: "does not fit, 202 pods, nodes cpu 102 %"},
-		"a failed list here":       {cluster: node(1, "") + app, fail: "LimitRange", standby: node(200, ""), want: "unknown, 200 pods, nodes cpu 50 %"},
+		"enough":                     {cluster: pool(200) + on, want: "likely fits, 200 pods, NodePool default cpu 50 %"},
+		"close":                      {cluster: pool(125) + on, want: "close, 200 pods, NodePool default cpu 80 %"},
+		"too little":                 {cluster: pool(99) + on, want: "does not fit, 200 pods, NodePool default cpu 101 %"},
+		"another live workload":      {cluster: pool(101) + on + pods("StatefulSet", "db", 2, "1"), want: "does not fit, 202 pods, NodePool default cpu 100.9 %"},
+		"a DaemonSet":                {cluster: pool(180) + on + pods("DaemonSet", "agent", 0, "1"), want: "close, 200 pods, NodePool default cpu 55.5 %"},
+		"no present node":            {cluster: pool(200) + app, want: "unknown, 200 pods, NodePool default cpu 50 %"},
+		"too little without a node":  {cluster: pool(99) + app, want: "does not fit, 200 pods, NodePool default cpu 101 %"},
+		"another node":               {cluster: on, want: "unknown, 200 pods, largest node for shop/web pods 100 %"},
+		"too little with another":    {cluster: pool(99) + on + strings.Replace(node(2, ""), "default", "gone", 1), want: "unknown, 200 pods, NodePool default cpu 101 %"},
+		"no nodes":                   {cluster: app, want: "unknown, 200 pods, largest node for shop/web pods 100 %"},
+		"nodes are forbidden":        {cluster: pool(200) + on, fail: "Node", want: "unknown, 200 pods, NodePool default cpu 50 %"},
+		"quotas are forbidden":       {cluster: pool(200) + on, fail: "ResourceQuota", want: "unknown, 200 pods, resourcequotas: cannot list resourcequotas: timeout. Apply infra/rbac/doctor"},
+		"a LimitRange":               {cluster: pool(200) + on, fail: "LimitRange", want: "unknown, 200 pods, NodePool default cpu 50 %"},
+		"workloads are forbidden":    {cluster: pool(200) + on, fail: "StatefulSet", want: "unknown, 200 pods, NodePool default cpu 50 %"},
+		"no template":                {cluster: pool(200) + on + "---\nkind: StatefulSet\nmetadata: {name: db, namespace: shop}\nspec: {replicas: 1}\n", want: "unknown, 201 pods, NodePool default cpu 50 %"},
+		"no live workload":           {cluster: pool(200) + node(2, ""), want: "unknown, 200 pods, NodePool default cpu 0 %"},
+		"an account that is not":     {cluster: pool(200) + app + node(2, "aws:///a/i-1"), want: "unknown, 200 pods, node groups, vCPU quotas and free addresses: gitlatch did not read the AWS account. Use --aws"},
+		"too little without account": {cluster: pool(99) + app + node(2, "aws:///a/i-1"), want: "unknown, 200 pods, NodePool default cpu 101 %"},
+		"an account":                 {cluster: pool(200) + app + node(2, "aws:///a/i-1"), account: empty, want: "likely fits, 200 pods, NodePool default cpu 50 %"},
+		"an account in part":         {cluster: pool(200) + app + node(2, "aws:///a/i-1"), account: denied, want: "unknown, 200 pods, vCPU quotas: Allow servicequotas:ListServiceQuotas"},
+		"too little with an unknown": {cluster: pool(99) + app + node(2, "aws:///a/i-1"), account: denied, want: "does not fit, 200 pods, NodePool default cpu 101 %"},
+		"a standby cluster":          {cluster: pool(1) + on + pods("StatefulSet", "db", 2, "1"), standby: pool(101) + node(2, ""), want: "does not fit, 202 pods, NodePool default cpu 100.9 %"},
+		"a standby that has more":    {cluster: pool(1) + on, standby: pool(100) + node(2, "") + pods("StatefulSet", "db", 2, "1"), want: "does not fit, 202 pods, NodePool default cpu 102 %"},
+		"a failed list here":         {cluster: pool(1) + on, fail: "LimitRange", standby: pool(200) + node(2, ""), want: "unknown, 200 pods, NodePool default cpu 50 %"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld()
 			w.objects = map[string]string{}
-			add(w, "kind: ResourceQuota\nmetadata: {name: pods, namespace: shop}\nspec: {hard: {pods: \"202\"}}\n"+c.cluster)
+			add(w, "kind: ResourceQuota\nmetadata: {name: pods, namespace: shop}\nspec: {hard: {pods: \"500\"}}\nstatus: {used: {pods: \"180\"}}\n---\n"+strings.TrimPrefix(c.cluster, "---\n"))
 			w.fail = c.fail
 			var standby doctor.Lister
 			if c.standby != "" {
@@ -76,7 +86,7 @@ func TestAnAnswer(t *testing.T) {
 			r := doctor.Examine(seen)
 			first := r.Fit.Limits[0]
 			for _, l := range r.Fit.Limits {
-				if l.Name == "nodes" && l.Resource == "cpu" && l.Answer == r.Fit.Answer {
+				if l.Resource == "cpu" && l.Answer == r.Fit.Answer {
 					first = l
 				}
 			}
@@ -94,11 +104,11 @@ func TestAnAnswer(t *testing.T) {
 	}
 }
 
-func empty(context.Context, []string) limits.Account { return limits.Account{} }
+func empty(context.Context, []string) limits.Account { return limits.Account{Read: true} }
 
 // denied is an account whose quotas cannot be read.
 func denied(context.Context, []string) limits.Account {
-	return limits.Account{Missing: []limits.Missing{{Value: "vCPU quotas", Why: "Allow servicequotas:ListServiceQuotas"}}}
+	return limits.Account{Read: true, Missing: []limits.Missing{{Value: "vCPU quotas", Why: "Allow servicequotas:ListServiceQuotas"}}}
 }
 
 // add adds the documents of a text to a world.

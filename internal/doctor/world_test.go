@@ -69,7 +69,8 @@ func newWorld() *world {
 			"web":    deployment(fluxOwned, "", nobody),
 			"apps":   kustomization("apps", "dependsOn: [{name: levels}]", "True"),
 			"levels": kustomization("levels", "", "True"),
-			"node":   "kind: Node\nmetadata: {name: n1, labels: {kubernetes.io/hostname: n1}}\nstatus: {allocatable: {cpu: 100, pods: 500}}\n",
+			"pool":   pool(500),
+			"node":   node(2, ""),
 		},
 		change: func(*doctor.Case) {},
 	}

@@ -20,7 +20,7 @@ const (
 
 // Factor is the part of the estimate, in percent, that a limit of nodes must have for
 // LikelyFits. limits/testdata/README.md has the measured answers for other factors.
-const Factor = 140
+const Factor = 145
 
 var answers = []string{"unknown", "does not fit", "close", "likely fits"}
 
@@ -47,9 +47,7 @@ type Limit struct {
 	Estimate *int64 `json:"estimate"` // the amount that the nodes of the pods take
 	Why      string `json:"why,omitzero"`
 
-	// Namespace and Pods are the namespace of a ResourceQuota and the pods that it counts.
-	Namespace string `json:"-"`
-	Pods      int64  `json:"-"`
+	Namespace string `json:"-"` // of a ResourceQuota
 }
 
 // A Report is the answer for a rebuild: the worst answer of its limits.
@@ -73,16 +71,15 @@ func ReportOf(limits []Limit, pods int64) Report {
 	return Report{limits[0].Answer, limits, pods}
 }
 
-// Judged returns the limit with its answer. factor is in percent, as Factor.
+// Judged returns the limit with its answer, which is Unknown without an estimate unless the
+// pods ask for too much. factor is in percent, as Factor.
 func (l Limit) Judged(factor int64) Limit {
 	switch {
 	case *l.Asked > *l.There:
 		l.Answer = DoesNotFit
-	case l.Estimate == nil:
-		l.Answer = Unknown
-	case float64(factor)/100*float64(*l.Estimate) <= float64(*l.There):
+	case l.Estimate != nil && float64(factor)/100*float64(*l.Estimate) <= float64(*l.There):
 		l.Answer = LikelyFits
-	default:
+	case l.Estimate != nil:
 		l.Answer = Close
 	}
 	return l

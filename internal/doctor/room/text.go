@@ -2,9 +2,11 @@ package room
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -14,12 +16,7 @@ func (r *Report) Refuses() bool { return r != nil && r.Answer == DoesNotFit }
 
 // Fullest is the largest part of a limit that the pods ask for, from 0; 0 if every
 // share is unknown.
-func (r Report) Fullest() (share float64) {
-	for _, l := range r.Limits {
-		share = max(share, l.Share())
-	}
-	return share
-}
+func (r Report) Fullest() float64 { return slices.Max(append(lists.Map(r.Limits, Limit.Share), 0)) }
 
 // headlines are the first sentences about a report.
 var headlines = map[Answer]string{
@@ -32,35 +29,24 @@ var headlines = map[Answer]string{
 // Lines returns the report as sentences: the answer, and each limit with another answer than
 // LikelyFits.
 func (r Report) Lines() []string {
-	lines := []string{headlines[r.Answer]}
-	for _, l := range r.Limits {
-		if l.Answer != LikelyFits {
-			lines = append(lines, l.String())
-		}
-	}
-	return lines
+	worse := lists.Filter(r.Limits, func(l Limit) bool { return l.Answer != LikelyFits })
+	return append([]string{headlines[r.Answer]}, lists.Map(worse, Limit.String)...)
 }
 
 // String returns the limit as a sentence.
 func (l Limit) String() string {
-	text := fmt.Sprintf("%s: %s", l.Name, l.Answer)
+	text := l.Answer.String()
 	if l.Asked != nil && l.There != nil {
-		text = fmt.Sprintf("%s: the pods ask for %s of %s %s (%s), %s", l.Name, l.Amount(*l.Asked), l.Amount(*l.There), l.Resource, term.Percent(l.Share()), l.Answer)
+		text = fmt.Sprintf("the pods ask for %s of %s %s (%s), %s", l.Amount(l.Asked), l.Amount(l.There), l.Resource, term.Percent(l.Share()), l.Answer)
 	}
 	if l.Why != "" {
 		text += ": " + l.Why
 	}
-	return text + "."
+	return l.Name + ": " + text + "."
 }
 
 // barWidth is the width of a bar in columns.
 const barWidth = 10
-
-// bar draws a share.
-func bar(share float64) string {
-	full := min(barWidth, int(share*barWidth+0.5))
-	return "[" + strings.Repeat("#", full) + strings.Repeat("-", barWidth-full) + "]"
-}
 
 // Rows returns a header and one row for each limit.
 func (r Report) Rows() [][]string {
@@ -68,28 +54,24 @@ func (r Report) Rows() [][]string {
 	for _, l := range r.Limits {
 		share := "-"
 		if l.Asked != nil && l.There != nil {
-			share = bar(l.Share()) + " " + term.Percent(l.Share())
+			full := min(barWidth, int(l.Share()*barWidth+0.5))
+			share = "[" + strings.Repeat("#", full) + strings.Repeat("-", barWidth-full) + "] " + term.Percent(l.Share())
 		}
-		name := strings.TrimSpace(l.Name + " " + l.Resource)
-		rows = append(rows, []string{l.Answer.String(), share, l.amount(l.Asked), l.amount(l.There), l.amount(l.Estimate), name})
+		rows = append(rows, []string{l.Answer.String(), share, l.Amount(l.Asked), l.Amount(l.There), l.Amount(l.Estimate), strings.TrimSpace(l.Name + " " + l.Resource)})
 	}
 	return rows
 }
 
-func (l Limit) amount(n *int64) string {
+// Amount formats an amount of the resource: "1.5", "61.0Gi", or "-" for nil.
+func (l Limit) Amount(n *int64) string {
 	if n == nil {
-		return "-" // the answer is unknown, and a sentence has the reason
+		return "-"
 	}
-	return l.Amount(*n)
-}
-
-// Amount formats an amount of the resource: "1.5", "61.0Gi".
-func (l Limit) Amount(n int64) string {
 	switch l.Resource[strings.LastIndexByte(l.Resource, '.')+1:] {
 	case "cpu":
-		return strconv.FormatFloat(float64(n)/1000, 'f', -1, 64)
+		return strconv.FormatFloat(float64(*n)/1000, 'f', -1, 64)
 	case "memory", "ephemeral-storage":
-		return strconv.FormatFloat(float64(n)/(1<<30), 'f', 1, 64) + "Gi"
+		return strconv.FormatFloat(float64(*n)/(1<<30), 'f', 1, 64) + "Gi"
 	}
-	return strconv.FormatInt(n, 10)
+	return strconv.FormatInt(*n, 10)
 }

@@ -29,7 +29,7 @@ func TestTheAccountIsTheAccountOfTheClusterThatIsRebuilt(t *testing.T) {
 	var mu sync.Mutex
 	var scopes []string
 	denied := gateway.Fault(http.StatusBadRequest, "AccessDeniedException", "no")
-	for _, operation := range []string{"eks:ListNodegroups", "servicequotas:ListServiceQuotas", "ec2:DescribeInstances", "ec2:DescribeInstanceTypes"} {
+	for _, operation := range []string{"eks:ListNodegroups", "servicequotas:ListServiceQuotas", "ec2:DescribeInstances"} {
 		w.Instead(operation, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -61,7 +61,7 @@ func TestTheAccountIsTheAccountOfTheClusterThatIsRebuilt(t *testing.T) {
 				return
 			}
 			got := add(t.Context(), nil)
-			if len(scopes) != 4 || len(got.Missing) != 4 {
+			if len(scopes) != 3 || len(got.Missing) != 3 {
 				t.Fatalf("calls %q, missing %+v", scopes, got.Missing)
 			}
 			for _, scope := range scopes {

@@ -218,9 +218,10 @@ func TestADrillTellsThatARebuildNoLongerFits(t *testing.T) {
 	t.Parallel()
 	p, r := newParts(t)
 	r.Archive = archive.Folder(t.TempDir())
-	node := "{kind: Node, metadata: {name: n1, labels: {kubernetes.io/hostname: n1}}, status: {allocatable: {pods: %d}}}"
+	pool := "{kind: NodePool, metadata: {name: default}, spec: {limits: {pods: %d}}}"
+	node := "{kind: Node, metadata: {name: n1, labels: {karpenter.sh/nodepool: default}}, status: {capacity: {cpu: 4, pods: 10}, allocatable: {cpu: 4, pods: 10}}}"
 	for _, c := range []struct {
-		pods   int // of the node; web has a level of 100
+		pods   int // the limit of the NodePool; web has a level of 100
 		dry    bool
 		answer room.Answer
 		told   []string
@@ -231,7 +232,7 @@ func TestADrillTellsThatARebuildNoLongerFits(t *testing.T) {
 		{200, false, room.LikelyFits, []string{"drill"}},
 		{99, false, room.DoesNotFit, []string{"does-not-fit", "drill"}},
 	} {
-		p.objects, p.told, p.now = map[string]string{"Node": fmt.Sprintf(node, c.pods)}, nil, p.now.Add(time.Minute)
+		p.objects, p.told, p.now = map[string]string{"NodePool": fmt.Sprintf(pool, c.pods), "Node": node}, nil, p.now.Add(time.Minute)
 		r.Tick.DryRun = c.dry
 		d, err := r.Drill(t.Context())
 		if err != nil || len(d.Problems) > 0 {
@@ -244,7 +245,7 @@ func TestADrillTellsThatARebuildNoLongerFits(t *testing.T) {
 		if d.Fit.Answer != c.answer || d.Passed != (c.answer == room.LikelyFits) || !slices.Equal(told, c.told) {
 			t.Errorf("%d pods: %+v, passed %v, told %q", c.pods, d.Fit, d.Passed, told)
 		}
-		limit := fmt.Sprintf("nodes: the pods ask for 100 of %d pods", c.pods)
+		limit := fmt.Sprintf("NodePool default: the pods ask for 100 of %d pods", c.pods)
 		if text := p.told[0].Text; len(told) == 2 && !strings.HasPrefix(text, "[warning] gitlatch prod: a rebuild does not fit, "+limit) {
 			t.Errorf("told %s", text)
 		}

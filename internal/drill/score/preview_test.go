@@ -60,7 +60,8 @@ func object(metadata, spec string) string {
 func newLost() *lost {
 	l := &lost{minor: 37, objects: map[string]string{
 		"Kustomization": levels.Kustomizations,
-		"Node":          "{kind: Node, metadata: {name: n1, labels: {kubernetes.io/hostname: n1}}, status: {allocatable: {pods: 900}}}",
+		"NodePool":      "{kind: NodePool, metadata: {name: default}, spec: {limits: {pods: 900}}}",
+		"Node":          "{kind: Node, metadata: {name: n1, labels: {karpenter.sh/nodepool: default}}, status: {capacity: {cpu: 4, pods: 10}, allocatable: {cpu: 4, pods: 10}}}",
 	}}
 	l.add("web", 87, levels.Metadata("shop", "web"), "{replicas: 87, template: {spec: {containers: [{name: main}]}}}")
 	return l
@@ -152,7 +153,7 @@ func TestTheTableOfAPreview(t *testing.T) {
 	}
 	l.add("seen", 200, owned("seen", ""), "{replicas: 200, template: {spec: {containers: [{name: main}]}}}")
 	l.samples = append(l.samples, workload.Sample{ID: workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "queue"}, Scale: &workload.Scale{Desired: 5, Ready: 5}})
-	l.objects["Node"] = strings.Replace(l.objects["Node"], "900", "60", 1)
+	l.objects["NodePool"] = strings.Replace(l.objects["NodePool"], "900", "60", 1)
 	p := l.preview(t, workload.Unread{Part: "statefulsets", Why: "unreachable"})
 	var out strings.Builder
 	if err := p.Table(&out, term.Style{}); err != nil {

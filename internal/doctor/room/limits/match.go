@@ -5,45 +5,34 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	scheduling "k8s.io/component-helpers/scheduling/corev1"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
 )
-
-// takes reports whether the labels and taints of a shape allow pods.
-func (s Shape) takes(p Pods) bool {
-	hard := func(t *corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule }
-	_, refused := scheduling.FindMatchingUntoleratedTaint(klog.Background(), s.Taints, p.Tolerations, hard, true)
-	matches := func(t corev1.NodeSelectorTerm) bool { return matches(t.MatchExpressions, s.Labels) }
-	return !refused && (len(p.Where) == 0 || slices.ContainsFunc(p.Where, matches))
-}
 
 // provided are the prefixes of labels that a cloud provider sets. gitlatch does not know
 // all of them, so a missing one can have every value.
 var provided = []string{"karpenter.k8s.aws/", "karpenter.sh/", "eks.amazonaws.com/", "topology.", "node.kubernetes.io/", "kubernetes.io/", "beta.kubernetes.io/", "failure-domain."}
 
-// matches reports whether labels can make all expressions true.
-func matches(all []corev1.NodeSelectorRequirement, labels map[string][]string) bool {
-	return !slices.ContainsFunc(all, func(r corev1.NodeSelectorRequirement) bool {
-		values, has := labels[r.Key]
-		unknown := !has && slices.ContainsFunc(provided, func(prefix string) bool { return strings.HasPrefix(r.Key, prefix) })
-		return !unknown && !allows(r, values)
-	})
+// starts reports whether a source may start nodes for pods. It is false only if a taint, or a
+// label that no node of the source has, certainly keeps the pods away.
+func (s Source) starts(spec *corev1.PodSpec) bool {
+	hard := func(t *corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule }
+	_, refused := scheduling.FindMatchingUntoleratedTaint(klog.Background(), s.Taints, spec.Tolerations, hard, true)
+	for key, value := range spec.NodeSelector {
+		refused = refused || s.lacks(corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{value}})
+	}
+	if a := spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		terms := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+		allows := func(t corev1.NodeSelectorTerm) bool { return !slices.ContainsFunc(t.MatchExpressions, s.lacks) }
+		refused = refused || !slices.ContainsFunc(terms, allows)
+	}
+	return !refused
 }
 
-// allows reports whether one of the possible values of a label makes an expression true. A
-// node without the label has no values. An expression that Kubernetes does not know is true.
-func allows(r corev1.NodeSelectorRequirement, values []string) bool {
-	selector := nodeaffinity.NewLazyErrorNodeSelector(&corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
-		{MatchExpressions: []corev1.NodeSelectorRequirement{r}},
-	}})
-	match := func(labels map[string]string) bool {
-		ok, err := selector.Match(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: labels}})
-		return ok || err != nil
-	}
-	if len(values) == 0 {
-		return match(nil)
-	}
-	return slices.ContainsFunc(values, func(value string) bool { return match(map[string]string{r.Key: value}) })
+// lacks reports whether certainly no node of a source has one of the values of a label.
+func (s Source) lacks(r corev1.NodeSelectorRequirement) bool {
+	values, has := s.Labels[r.Key]
+	in := func(value string) bool { return slices.Contains(r.Values, value) }
+	open := slices.ContainsFunc(provided, func(prefix string) bool { return strings.HasPrefix(r.Key, prefix) })
+	return r.Operator == corev1.NodeSelectorOpIn && (values != nil || !has && !open) && !slices.ContainsFunc(values, in)
 }

@@ -4,6 +4,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
+	quotatypes "github.com/aws/aws-sdk-go-v2/service/servicequotas/types"
 	"github.com/aws/smithy-go"
 	corev1 "k8s.io/api/core/v1"
 
@@ -35,7 +37,6 @@ type Reader struct {
 	Cluster    string // name of the EKS cluster
 	Region     string // used in the names of missing values
 	Instances  Call[ec2.DescribeInstancesInput, ec2.DescribeInstancesOutput, ec2.Options]
-	Types      Call[ec2.DescribeInstanceTypesInput, ec2.DescribeInstanceTypesOutput, ec2.Options]
 	Subnets    Call[ec2.DescribeSubnetsInput, ec2.DescribeSubnetsOutput, ec2.Options]
 	Nodegroups Call[eks.ListNodegroupsInput, eks.ListNodegroupsOutput, eks.Options]
 	Nodegroup  Call[eks.DescribeNodegroupInput, eks.DescribeNodegroupOutput, eks.Options]
@@ -46,7 +47,7 @@ type Reader struct {
 func New(config aws.Config, cluster string) Reader {
 	machines := ec2.NewFromConfig(config)
 	clusters := eks.NewFromConfig(config)
-	return Reader{cluster, config.Region, machines.DescribeInstances, machines.DescribeInstanceTypes, machines.DescribeSubnets,
+	return Reader{cluster, config.Region, machines.DescribeInstances, machines.DescribeSubnets,
 		clusters.ListNodegroups, clusters.DescribeNodegroup, servicequotas.NewFromConfig(config).ListServiceQuotas}
 }
 
@@ -72,54 +73,45 @@ func pages[In, Out, Options, Item any](
 func (r Reader) Read(ctx context.Context, subnets []string) (a limits.Account) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	missing := func(value, action string, err error) bool {
+	missing := func(value, action string, err error) {
 		if err != nil {
 			a.Missing = append(a.Missing, limits.Missing{Value: value + " in " + r.Region, Why: why(action, err)})
 		}
-		return err != nil
 	}
 	groups, err := r.groups(ctx)
-	missing("managed node groups of "+r.Cluster, "eks:ListNodegroups and eks:DescribeNodegroup", err)
+	a = limits.Account{Read: true, Groups: groups}
+	missing("node groups of "+r.Cluster, "eks:ListNodegroups and eks:DescribeNodegroup", err)
 	for _, g := range groups {
 		subnets = append(subnets[:len(subnets):len(subnets)], g.Subnets...)
 	}
-	a.Groups = groups
-	types := &ec2.DescribeInstanceTypesInput{MaxResults: aws.Int32(100)}
-	typesOf := func(o *ec2.DescribeInstanceTypesOutput) ([]ec2types.InstanceTypeInfo, *string) {
-		return o.InstanceTypes, o.NextToken
-	}
-	listed, err := pages(ctx, r.Types, types, &types.NextToken, typesOf)
-	unlisted := missing("instance types", "ec2:DescribeInstanceTypes", err)
-	limits, err := r.quotas(ctx)
+	quotas, err := r.quotas(ctx)
 	missing("vCPU quotas", "servicequotas:ListServiceQuotas", err)
 	found, err := r.subnets(ctx, subnets)
 	missing("free addresses of subnets", "ec2:DescribeSubnets", err)
 	running, err := r.instances(ctx)
-	if missing("vCPUs and addresses in use", "ec2:DescribeInstances", err) {
-		limits = nil
-		found = nil
+	missing("vCPUs and addresses in use", "ec2:DescribeInstances", err)
+	if err == nil {
+		a.VCPUs, a.Subnets = r.free(quotas, found, running)
 	}
-	a.Types = kinds(listed, limits)
-	if !unlisted { // without the instance types, the vCPUs in use are unknown
-		a.VCPUs = r.free(limits, running, listed)
-	}
-	a.Subnets = r.addresses(found, running)
 	return a
 }
 
-// subnets returns subnets. A subnet that EC2 does not return is an error.
+// quotas returns the quotas of EC2.
+func (r Reader) quotas(ctx context.Context) ([]quotatypes.ServiceQuota, error) {
+	in := &servicequotas.ListServiceQuotasInput{ServiceCode: aws.String("ec2")}
+	return pages(ctx, r.Quotas, in, &in.NextToken, func(o *servicequotas.ListServiceQuotasOutput) ([]quotatypes.ServiceQuota, *string) {
+		return o.Quotas, o.NextToken
+	})
+}
+
+// subnets returns subnets. A subnet that does not exist is an error.
 func (r Reader) subnets(ctx context.Context, ids []string) ([]ec2types.Subnet, error) {
-	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	if len(ids) == 0 {
-		return nil, nil
+		return nil, nil // without IDs, EC2 returns all subnets
 	}
-	in := &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{{Name: aws.String("subnet-id"), Values: ids}}}
+	in := &ec2.DescribeSubnetsInput{SubnetIds: slices.Compact(slices.Sorted(slices.Values(ids)))}
 	page := func(o *ec2.DescribeSubnetsOutput) ([]ec2types.Subnet, *string) { return o.Subnets, o.NextToken }
-	all, err := pages(ctx, r.Subnets, in, &in.NextToken, page)
-	if err == nil && len(all) < len(ids) {
-		err = fmt.Errorf("the response has %d of %d subnets", len(all), len(ids))
-	}
-	return all, err
+	return pages(ctx, r.Subnets, in, &in.NextToken, page)
 }
 
 // instances returns the pending and running instances.
@@ -144,39 +136,48 @@ func (r Reader) replaced(i ec2types.Instance) bool {
 // addressesPerPrefix is the number of addresses in an IPv4 prefix of the VPC CNI.
 const addressesPerPrefix = 16
 
-// addresses returns the free addresses of subnets, with the addresses of the nodes that a
-// rebuild replaces.
-func (r Reader) addresses(subnets []ec2types.Subnet, running []ec2types.Instance) (all []limits.Holder) {
+// free returns the CPU that each vCPU quota has for a rebuild, and the addresses that each
+// subnet has. A rebuild replaces the nodes of the cluster, so it has their addresses and CPU.
+// Other instances stay, and those on a dedicated host do not count toward a vCPU quota.
+func (r Reader) free(quotas []quotatypes.ServiceQuota, nets []ec2types.Subnet, running []ec2types.Instance) (vcpus, free []limits.Holder) {
+	used := map[string]int64{}
 	freed := map[string]int64{}
 	for _, i := range running {
-		for _, n := range i.NetworkInterfaces {
-			if r.replaced(i) {
+		switch {
+		case r.replaced(i):
+			for _, n := range i.NetworkInterfaces {
 				freed[aws.ToString(n.SubnetId)] += int64(len(n.PrivateIpAddresses)) + addressesPerPrefix*int64(len(n.Ipv4Prefixes))
 			}
+		case i.CpuOptions != nil && (i.Placement == nil || i.Placement.Tenancy != ec2types.TenancyHost):
+			name := limits.Quota(string(i.InstanceType), cmp.Or(string(i.InstanceLifecycle), limits.OnDemand))
+			used[name] += int64(aws.ToInt32(i.CpuOptions.CoreCount) * aws.ToInt32(i.CpuOptions.ThreadsPerCore))
 		}
 	}
-	for _, s := range subnets {
-		id := aws.ToString(s.SubnetId)
-		free := int64(aws.ToInt32(s.AvailableIpAddressCount)) + freed[id]
-		all = append(all, limits.Holder{Name: id, Has: limits.Amounts{limits.Addresses: free}})
+	for _, q := range quotas {
+		name := "vCPU quota " + aws.ToString(q.QuotaCode)
+		if q.Value != nil {
+			vcpus = append(vcpus, limits.Holder{Name: name, Has: limits.Amounts{limits.CPU: 1000 * max(0, int64(*q.Value)-used[name])}})
+		}
 	}
-	return all
+	for _, s := range nets {
+		id := aws.ToString(s.SubnetId)
+		freed[id] += int64(aws.ToInt32(s.AvailableIpAddressCount))
+		free = append(free, limits.Holder{Name: id, Has: limits.Amounts{limits.Addresses: freed[id]}})
+	}
+	return vcpus, free
 }
 
 // groups returns the managed node groups of the cluster.
-func (r Reader) groups(ctx context.Context) (all []limits.Group, err error) {
+func (r Reader) groups(ctx context.Context) (all []limits.Source, err error) {
 	in := &eks.ListNodegroupsInput{ClusterName: aws.String(r.Cluster)}
 	page := func(o *eks.ListNodegroupsOutput) ([]string, *string) { return o.Nodegroups, o.NextToken }
 	names, err := pages(ctx, r.Nodegroups, in, &in.NextToken, page)
 	for _, name := range names {
 		answer, err := r.Nodegroup(ctx, &eks.DescribeNodegroupInput{ClusterName: in.ClusterName, NodegroupName: aws.String(name)})
-		var gone *ekstypes.ResourceNotFoundException
-		switch {
-		case errors.As(err, &gone): // deleted since it was listed
-		case err != nil:
+		if err != nil {
 			return nil, err
-		case answer.Nodegroup.Status == ekstypes.NodegroupStatusDeleting: // its nodes go
-		default:
+		}
+		if answer.Nodegroup.Status != ekstypes.NodegroupStatusDeleting {
 			all = append(all, group(*answer.Nodegroup))
 		}
 	}
@@ -190,31 +191,31 @@ var effects = map[ekstypes.TaintEffect]corev1.TaintEffect{
 	ekstypes.TaintEffectPreferNoSchedule: corev1.TaintEffectPreferNoSchedule,
 }
 
-func group(n ekstypes.Nodegroup) limits.Group {
-	g := limits.Group{Name: aws.ToString(n.NodegroupName), Subnets: n.Subnets, Labels: n.Labels, Types: n.InstanceTypes}
-	g.CapacityType = onDemand
-	if n.ScalingConfig != nil {
-		g.Desired = int64(aws.ToInt32(n.ScalingConfig.DesiredSize))
-		g.Max = int64(aws.ToInt32(n.ScalingConfig.MaxSize))
+// group returns a node group.
+func group(n ekstypes.Nodegroup) limits.Source {
+	name := aws.ToString(n.NodegroupName)
+	s := limits.Source{Holder: limits.Holder{Name: "node group " + name}, Own: limits.GroupLabel, Subnets: n.Subnets}
+	capacity := strings.ToLower(strings.ReplaceAll(string(n.CapacityType), "_", "-")) // "ON_DEMAND" is "on-demand"
+	s.Labels = map[string][]string{limits.GroupLabel: {name}, limits.CapacityType: {capacity}, corev1.LabelInstanceTypeStable: n.InstanceTypes}
+	for key, value := range n.Labels {
+		s.Labels[key] = []string{value}
 	}
-	if n.CapacityType == ekstypes.CapacityTypesSpot {
-		g.CapacityType = spot
+	if n.ScalingConfig != nil {
+		s.Desired = int64(aws.ToInt32(n.ScalingConfig.DesiredSize))
+		s.Has = limits.Amounts{limits.Nodes: int64(aws.ToInt32(n.ScalingConfig.MaxSize))}
 	}
 	for _, t := range n.Taints {
-		g.Taints = append(g.Taints, corev1.Taint{Key: aws.ToString(t.Key), Value: aws.ToString(t.Value), Effect: effects[t.Effect]})
+		s.Taints = append(s.Taints, corev1.Taint{Key: aws.ToString(t.Key), Value: aws.ToString(t.Value), Effect: effects[t.Effect]})
 	}
-	return g
+	return s
 }
 
-// why returns the reason why a call failed. action is the IAM action of the call.
+// why returns the reason why a call failed. action is the IAM action of the call. The message
+// of EC2 is a long encoded text, so the reason has the code.
 func why(action string, err error) string {
 	api, answered := errors.AsType[smithy.APIError](err)
-	switch {
-	case !answered:
+	if !answered {
 		return fmt.Sprintf("%s: %s", action, err)
-	case strings.HasPrefix(api.ErrorCode(), "AccessDenied") || api.ErrorCode() == "UnauthorizedOperation":
-		// The message of EC2 is a long encoded text.
-		return fmt.Sprintf("%s: %s. Allow %s", action, api.ErrorCode(), action)
 	}
-	return fmt.Sprintf("%s: %s: %s", action, api.ErrorCode(), api.ErrorMessage())
+	return fmt.Sprintf("%s: %s. Allow %s, or try again", action, api.ErrorCode(), action)
 }
