@@ -11,10 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/rs/zerolog"
 
-	"github.com/gitlatch/gitlatch/internal/awslambda"
+	"github.com/gitlatch/gitlatch/functions/awslambda"
+	"github.com/gitlatch/gitlatch/functions/fleet"
+	"github.com/gitlatch/gitlatch/functions/fleet/queue"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/dispatch"
-	"github.com/gitlatch/gitlatch/internal/dispatch/queue"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/wiring"
 )
@@ -83,7 +83,7 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (answer, 
 		e.Time = now
 	}
 	members, unread := h.roster.Read(ctx)
-	sending := h.queue.Send(ctx, dispatch.Turns(members, e.Time, h.config.Period), now)
+	sending := h.queue.Send(ctx, fleet.Turns(members, e.Time, h.config.Period), now)
 	err = errors.Join(unread, sending)
 	h.log.Info().Str("fleet", h.config.Site).Time("begin", e.Time).Int("sites", len(members)).AnErr("error", err).Msg("dispatch")
 	if err == nil {

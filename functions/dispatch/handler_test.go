@@ -13,9 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/rs/zerolog"
 
+	"github.com/gitlatch/gitlatch/functions/fleet"
+	"github.com/gitlatch/gitlatch/functions/fleet/queue"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/dispatch"
-	"github.com/gitlatch/gitlatch/internal/dispatch/queue"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
@@ -79,7 +79,7 @@ func TestTheListIsReadFromTheBranch(t *testing.T) {
 			t.Errorf("metrics %s, error %v", metrics.String(), err)
 		}
 		for _, body := range s.bodies {
-			turn, err := dispatch.Parse(body)
+			turn, err := fleet.Parse(body)
 			if err != nil || turn.At.Before(noon.Add(-2*time.Second)) || !turn.At.Before(noon.Add(5*time.Minute-2*time.Second)) {
 				t.Errorf("%s, error %v", body, err)
 			}

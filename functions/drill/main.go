@@ -8,7 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/gitlatch/gitlatch/internal/awslambda"
+	"github.com/gitlatch/gitlatch/functions/awslambda"
 )
 
 func main() {

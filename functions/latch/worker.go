@@ -11,9 +11,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/rs/zerolog"
 
-	"github.com/gitlatch/gitlatch/internal/awslambda"
+	"github.com/gitlatch/gitlatch/functions/awslambda"
+	"github.com/gitlatch/gitlatch/functions/fleet"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/dispatch"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/wiring/local"
@@ -64,7 +64,7 @@ func (w *worker) handle(ctx context.Context, batch events.SQSEvent) (events.SQSE
 // take processes one of the left remaining turns. The message only contains the site's
 // name and the time. The settings of the site are in the list in git.
 func (w *worker) take(ctx context.Context, m events.SQSMessage, members []config.Member, left int) error {
-	turn, err := dispatch.Parse(m.Body)
+	turn, err := fleet.Parse(m.Body)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/admission"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/sanitize"
+	"github.com/gitlatch/gitlatch/internal/clean/sanitize"
 )
 
 // first answers whether the levels are in the cluster before a rebuild creates a workload. In

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gitlatch/gitlatch/internal/admission"
-	"github.com/gitlatch/gitlatch/internal/sanitize"
+	"github.com/gitlatch/gitlatch/internal/clean/sanitize"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 

@@ -9,7 +9,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/gitlatch/gitlatch/internal/sanitize"
+	"github.com/gitlatch/gitlatch/internal/clean/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 

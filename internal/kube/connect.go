@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/gitlatch/gitlatch/internal/redact"
+	"github.com/gitlatch/gitlatch/internal/clean/redact"
 )
 
 // answerWithin is the timeout of one answer of an API server, such as a page of a LIST. A

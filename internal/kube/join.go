@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/sanitize"
+	"github.com/gitlatch/gitlatch/internal/clean/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 

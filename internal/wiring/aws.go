@@ -15,7 +15,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"github.com/gitlatch/gitlatch/internal/redact"
+	"github.com/gitlatch/gitlatch/internal/clean/redact"
 	"github.com/gitlatch/gitlatch/internal/repo/github"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/demand"
+	"github.com/gitlatch/gitlatch/internal/kube/demand"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 

@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/gitlatch/gitlatch/internal/atomicfile"
 	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/latch/atomicfile"
 )
 
 // A Folder saves reports in <folder>/<site>/.

@@ -12,9 +12,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/doctor/room/limits/account"
 	"github.com/gitlatch/gitlatch/internal/drill/archive"
+	"github.com/gitlatch/gitlatch/internal/drill/page"
 	"github.com/gitlatch/gitlatch/internal/drill/run"
 	"github.com/gitlatch/gitlatch/internal/kube"
-	"github.com/gitlatch/gitlatch/internal/page"
 	"github.com/gitlatch/gitlatch/internal/wiring"
 	"github.com/gitlatch/gitlatch/internal/wiring/local"
 )

@@ -21,8 +21,8 @@ const module = "github.com/gitlatch/gitlatch/"
 
 // Pure packages decide: values and an instant go in, values come out. Their tests can run
 // hundreds of thousands of cases, because no package uses a network or a clock.
-var pure = []string{"internal/workload", "internal/policy", "internal/checkpoint", "internal/yamldoc", "internal/repo", "internal/ledger", "internal/ledger/history", "internal/latch", "internal/alert", "internal/sanitize",
-	"internal/restore/plan", "internal/restore/brake", "internal/restore/recovery", "internal/diff", "internal/backtest", "internal/term", "internal/drill", "internal/page", "internal/anomaly", "internal/lists", "internal/units", "internal/docs", "internal/doctor/room", "internal/admission"}
+var pure = []string{"internal/workload", "internal/policy", "internal/checkpoint", "internal/yamldoc", "internal/repo", "internal/ledger", "internal/ledger/history", "internal/latch", "internal/alert", "internal/clean/sanitize",
+	"internal/restore/plan", "internal/restore/brake", "internal/restore/recovery", "internal/diff", "internal/backtest", "internal/term", "internal/drill", "internal/drill/page", "internal/alert/anomaly", "internal/lists", "internal/units", "internal/docs", "internal/doctor/room", "internal/admission"}
 
 // The packages that pure packages may use, in addition to the standard library and each
 // other. An errgroup only starts goroutines, and duration only formats.
@@ -83,11 +83,11 @@ var importers = map[string][]string{
 	"go.etcd.io/bbolt":             {"internal/latch/bolt", "internal/testenv"},
 	"github.com/go-git/":           {"internal/repo", "internal/doctor", "internal/testenv"},
 	"k8s.io/client-go/":            {"internal/kube", "internal/eks", "internal/restore", "internal/wiring", "internal/demo", "internal/testenv", "internal/cli", "internal/proof/bench", "functions"},
-	"github.com/aws/aws-lambda-go": {"functions", "internal/awslambda", "internal/testenv"},
+	"github.com/aws/aws-lambda-go": {"functions", "functions/awslambda", "internal/testenv"},
 
-	"github.com/aws/aws-sdk-go-v2/service/sqs": {"internal/dispatch/queue", "internal/testenv", "functions"},
+	"github.com/aws/aws-sdk-go-v2/service/sqs": {"functions/fleet/queue", "internal/testenv", "functions"},
 	"github.com/aws/aws-sdk-go-v2/service/s3":  {"internal/drill/archive", "internal/drill/open", "functions/drill"},
-	"github.com/aws/aws-sdk-go-v2/service/ec2": {"internal/doctor/room/limits/account", "internal/setup", "internal/proof/stack"},
+	"github.com/aws/aws-sdk-go-v2/service/ec2": {"internal/doctor/room/limits/account", "internal/cli/setup", "internal/proof/stack"},
 
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas": {"internal/doctor/room/limits/account"},
 
@@ -118,7 +118,7 @@ func TestWhatIsLargeIsImportedInItsOwnRoomsOnly(t *testing.T) {
 // Each package would slow the start of every tick. The last of them adds 5 MB, because
 // it makes the linker keep methods that have no caller.
 var notInTheLambda = []string{"github.com/spf13/cobra", "sigs.k8s.io/kustomize/", "helm.sh/helm/", "go.etcd.io/bbolt", "html/template", "github.com/aws/aws-sdk-go-v2/service/s3", "github.com/aws/aws-sdk-go-v2/service/sqs", module + "internal/doctor",
-	"github.com/aws/aws-sdk-go-v2/service/ec2", "github.com/aws/aws-sdk-go-v2/service/servicequotas", module + "internal/setup"}
+	"github.com/aws/aws-sdk-go-v2/service/ec2", "github.com/aws/aws-sdk-go-v2/service/servicequotas", module + "internal/cli/setup"}
 
 func TestTheLambdaHoldsNothingThatOnlyTheCommandNeeds(t *testing.T) {
 	t.Parallel()

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/functions/fleet"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/dispatch"
 	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
@@ -159,7 +159,7 @@ func (r *run) dispatch() {
 		for _, s := range r.sites {
 			due := time.Duration(n) * period
 			if r.spread > 0 {
-				due += dispatch.Delay(s.name, r.spread)
+				due += fleet.Delay(s.name, r.spread)
 			}
 			turn := func() {
 				pool.begin()

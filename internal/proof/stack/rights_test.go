@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/alert/sns"
-	"github.com/gitlatch/gitlatch/internal/demand"
 	"github.com/gitlatch/gitlatch/internal/docs"
 	reader "github.com/gitlatch/gitlatch/internal/doctor/room/limits/account"
 	"github.com/gitlatch/gitlatch/internal/eks"
+	"github.com/gitlatch/gitlatch/internal/kube/demand"
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 	"github.com/gitlatch/gitlatch/internal/repo/codecommit"
 	"github.com/gitlatch/gitlatch/internal/wiring"

@@ -7,8 +7,8 @@ import (
 
 	"github.com/aws/smithy-go"
 
+	"github.com/gitlatch/gitlatch/internal/clean/sanitize"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
 // Names of CodeCommit errors, grouped by meaning.

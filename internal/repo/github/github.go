@@ -10,7 +10,7 @@ import (
 
 	api "github.com/google/go-github/v88/github"
 
-	"github.com/gitlatch/gitlatch/internal/redact"
+	"github.com/gitlatch/gitlatch/internal/clean/redact"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"

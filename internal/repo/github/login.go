@@ -13,8 +13,8 @@ import (
 	"github.com/bradleyfalzon/ghinstallation/v2"
 	api "github.com/google/go-github/v88/github"
 
+	"github.com/gitlatch/gitlatch/internal/clean/sanitize"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
-	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
 // A Login provides the token for the requests to one repository. It requests an App's

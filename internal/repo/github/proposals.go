@@ -11,10 +11,10 @@ import (
 
 	api "github.com/google/go-github/v88/github"
 
+	"github.com/gitlatch/gitlatch/internal/clean/sanitize"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
-	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
 // Proposals are the pull requests between branches of one repository. Goroutines may

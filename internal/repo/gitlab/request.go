@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/clean/sanitize"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
 // mostAnswer is the maximum size of an answer, in bytes: a page of merge requests with

@@ -8,10 +8,10 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/gitlatch/gitlatch/internal/clean/sanitize"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
-	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
 const (

@@ -19,10 +19,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
+	"github.com/gitlatch/gitlatch/internal/clean/sanitize"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
-	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
 // local is a repository on this machine's disk, read and written in place. It runs no

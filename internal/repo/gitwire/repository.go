@@ -7,10 +7,10 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/gitlatch/gitlatch/internal/clean/sanitize"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 	"github.com/gitlatch/gitlatch/internal/repo/signing"
-	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
 // A Repository is a repo.Repository. Goroutines may share it: it serializes their calls.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/gitlatch/gitlatch/internal/clean/sanitize"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
-	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
 // Push usually sends one request: it uses only features that every server has.

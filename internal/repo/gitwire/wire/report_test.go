@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gitlatch/gitlatch/internal/sanitize"
+	"github.com/gitlatch/gitlatch/internal/clean/sanitize"
 )
 
 // A push succeeded only if the report names the branch as moved.

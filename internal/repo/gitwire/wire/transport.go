@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/redact"
+	"github.com/gitlatch/gitlatch/internal/clean/redact"
 )
 
 // Auth is a user name and a password of HTTP's basic scheme.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/demand"
+	"github.com/gitlatch/gitlatch/internal/kube/demand"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 

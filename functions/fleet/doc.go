@@ -5,4 +5,4 @@
 // A turn may be delivered twice, late, or by two dispatchers. The site's lease excludes
 // two ticks at the same time, and a tick ends if another tick has already used its turn.
 // A turn that is one period old has expired, because the next one is due.
-package dispatch
+package fleet

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/sanitize"
+	"github.com/gitlatch/gitlatch/internal/clean/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/gitlatch/gitlatch/internal/dispatch/queue"
+	"github.com/gitlatch/gitlatch/functions/fleet/queue"
 	"github.com/gitlatch/gitlatch/internal/testenv/moto"
 )
 

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/gitlatch/gitlatch/internal/atomicfile"
+	"github.com/gitlatch/gitlatch/internal/latch/atomicfile"
 )
 
 func TestAFileIsThereWhole(t *testing.T) {

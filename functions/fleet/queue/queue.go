@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/gitlatch/gitlatch/functions/fleet"
 	"github.com/gitlatch/gitlatch/internal/backoff"
-	"github.com/gitlatch/gitlatch/internal/dispatch"
 	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
@@ -37,7 +37,7 @@ const (
 // Send sends turns, each with a delay until it is due. A turn that is due already has no
 // delay. Send sends the messages that SQS rejects again, without the rest of their batch.
 // The error names the sites whose turns were not sent. The other turns were sent.
-func (q Queue) Send(ctx context.Context, turns []dispatch.Turn, now time.Time) error {
+func (q Queue) Send(ctx context.Context, turns []fleet.Turn, now time.Time) error {
 	var failed []error
 	for part := range slices.Chunk(turns, batch) {
 		failed = append(failed, q.send(ctx, part, now))
@@ -45,7 +45,7 @@ func (q Queue) Send(ctx context.Context, turns []dispatch.Turn, now time.Time) e
 	return errors.Join(failed...)
 }
 
-func (q Queue) send(ctx context.Context, turns []dispatch.Turn, now time.Time) error {
+func (q Queue) send(ctx context.Context, turns []fleet.Turn, now time.Time) error {
 	for try := 1; ; try++ {
 		left, err := q.once(ctx, turns, now)
 		if err == nil {
@@ -55,12 +55,12 @@ func (q Queue) send(ctx context.Context, turns []dispatch.Turn, now time.Time) e
 		if try < tries && backoff.Retry(ctx, try) == nil {
 			continue
 		}
-		return fmt.Errorf("send the turns of %q: %w", lists.Map(turns, func(t dispatch.Turn) string { return t.Site }), err)
+		return fmt.Errorf("send the turns of %q: %w", lists.Map(turns, func(t fleet.Turn) string { return t.Site }), err)
 	}
 }
 
 // once sends a batch. It returns the turns that SQS rejected, and the error.
-func (q Queue) once(ctx context.Context, turns []dispatch.Turn, now time.Time) ([]dispatch.Turn, error) {
+func (q Queue) once(ctx context.Context, turns []fleet.Turn, now time.Time) ([]fleet.Turn, error) {
 	in := &sqs.SendMessageBatchInput{QueueUrl: aws.String(q.URL)}
 	for i, t := range turns {
 		in.Entries = append(in.Entries, types.SendMessageBatchRequestEntry{
@@ -71,7 +71,7 @@ func (q Queue) once(ctx context.Context, turns []dispatch.Turn, now time.Time) (
 	if err != nil {
 		return turns, err
 	}
-	var left []dispatch.Turn
+	var left []fleet.Turn
 	for _, f := range out.Failed {
 		if i, wrong := strconv.Atoi(aws.ToString(f.Id)); wrong == nil && i >= 0 && i < len(turns) {
 			left = append(left, turns[i])
@@ -82,6 +82,6 @@ func (q Queue) once(ctx context.Context, turns []dispatch.Turn, now time.Time) (
 }
 
 // delay returns whole seconds, rounded up, so that no turn arrives before it is due.
-func delay(t dispatch.Turn, now time.Time) int32 {
+func delay(t fleet.Turn, now time.Time) int32 {
 	return int32(max(0, min(t.At.Sub(now)+time.Second-1, 15*time.Minute)) / time.Second)
 }

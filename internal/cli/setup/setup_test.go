@@ -35,7 +35,7 @@ func TestHostOfARepository(t *testing.T) {
 // The template accepts each URL that init accepts.
 func TestThePatternOfURLsIsThatOfTheTemplate(t *testing.T) {
 	t.Parallel()
-	template, err := os.ReadFile("../../template.yaml")
+	template, err := os.ReadFile("../../../template.yaml")
 	if err != nil || !strings.Contains(string(template), "\n    AllowedPattern: \""+addresses.String()+"\"\n") {
 		t.Errorf("template.yaml has no parameter with the pattern %s, error %v", addresses, err)
 	}
@@ -78,7 +78,7 @@ func TestTheFunctionRunsInPrivateSubnets(t *testing.T) {
 // The settings are infra/samconfig.toml with the parameters, and contain the answers.
 func TestTheSettingsContainTheAnswers(t *testing.T) {
 	t.Parallel()
-	example, err := os.ReadFile("../../infra/samconfig.toml")
+	example, err := os.ReadFile("../../../infra/samconfig.toml")
 	if err != nil {
 		t.Fatal(err)
 	}

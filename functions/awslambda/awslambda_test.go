@@ -10,7 +10,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
-	"github.com/gitlatch/gitlatch/internal/awslambda"
+	"github.com/gitlatch/gitlatch/functions/awslambda"
 )
 
 // A retry, or a request that is given twice, has the id of the first: it must not

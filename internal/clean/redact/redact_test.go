@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gitlatch/gitlatch/internal/redact"
+	"github.com/gitlatch/gitlatch/internal/clean/redact"
 )
 
 // An error never contains a secret that a server repeats from the request, at any place

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/aws/smithy-go"
 
-	"github.com/gitlatch/gitlatch/internal/demand"
+	"github.com/gitlatch/gitlatch/internal/kube/demand"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/redact"
+	"github.com/gitlatch/gitlatch/internal/clean/redact"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 

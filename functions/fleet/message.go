@@ -1,4 +1,4 @@
-package dispatch
+package fleet
 
 import (
 	"bytes"

@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/doctor/room"
 	"github.com/gitlatch/gitlatch/internal/drill"
-	"github.com/gitlatch/gitlatch/internal/page"
+	"github.com/gitlatch/gitlatch/internal/drill/page"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 

@@ -11,21 +11,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/gitlatch/gitlatch/functions/fleet"
+	"github.com/gitlatch/gitlatch/functions/fleet/queue"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/dispatch"
-	"github.com/gitlatch/gitlatch/internal/dispatch/queue"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
 const period = 5 * time.Minute
 
-func turns(n int) []dispatch.Turn {
+func turns(n int) []fleet.Turn {
 	var members []config.Member
 	for i := range n {
 		members = append(members, config.Member{Site: fmt.Sprintf("prod-%d", i), EKS: config.EKS{Name: "blue"}})
 	}
-	return dispatch.Turns(members, noon, period)
+	return fleet.Turns(members, noon, period)
 }
 
 // sender records the messages. It first fails entries or complete batches.
@@ -47,7 +47,7 @@ func (s *sender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchI
 	take := *in
 	take.Entries = nil
 	for _, e := range in.Entries {
-		turn, err := dispatch.Parse(*e.MessageBody)
+		turn, err := fleet.Parse(*e.MessageBody)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func (s *sender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchI
 func (s *sender) sites() (all []string) {
 	for _, batch := range s.batches {
 		for _, e := range batch {
-			turn, _ := dispatch.Parse(*e.MessageBody)
+			turn, _ := fleet.Parse(*e.MessageBody)
 			all = append(all, turn.Site)
 		}
 	}

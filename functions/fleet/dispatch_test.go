@@ -1,4 +1,4 @@
-package dispatch_test
+package fleet_test
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/functions/fleet"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/dispatch"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -27,7 +27,7 @@ func TestTurnsAreSpreadOverThePeriodAndStay(t *testing.T) {
 		members = append(members, member(fmt.Sprintf("prod-%d", i)))
 	}
 	tenths, seconds := map[time.Duration]int{}, map[time.Duration]int{}
-	turns := dispatch.Turns(members, noon, period)
+	turns := fleet.Turns(members, noon, period)
 	for i, turn := range turns {
 		after := turn.At.Sub(noon)
 		if after < 0 || after >= period || after%time.Second != 0 || turn.Site != members[i].Site {
@@ -35,7 +35,7 @@ func TestTurnsAreSpreadOverThePeriodAndStay(t *testing.T) {
 		}
 		tenths[after/(period/10)]++
 		seconds[after]++
-		alone := dispatch.Turns(members[i:i+1], noon.Add(period), period)
+		alone := fleet.Turns(members[i:i+1], noon.Add(period), period)
 		if got := alone[0].At.Sub(turn.At); got != period {
 			t.Errorf("%s: the next turn is %s later", turn.Site, got)
 		}
@@ -54,7 +54,7 @@ func TestTurnsAreSpreadOverThePeriodAndStay(t *testing.T) {
 
 func TestNoTurnIsLaterThanSQSCanDelay(t *testing.T) {
 	t.Parallel()
-	for _, turn := range dispatch.Turns([]config.Member{member("a"), member("b"), member("c"), member("d")}, noon, time.Hour) {
+	for _, turn := range fleet.Turns([]config.Member{member("a"), member("b"), member("c"), member("d")}, noon, time.Hour) {
 		if after := turn.At.Sub(noon); after >= 15*time.Minute {
 			t.Errorf("%s after %s", turn.Site, after)
 		}
@@ -63,7 +63,7 @@ func TestNoTurnIsLaterThanSQSCanDelay(t *testing.T) {
 
 func TestATurnIsOverOnceTheNextIsDue(t *testing.T) {
 	t.Parallel()
-	turn := dispatch.Turn{Site: "prod-eu", At: noon}
+	turn := fleet.Turn{Site: "prod-eu", At: noon}
 	for after, want := range map[time.Duration]bool{-time.Second: false, 0: false, 299 * time.Second: false, 300 * time.Second: true, time.Hour: true} {
 		if got := turn.Over(noon.Add(after), 5*time.Minute); got != want {
 			t.Errorf("after %s: over is %v", after, got)
@@ -73,9 +73,9 @@ func TestATurnIsOverOnceTheNextIsDue(t *testing.T) {
 
 func TestMessages(t *testing.T) {
 	t.Parallel()
-	turn := dispatch.Turn{Site: "edge-1", At: noon}
+	turn := fleet.Turn{Site: "edge-1", At: noon}
 	good := turn.Body()
-	if got, err := dispatch.Parse(good); err != nil || got != turn {
+	if got, err := fleet.Parse(good); err != nil || got != turn {
 		t.Errorf("%s is read as %+v, error %v", good, got, err)
 	}
 	for _, c := range []struct{ old, new, want string }{
@@ -89,7 +89,7 @@ func TestMessages(t *testing.T) {
 		{`"edge-1"`, `"edge-1","branch":"other"`, `unknown field "branch"`},
 	} {
 		body := strings.Replace(good, c.old, c.new, 1)
-		if turn, err := dispatch.Parse(body); err == nil || !strings.Contains(err.Error(), c.want) {
+		if turn, err := fleet.Parse(body); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: read as %+v, error %v, want %q", body, turn, err, c.want)
 		}
 	}
