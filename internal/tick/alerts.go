@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
-	"github.com/gitlatch/gitlatch/internal/alert/anomaly"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/tick/anomaly"
 	"github.com/gitlatch/gitlatch/internal/tick/notes"
 	"github.com/gitlatch/gitlatch/internal/tick/read"
 	"github.com/gitlatch/gitlatch/internal/workload"
