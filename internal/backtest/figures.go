@@ -30,6 +30,7 @@ type Coverage struct {
 	Mean    float64 `json:"mean"`           // of the shares over the time, from 0 to 1
 	Below   float64 `json:"minutesBelow95"` // minutes with a share below 95 %
 	Surplus float64 `json:"surplus"`        // pods beyond the needed pods, as a share of the needed pods over the time
+	Busiest Rebuild `json:"busiest"`        // the first one with the most needed pods
 }
 
 // A Rebuild is the start of a rebuild from git at one time, in pods of all workloads. The
@@ -69,6 +70,7 @@ type meter struct {
 	time                                  time.Duration // observed so far
 	seconds, mean, below, needed, surplus float64       // with a level; pod seconds for pods
 	worst                                 *Rebuild
+	busiest                               Rebuild
 }
 
 // change replaces the part of a workload from a time on. Times must not descend.
@@ -116,6 +118,9 @@ func (m *meter) pass(to time.Time) {
 	if share < enough {
 		m.below += elapsed / 60
 	}
+	if m.now.Needed > m.busiest.Needed {
+		m.busiest = m.now
+	}
 	if m.worst == nil || share < m.worst.Share() {
 		worst := m.now
 		m.worst = &worst
@@ -127,7 +132,7 @@ func (m *meter) coverage() *Coverage {
 	if m.needed == 0 {
 		return nil
 	}
-	return &Coverage{Worst: *m.worst, Mean: m.mean / m.seconds, Below: m.below, Surplus: m.surplus / m.needed}
+	return &Coverage{Worst: *m.worst, Mean: m.mean / m.seconds, Below: m.below, Surplus: m.surplus / m.needed, Busiest: m.busiest}
 }
 
 // Table returns the figures of some policies for users, and explains the columns.
