@@ -82,7 +82,7 @@ func (c *Cluster) AddWorkload(kind workload.Kind, o workload.Object, data []byte
 	}
 	id := workload.ID{Namespace: l.meta.Namespace, Kind: kind, Name: l.meta.Name}
 	c.live[id] = &l
-	c.Objects.AddWorkload(id, limits.Live{Replicas: l.replicas, Here: l.replicas, Template: l.template})
+	c.Objects.AddWorkload(id, limits.Live{Replicas: l.replicas, Here: l.created, Template: l.template})
 	return nil
 }
 

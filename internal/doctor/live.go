@@ -17,6 +17,7 @@ import (
 // comes from. The zero value is a workload that the cluster does not have.
 type live struct {
 	meta     metav1.ObjectMeta // without the last applied configuration
+	created  int32             // the pods of the status; 0 if it is not set
 	replicas int32             // of the spec; 1 if it is not set
 	template *corev1.PodTemplateSpec
 	last     lastApplied
@@ -46,11 +47,17 @@ func readLive(field workload.Field, data []byte) (live, error) {
 			Paused   bool                    `json:"paused"`
 			Template *corev1.PodTemplateSpec `json:"template"`
 		} `json:"spec"`
+		Status struct {
+			Replicas int32 `json:"replicas"`
+		} `json:"status"`
 	}
 	if err := json.Unmarshal(data, &o); err != nil {
 		return live{}, err
 	}
-	l := live{meta: o.Metadata, replicas: 1, template: o.Spec.Template, paused: o.Spec.Paused, tracked: len(o.Metadata.ManagedFields) > 0}
+	l := live{
+		meta: o.Metadata, replicas: 1, created: o.Status.Replicas,
+		template: o.Spec.Template, paused: o.Spec.Paused, tracked: len(o.Metadata.ManagedFields) > 0,
+	}
 	stated, err := replicasOf(field, data)
 	if err != nil {
 		return live{}, err

@@ -212,11 +212,13 @@ func (g group) asked(resource string) (most int64) {
 	}
 	delete(sums, Addresses)
 	for name, sum := range sums {
-		largest := int64(1)
+		largest := int64(0)
 		for _, s := range slices.Concat(lists.Map(g.sources, func(s Source) []Shape { return s.Shapes })...) {
 			largest = max(largest, s.Allocatable[name])
 		}
-		most = max(most, (sum+largest-1)/largest)
+		if largest > 0 {
+			most = max(most, (sum+largest-1)/largest)
+		}
 	}
 	return most
 }

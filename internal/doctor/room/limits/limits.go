@@ -58,6 +58,8 @@ type Source struct {
 	Labels map[string][]string // the possible values of each label; nil is unknown
 	Taints []corev1.Taint
 	Shapes []Shape // of its present nodes
+	// seen are the label keys of its present nodes.
+	seen map[string]bool
 	// Complete is true if Shapes has all its instance types.
 	Complete bool
 	// Quotas and Subnets are the names of the vCPU quotas and subnets that its nodes can count
@@ -83,7 +85,7 @@ type Missing struct {
 
 // Judge returns the answer for each limit of a rebuild.
 func (s *Set) Judge(of Rebuild, account Account) room.Report {
-	if len(account.Subnets) > 0 && !s.addressed() {
+	if account.Subnets != nil && !s.addressed() {
 		account.Subnets = nil
 		account.Missing = append(slices.Clip(account.Missing), Missing{"addresses of pods", "gitlatch knows their subnets only with the VPC CNI on IPv4, without custom networking"})
 	}

@@ -160,6 +160,8 @@ func TestAnswers(t *testing.T) {
 			r.requires("team", "red")
 			r.Pools[0].Spec.Template.Metadata.Labels = map[string]string{"team": "red"}
 		}, "NodePool default: unknown: " + unplaced},
+		"a label that only nodes have":        {100, func(r *rebuild) { r.requires("team", "red"); r.Nodes[0].Labels["team"] = "blue" }, "NodePool default: unknown: " + unplaced},
+		"a static NodePool of 2 nodes":        {100, func(r *rebuild) { r.Pools[0].Spec.Replicas = new(int64(2)) }, "NodePool default: does not fit"},
 		"a label that AWS may set":            {100, func(r *rebuild) { r.requires("karpenter.k8s.aws/x", "y") }, "NodePool default: unknown: " + unplaced},
 		"a node in another zone":              {100, func(r *rebuild) { r.requires(corev1.LabelTopologyZone, "b") }, "NodePool default: unknown: " + unplaced},
 		"no pod tolerates the taint":          {100, func(r *rebuild) { r.taint(); r.Nodes[0].Spec.Taints = r.Pools[0].Spec.Template.Spec.Taints }, "largest node for shop/web: does not fit: no node has the labels, the taints and the size that its pods need"},
@@ -188,6 +190,9 @@ func TestAnswers(t *testing.T) {
 		"a category of another quota":        {100, func(r *rebuild) { r.quota(9); r.kinds("karpenter.k8s.aws/instance-category", "m", "hpc") }, "vCPU quota of NodePool default: unknown: gitlatch does not know its instance types or their quota. List types, families or categories in its requirements"},
 		"an unknown category and vCPU quota": {100, func(r *rebuild) { r.quota(9); r.kinds("a", "b") }, "vCPU quota of NodePool default: unknown: gitlatch does not know its instance types or their quota. List types, families or categories in its requirements"},
 
+		"an unread vCPU quota": {100, func(r *rebuild) { r.quota(90); r.VCPUs[0].Name = "vCPU quota L-34B43A08" }, "vCPU quota L-1216C47A of NodePool default: unknown: the account did not return its value, or the CPUs of an instance"},
+		"an unknown subnet":    {100, func(r *rebuild) { r.subnets(19); r.Classes = nil }, "free addresses for NodePool default: unknown: gitlatch does not know its subnets"},
+
 		"free addresses":      {100, func(r *rebuild) { r.subnets(19) }, "likely fits"},
 		"few free addresses":  {100, func(r *rebuild) { r.subnets(18) }, "subnet-1 + subnet-2: close"},
 		"too few addresses":   {100, func(r *rebuild) { r.subnets(9) }, "subnet-1 + subnet-2: does not fit"},
@@ -198,6 +203,7 @@ func TestAnswers(t *testing.T) {
 		"a DaemonSet and a Job also ask": {100, func(r *rebuild) { r.resourceQuota("10", resource.NewQuantity(3, "")) }, "ResourceQuota shop/cpu: close"},
 		"too small a ResourceQuota":      {100, func(r *rebuild) { r.resourceQuota("9", resource.NewQuantity(2, "")) }, "ResourceQuota shop/cpu: does not fit"},
 		"a new ResourceQuota":            {100, func(r *rebuild) { r.resourceQuota("10", nil) }, "ResourceQuota shop/cpu: unknown: its status does not have the present use"},
+		"a quota that refuses pods now":  {100, func(r *rebuild) { r.resourceQuota("10", resource.NewQuantity(10, "")) }, "ResourceQuota shop/cpu: close"},
 		"a ResourceQuota with a scope":   {100, func(r *rebuild) { r.resourceQuota("9", nil, corev1.ResourceQuotaScopeNotBestEffort) }, "ResourceQuota shop/cpu: unknown: it has scopes, and gitlatch does not know which pods they match"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -33,6 +33,8 @@ func (s Source) starts(spec *corev1.PodSpec) bool {
 func (s Source) lacks(r corev1.NodeSelectorRequirement) bool {
 	values, has := s.Labels[r.Key]
 	in := func(value string) bool { return slices.Contains(r.Values, value) }
-	open := slices.ContainsFunc(provided, func(prefix string) bool { return strings.HasPrefix(r.Key, prefix) })
+	// The kubelet and controllers such as NFD add labels that a source does not list.
+	open := s.Own == GroupLabel || s.seen[r.Key] ||
+		slices.ContainsFunc(provided, func(prefix string) bool { return strings.HasPrefix(r.Key, prefix) })
 	return r.Operator == corev1.NodeSelectorOpIn && (values != nil || !has && !open) && !slices.ContainsFunc(values, in)
 }

@@ -26,8 +26,8 @@ const (
 type Account struct {
 	Read    bool     // false if nobody read the account
 	Groups  []Source // the managed node groups, without present nodes
-	VCPUs   []Holder // the vCPU quotas, with the CPU that a rebuild can have
-	Subnets []Holder // the ID of a subnet, and the addresses that a rebuild can have
+	VCPUs   []Holder // the vCPU quotas, with the CPU that a rebuild can have; nil is unknown
+	Subnets []Holder // the ID of a subnet, and the addresses that a rebuild can have; nil is unknown
 	Missing []Missing
 }
 
@@ -43,7 +43,16 @@ func (s *Set) sources(account Account, daemons []Pods) (all []Source, missing []
 	}
 	for i, o := range all {
 		all[i] = s.present(o, daemons)
-		if all[i].Quotas == nil && len(account.VCPUs) > 0 {
+		if account.Subnets != nil && len(o.Subnets) == 0 {
+			missing = append(missing, Missing{"free addresses for " + o.Name, "gitlatch does not know its subnets"})
+		}
+		unread := lists.Filter(all[i].Quotas, func(name string) bool {
+			return !slices.ContainsFunc(account.VCPUs, func(h Holder) bool { return h.Name == name })
+		})
+		if account.VCPUs != nil && len(unread) > 0 {
+			missing = append(missing, Missing{strings.Join(unread, ", ") + " of " + o.Name, "the account did not return its value, or the CPUs of an instance"})
+		}
+		if account.VCPUs != nil && all[i].Quotas == nil {
 			missing = append(missing, Missing{"vCPU quota of " + o.Name, "gitlatch does not know its instance types or their quota. List types, families or categories in its requirements"})
 		}
 	}
@@ -69,6 +78,9 @@ func (s *Set) pool(p NodePool) Source {
 	o.Labels = map[string][]string{PoolLabel: {p.Metadata.Name}}
 	for key, value := range t.Metadata.Labels {
 		o.Labels[key] = []string{value}
+	}
+	if p.Spec.Replicas != nil {
+		o.Has[Nodes] = *p.Spec.Replicas
 	}
 	for _, r := range t.Spec.Requirements {
 		o.Labels[r.Key] = nil
@@ -101,6 +113,12 @@ func (o Source) started(n corev1.Node) bool { return slices.Contains(o.Labels[o.
 // zone. A taint that one of them does not have is a taint of starting nodes.
 func (s *Set) present(o Source, daemons []Pods) Source {
 	o.Quotas = slices.Compact(slices.Sorted(slices.Values(o.quotas())))
+	o.seen = map[string]bool{}
+	for _, n := range lists.Filter(s.Nodes, o.started) {
+		for key := range n.Labels {
+			o.seen[key] = true
+		}
+	}
 	for i, n := range s.Nodes {
 		if !o.started(n) {
 			continue

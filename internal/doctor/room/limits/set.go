@@ -35,6 +35,7 @@ type NodePool struct {
 	Metadata struct{ Name string }
 	Spec     struct {
 		Limits   corev1.ResourceList
+		Replicas *int64 // of a static NodePool; nil is another
 		Template struct {
 			Metadata struct{ Labels map[string]string }
 			Spec     struct {
@@ -64,7 +65,7 @@ func (s *Set) Fail(name string, err error) {
 // A Live is a workload of the cluster.
 type Live struct {
 	Replicas int32                   // of the spec
-	Here     int32                   // the replicas in the cluster of the rebuild
+	Here     int32                   // the created replicas in the cluster of the rebuild
 	Template *corev1.PodTemplateSpec // nil if it is in another object
 }
 

@@ -140,7 +140,9 @@ const addressesPerPrefix = 16
 // subnet has. A rebuild replaces the nodes of the cluster, so it has their addresses and CPU.
 // Other instances stay, and those on a dedicated host do not count toward a vCPU quota.
 func (r Reader) free(quotas []quotatypes.ServiceQuota, nets []ec2types.Subnet, running []ec2types.Instance) (vcpus, free []limits.Holder) {
+	vcpus, free = []limits.Holder{}, []limits.Holder{}
 	used := map[string]int64{}
+	unknown := map[string]bool{}
 	freed := map[string]int64{}
 	for _, i := range running {
 		switch {
@@ -148,14 +150,18 @@ func (r Reader) free(quotas []quotatypes.ServiceQuota, nets []ec2types.Subnet, r
 			for _, n := range i.NetworkInterfaces {
 				freed[aws.ToString(n.SubnetId)] += int64(len(n.PrivateIpAddresses)) + addressesPerPrefix*int64(len(n.Ipv4Prefixes))
 			}
-		case i.CpuOptions != nil && (i.Placement == nil || i.Placement.Tenancy != ec2types.TenancyHost):
+		case i.Placement == nil || i.Placement.Tenancy != ec2types.TenancyHost:
 			name := limits.Quota(string(i.InstanceType), cmp.Or(string(i.InstanceLifecycle), limits.OnDemand))
+			if i.CpuOptions == nil {
+				unknown[name] = true
+				continue
+			}
 			used[name] += int64(aws.ToInt32(i.CpuOptions.CoreCount) * aws.ToInt32(i.CpuOptions.ThreadsPerCore))
 		}
 	}
 	for _, q := range quotas {
 		name := "vCPU quota " + aws.ToString(q.QuotaCode)
-		if q.Value != nil {
+		if q.Value != nil && !unknown[name] {
 			vcpus = append(vcpus, limits.Holder{Name: name, Has: limits.Amounts{limits.CPU: 1000 * max(0, int64(*q.Value)-used[name])}})
 		}
 	}
