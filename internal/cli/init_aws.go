@@ -57,6 +57,8 @@ type question struct {
 	want   string // valid answers
 	// optional is true if the answer may be empty.
 	optional bool
+	// secret is true if the answer may contain a secret by mistake: an error does not show it.
+	secret bool
 }
 
 func matches(pattern string) func(string) bool { return regexp.MustCompile(pattern).MatchString }
@@ -69,7 +71,7 @@ func (p *preparation) aboutTheSite(earlier setup.Answers) []question {
 			valid: matches(`^[0-9A-Za-z][-_0-9A-Za-z]{0,99}$`), want: "the name of an EKS cluster, such as prod-eu-blue"},
 		{flag: "site", text: "Site, which keeps its name when you replace the cluster", answer: &a.Site, or: earlier.Site,
 			valid: func(text string) bool { return workload.ValidLabel(text) && config.WrongSite(text) == nil }, want: "a DNS label other than admission, such as prod-eu"},
-		{flag: "repository", text: "URL of the git repository", answer: &a.Repository, or: earlier.Repository,
+		{flag: "repository", secret: true, text: "URL of the git repository", answer: &a.Repository, or: earlier.Repository,
 			valid: func(text string) bool { _, err := setup.HostOf(text); return err == nil },
 			want:  "the https or ssh URL of a repository, such as https://github.com/example/fleet"},
 	}
@@ -79,7 +81,7 @@ func (p *preparation) aboutTheSite(earlier setup.Answers) []question {
 func (p *preparation) aboutTheHost(earlier setup.Answers, host repo.Host) (all []question) {
 	a := &p.given
 	if host.Kind != repo.CodeCommit {
-		all = append(all, question{flag: "credential", text: "Secret with the git credential", answer: &a.Credential, or: cmp.Or(earlier.Credential, "gitlatch/git"),
+		all = append(all, question{flag: "credential", secret: true, text: "Secret with the git credential", answer: &a.Credential, or: cmp.Or(earlier.Credential, "gitlatch/git"),
 			valid: matches(`^[-/_+=.@0-9A-Za-z]{1,512}$`), want: "the name of a secret, not its ARN"})
 	}
 	return append(all, question{flag: "alert-email", text: "E-mail address for alerts, or empty", answer: &a.AlertEmail, or: earlier.AlertEmail, optional: true,
@@ -113,6 +115,8 @@ func (p *preparation) answer(ctx context.Context, questions []question, aws setu
 		switch {
 		case *q.answer == "":
 			wrong.unless(q.optional, "--%s is required, because the standard input is not a terminal: set it to %s", q.flag, q.want)
+		case q.secret:
+			wrong.unless(q.valid(*q.answer), "--%s: must be %s, without a password or a token", q.flag, q.want)
 		default:
 			wrong.unless(q.valid(*q.answer), "--%s: must be %s, got %q", q.flag, q.want, *q.answer)
 		}

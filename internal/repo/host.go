@@ -36,6 +36,9 @@ const (
 
 var codecommit = regexp.MustCompile(CodeCommitShape + `([-a-z0-9]+)\.amazonaws\.com(?:\.cn)?/v1/repos/([-_.0-9A-Za-z]{1,100})$`)
 
+// fips is the start of the URLs of CodeCommit's FIPS endpoints, which only git uses.
+const fips = "https://git-codecommit-fips."
+
 // ParseHost parses the address of a repository: the https or ssh URL of the repository, or
 // the path of a local one. The kind follows from the host of an https URL. The prefix
 // github:: or gitlab:: is for a server of your own. The error does not show the address,
@@ -49,12 +52,19 @@ func ParseHost(address string) (Host, error) {
 	if kind == Git {
 		return found, nil
 	}
-	if at := codecommit.FindStringSubmatch(rest); at != nil {
+	if kind == CodeCommit {
+		at := codecommit.FindStringSubmatch(rest)
+		if strings.HasPrefix(rest, fips) {
+			return Host{}, errors.New("must be the URL without -fips. The AWS SDK uses the endpoint of FIPS if AWS_USE_FIPS_ENDPOINT is true")
+		}
+		if at == nil {
+			return Host{}, errors.New("must be the https URL of a repository in CodeCommit, such as https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet")
+		}
 		found.Region, found.Name = at[1], at[2]
 		return found, nil
 	}
-	if kind == CodeCommit {
-		return Host{}, errors.New("must be the https URL of a repository in CodeCommit, such as https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet")
+	if codecommit.MatchString(rest) {
+		return Host{}, errors.New("must be a CodeCommit URL without " + string(kind) + "::")
 	}
 	u, err := url.Parse(rest)
 	if err != nil || OverSSH(rest) || u.Scheme != "https" && u.Scheme != "http" {
@@ -79,7 +89,7 @@ func kindOf(address string) (HostKind, string) {
 		}
 	}
 	switch {
-	case regexp.MustCompile(CodeCommitShape).MatchString(address):
+	case regexp.MustCompile(CodeCommitShape).MatchString(address), strings.HasPrefix(address, fips):
 		return CodeCommit, address
 	case strings.HasPrefix(address, "https://gitlab.com/"):
 		return GitLab, address

@@ -140,5 +140,8 @@ func SecretContent(host repo.Host) string {
 	case repo.OverSSH(host.URL):
 		return "the lines that ssh-keyscan prints, and then a private SSH key"
 	}
+	if host.Kind == repo.GitLab {
+		return "a project access token with the scope api and the role Developer"
+	}
 	return "an access token, or USER:TOKEN"
 }

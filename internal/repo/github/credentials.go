@@ -31,6 +31,10 @@ func ParseSecret(secret string) (Credentials, error) {
 		return Credentials{}, errors.New("contains only a private key. Write JSON with appId, installationId and privateKey")
 	}
 	if !strings.HasPrefix(secret, "{") {
+		_, token, both := strings.Cut(secret, ":")
+		if both {
+			secret = token // GitHub ignores the user of USER:TOKEN
+		}
 		return Credentials{Token: secret}, checkToken(secret)
 	}
 	var held struct {

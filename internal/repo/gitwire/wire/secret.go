@@ -13,6 +13,9 @@ import (
 // For a token, the SSH has no key. Errors do not show the text.
 func ParseSecret(text string) (Auth, SSH, error) {
 	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "{") {
+		return Auth{}, SSH{}, errors.New("contains JSON. Store the token as plain text. For a GitHub App on a server of your own, write github:: before repository.url")
+	}
 	if start := strings.Index(text, "-----BEGIN "); start >= 0 {
 		keys, err := parseKeys(text[:start], text[start:])
 		return Auth{}, keys, err
@@ -25,8 +28,6 @@ func parseToken(text string) (Auth, error) {
 	switch {
 	case text == "":
 		return Auth{}, errors.New("is empty")
-	case strings.HasPrefix(text, "{"):
-		return Auth{}, errors.New("contains JSON. Store the token as plain text")
 	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return Auth{}, errors.New("is not a token, user:token or a private key: it contains spaces or characters that no token has")
 	}
