@@ -132,3 +132,21 @@ func TestABranchOfProposalsThatIsAtTheBase(t *testing.T) {
 		t.Errorf("the proposal is %+v", open)
 	}
 }
+
+// A site's repository moved to a host without pull requests while one was open. gitlatch
+// forgets the pull request, and commits its changes.
+func TestAHostThatLostItsPullRequests(t *testing.T) {
+	t.Parallel()
+	w := newWorld(map[string]string{"gitlatch.yaml": latching})
+	w.Host, w.Propose = true, true
+	w.scale("shop/web", 87)
+	w.ticks(2)
+	if w.openProposal() == nil {
+		t.Fatal("no pull request is open")
+	}
+	w.Host, w.Propose = false, false
+	w.ticks(3)
+	if e := w.entries(t)[id("shop/web")]; e.Replicas != 100 || w.head(t).Proposal != nil {
+		t.Errorf("git has the level %d, and the state has the proposal %+v", e.Replicas, w.head(t).Proposal)
+	}
+}

@@ -133,16 +133,19 @@ func (t try) size() int { return len(t.changes) + len(t.repairs) }
 
 func (t try) empty() bool { return t.size() == 0 }
 
-// smaller returns a smaller try after the host refused the size: without the repairs, or else a
-// part of the level changes or of the repairs. It returns the try itself if it has no parts.
+// smaller returns a smaller try after the host refused the size: without the repairs, or
+// without the level changes if all of them ride, or else a part. It returns the try itself if it
+// has no parts.
 func (t try) smaller() try {
-	if len(t.changes) == 0 {
+	switch {
+	case len(t.changes) == 0:
 		return try{repairs: t.repairs[:(len(t.repairs)+1)/2]}
-	}
-	if len(t.repairs) > 0 {
+	case len(t.repairs) == 0:
+		return try{changes: halve(t.changes)}
+	case policy.Commits(t.changes):
 		return try{changes: t.changes}
 	}
-	return try{changes: halve(t.changes)}
+	return try{repairs: t.repairs}
 }
 
 // commit tries to push until no change is left, the push lands, or the host refuses it. Each

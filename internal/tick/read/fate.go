@@ -48,7 +48,13 @@ func mergeProposal(f Fate, loaded latch.Latches, found Found) Fate {
 func (r *reader) review(ctx context.Context, f Found) (Fate, error) {
 	fate := f.Fate
 	ours := fate.Left
-	if ours == nil || ours.ID == "" && f.Branch == ours.Head {
+	switch {
+	case ours == nil:
+		return fate, nil
+	case r.Proposals == nil: // the repository has no pull requests any more
+		fate.Outcome = Overtaken
+		return fate, nil
+	case ours.ID == "" && f.Branch == ours.Head:
 		return fate, nil
 	}
 	host, err := r.Proposals.Find(ctx, ours.Branch)

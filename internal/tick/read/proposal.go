@@ -81,7 +81,7 @@ const (
 	Open      Outcome = "open"
 	Unopened  Outcome = "unopened"  // the host does not have the proposal, so no user decided
 	Unseen    Outcome = "unseen"    // users merged it, but the base does not have the merge yet
-	Overtaken Outcome = "overtaken" // users merged it, but nobody knows which of its changes
+	Overtaken Outcome = "overtaken" // users merged it, but nobody knows which of its changes; or the host has no proposals any more
 	Withdrawn Outcome = "withdrawn" // gitlatch closed it
 	Closed    Outcome = "closed"    // a user closed it
 	Taken     Outcome = "taken"     // a user took over its branch
