@@ -264,7 +264,7 @@ bench-fleet:
 pictures:
 	@scripts/npm/install.sh >/dev/null
 	@scripts/chromium/fetch.sh >/dev/null
-	go test -tags pages -count=1 ./internal/page -run '^TestInChromium$$/^pictures' -update
+	go test -tags pages -count=1 ./internal/drill/page -run '^TestInChromium$$/^pictures' -update
 
 .PHONY: fmt
 fmt: ## Format the Go files

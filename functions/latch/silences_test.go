@@ -48,7 +48,7 @@ func silences() []silence {
 		return silence{name: name, provider: provider, begins: begins, ends: ends, says: says}
 	}
 	elsewhere := func(t *testing.T, s *stack) {
-		s.start(t, s.github.APIURL(), "http://"+deaf(t)+"/api/v3")
+		s.start(t, strings.TrimSuffix(s.github.APIURL(), "/api/v3"), "http://"+deaf(t))
 	}
 	alerts := call("silent-topic", "codecommit", "sns:Publish", false, "send alert", "topic arn:aws:sns:", "SNS: Publish")
 	alerts.needs = 60

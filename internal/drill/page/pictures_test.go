@@ -37,7 +37,7 @@ return page.evaluate(() => {
 // pictures renders the pictures of the README. With -update, it writes the picture of the
 // page.
 func pictures(t *testing.T, b *browser.Browser) {
-	drawing, err := os.ReadFile(filepath.Join("..", "docs", "flow.svg"))
+	drawing, err := os.ReadFile(filepath.Join("..", "..", "docs", "flow.svg"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func pictures(t *testing.T, b *browser.Browser) {
 	}
 
 	picture := filepath.Join(t.ArtifactDir(), "drill.png")
-	published, err := filepath.Abs(filepath.Join("..", "docs", "drill.png"))
+	published, err := filepath.Abs(filepath.Join("..", "..", "docs", "drill.png"))
 	if err != nil {
 		t.Fatal(err)
 	}

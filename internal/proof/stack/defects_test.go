@@ -45,7 +45,7 @@ var defects = []defect{
 	{"an operator does not exist", spokeSource, "              StringEquals:", "              StringEqual:", "cfn-lint", "E3530"},
 	{"a key of the table is not defined", "", "{AttributeName: sk, AttributeType: S}", "{AttributeName: st, AttributeType: S}", "cfn-lint", "E3039"},
 	{"a key of the table is of no type", "", "{AttributeName: sk, AttributeType: S}", "{AttributeName: sk, AttributeType: T}", "cloudformation-validate", "W3030"},
-	{"a parameter is not used", "", "Parameters:\n  Site:", "Parameters:\n  Name: {Type: String, Default: a}\n  Site:", "cfn-lint, translated", "W2001"},
+	{"a parameter is not used", "", "Parameters:\n  Site:", "Parameters:\n  Unused: {Type: String, Default: a}\n  Site:", "cfn-lint, translated", "W2001"},
 	{"an action does not exist", "", "                  - codecommit:GetFolder", "                  - codecommit:GetFolders", "cfn-lint, translated", "W3037"},
 	{"an effect is misspelt", spokeSource, "              - Sid: FindTheCluster\n                Effect: Allow", "              - Sid: FindTheCluster\n                Effect: Allowed", "cfn-lint", "E3510"},
 	{"a required property is missing", spokeSource, "      PrincipalArn: !GetAtt SpokeRole.Arn\n", "", "cloudformation-validate", "F3003"},
