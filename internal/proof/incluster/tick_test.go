@@ -175,7 +175,7 @@ func checks(t *testing.T, cp *controlplane.ControlPlane, url string) {
 	}
 	// The log of a drill is its page.
 	status, log = start(t, cp, "gitlatch-drill").run()
-	if status == 2 || !strings.HasPrefix(log, "<!doctype html>") || !strings.Contains(log, `"kind":"deployment","name":"web"`) || strings.Contains(log, "forbidden") {
+	if status == 2 || !strings.HasPrefix(log, "<!doctype html>") || !strings.Contains(log, `<span class="quiet">shop/</span>web`) || strings.Contains(log, "forbidden") {
 		t.Errorf("drill ended with %d:\n%s", status, log)
 	}
 }
