@@ -76,7 +76,7 @@ func (d *day) plot(i int, title string) term.Plot {
 func (d *day) verdict(s term.Style, rows []backtest.Row) string {
 	busiest := rows[len(rows)-1].Coverage.Busiest
 	return s.Heading("Rebuilds from git on "+d.name()) + "\n" + backtest.Table(s, rows) +
-		s.Faint(fmt.Sprintf("  At %s, when the most pods are needed, gitlatch's rebuild starts %s as many.",
+		s.Faint(fmt.Sprintf("  At %s, when most pods are needed, gitlatch starts %s as many.",
 			busiest.At.Format("15:04"), term.Percent(float64(busiest.Created)/float64(busiest.Needed)))) + "\n"
 }
 
