@@ -140,7 +140,7 @@ func (j judgement) raise() (Decision, bool) {
 		return Decision{}, false
 	}
 	if n < hold {
-		d := j.as(Pending, ReasonNone, fmt.Sprintf("%d rounds to %d: sample %d of %d", j.scale.Desired, j.latch.Up.Levels[n-1], n, hold))
+		d := j.as(Pending, ReasonNone, fmt.Sprintf("%s%d rounds to %d: sample %d of %d", onlyReady(j.scale), raiseNeed(j.scale), j.latch.Up.Levels[n-1], n, hold))
 		if j.stop.Reason == ReasonUnready || j.stop.Reason == ReasonRollout {
 			d.Reason = j.stop.Reason
 		}
@@ -148,9 +148,9 @@ func (j judgement) raise() (Decision, bool) {
 	}
 	level := slices.Min(j.latch.Up.Levels[n-hold:])
 	if hold == 1 {
-		return j.cross(level, fmt.Sprintf("1 sample rounded to level %d or higher; it was %d pods", level, j.scale.Desired)), true
+		return j.cross(level, fmt.Sprintf("%s1 sample rounded to level %d or higher; it was %d pods", onlyReady(j.scale), level, raiseNeed(j.scale))), true
 	}
-	return j.cross(level, fmt.Sprintf("%d samples in a row rounded to level %d or higher; the last was %d pods", hold, level, j.scale.Desired)), true
+	return j.cross(level, fmt.Sprintf("%s%d samples in a row rounded to level %d or higher; the last was %d pods", onlyReady(j.scale), hold, level, raiseNeed(j.scale))), true
 }
 
 // first decides about a workload without a level, which cannot be lowered.
@@ -191,11 +191,7 @@ func (j judgement) rebound() (Decision, bool) {
 
 // quiet is the decision about a workload at its level.
 func (j judgement) quiet() Decision {
-	text := fmt.Sprintf("the replica count %d is within the thresholds of level %d", raiseNeed(j.scale), j.declared())
-	if Unready(j.scale) {
-		text = fmt.Sprintf("%d of %d pods are ready, and a raise counts only ready pods: %s", j.scale.Ready, j.scale.Desired, text)
-	}
-	return j.as(Quiet, ReasonNone, text)
+	return j.as(Quiet, ReasonNone, fmt.Sprintf("%sthe replica count %d is within the thresholds of level %d", onlyReady(j.scale), raiseNeed(j.scale), j.declared()))
 }
 
 // advanceUp advances the timer of a raise by one sample.
@@ -271,6 +267,15 @@ func raiseNeed(s workload.Scale) int32 {
 		return s.Ready
 	}
 	return s.Desired
+}
+
+// onlyReady returns the start of a reason that names the ready pods, or "" if the desired
+// replicas count.
+func onlyReady(s workload.Scale) string {
+	if !Unready(s) {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d pods are ready, and a raise counts only ready pods: ", s.Ready, s.Desired)
 }
 
 // Unready reports whether too many desired pods are not ready: more than 1, and more

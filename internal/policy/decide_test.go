@@ -97,6 +97,25 @@ func TestWithinTheThresholdsSaysWhatARaiseCounts(t *testing.T) {
 	}
 }
 
+// If most pods of a new workload are not ready yet, the reason of its first level names the
+// number that is rounded.
+func TestTheReasonOfARaiseNamesTheReadyPods(t *testing.T) {
+	t.Parallel()
+	s := healthy(workload.Scale{Desired: 42})
+	s.Scale.Ready = 14
+	l := latch.Latch{}
+	for i, want := range []string{
+		"14 of 42 pods are ready, and a raise counts only ready pods: 14 rounds to 20: sample 1 of 2",
+		"14 of 42 pods are ready, and a raise counts only ready pods: 2 samples in a row rounded to level 20 or higher; the last was 14 pods",
+	} {
+		var d policy.Decision
+		l, d = policy.Decide(policy.Presets()["cope"], l, s, policy.Look{Now: noon.Add(time.Duration(i) * time.Minute), Period: time.Minute})
+		if d.Text != want {
+			t.Errorf("sample %d: %q, want %q", i+1, d.Text, want)
+		}
+	}
+}
+
 // A freeze remembers its start, and a change of its reason. Once it is over, the latch
 // forgets both.
 func TestFreezeSaysSinceWhen(t *testing.T) {
