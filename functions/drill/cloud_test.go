@@ -244,10 +244,14 @@ func (c *cloud) deploy(t *testing.T, provider string) *stack {
 		if name == "web" {
 			manifest = strings.Replace(manifest, "name:", owned, 1)
 		}
-		c.cp.Apply(t, manifest, controlplane.Autoscaler("Deployment", s.name, name))
+		c.cp.Apply(t, manifest)
 		c.cp.Kubectl(t, "", "scale", "-n", s.name, "deployment", name, "--replicas", pods)
 	}
 	c.cp.Kubectl(t, "", "wait", "-n", s.name, "--for=condition=Available", "deployment", "--all", "--timeout=180s")
+	// An autoscaler that still sees one pod sets its minimum, so it comes after the scale.
+	for _, name := range []string{"web", "stray"} {
+		c.cp.Apply(t, controlplane.Autoscaler("Deployment", s.name, name))
+	}
 	return s
 }
 
