@@ -21,7 +21,8 @@ GO_FOLDERS := functions internal scripts testdata
 comma := ,
 TAGS := cluster,gitops,aws,pages,long,early,keda,argo,prometheus
 
-# The targets of everyday use have a summary. The page "Develop gitlatch" lists the others.
+# The targets of everyday use have a summary. The others search for defects, measure, release,
+# or run the tests of a night.
 .PHONY: help
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -101,7 +101,9 @@ func TestThePageOfAWSLeadsToTheFirstDrill(t *testing.T) {
 	c.cp.Apply(t, strings.Replace(controlplane.Autoscaler("Deployment", site, "web"), "stabilizationWindowSeconds: 0", "selectPolicy: Disabled", 1))
 	c.cp.Kubectl(t, "", "wait", "-n", site, "--for=condition=ScalingActive", "hpa/web", "--timeout=240s")
 
-	text := docs.Text("aws")
+	_, text, _ := strings.Cut(docs.Text("aws"), "\n## From nothing to the first drill\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	text = regexp.MustCompile(`\\\n\s+`).ReplaceAllString(text, "") // a command of several lines
 	var commands []string
 	for _, m := range regexp.MustCompile(`(?m)^    \$ (.*)$`).FindAllStringSubmatch(text, -1) {
 		commands = append(commands, m[1])

@@ -251,7 +251,7 @@ func (a Alert) Message() string {
 	if a.Effect != "" {
 		text += "Effect: " + a.Effect + "\n"
 	}
-	return text + "Fix:    " + a.Fix + "\nHelp:   " + a.help() + "gitlatch help alerts\n"
+	return text + "Fix:    " + a.Fix + "\nHelp:   " + a.help() + "gitlatch help troubleshooting\n"
 }
 
 // help returns the lines about the runbook: a lost cluster comes with a critical alert, and

@@ -81,9 +81,9 @@ func TestEveryKindHasASeverity(t *testing.T) {
 // Critical alerts and the alert about a rebuilt cluster name the runbook first.
 func TestAlertsThatComeWithALostClusterNameTheRunbook(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[Kind]string{MassDrop: "runbook", ClusterNew: "runbook", Surge: "alerts"} {
+	for kind, want := range map[Kind]string{MassDrop: "runbook", ClusterNew: "runbook", Surge: "troubleshooting"} {
 		text := newAlert("prod", Condition{Kind: kind, Text: "it is", Fix: "wait"}, Raised, noon, noon).Message()
-		if _, help, _ := strings.Cut(text, "\nHelp:   gitlatch help "); !strings.HasPrefix(help, want) || !strings.HasSuffix(help, "alerts\n") {
+		if _, help, _ := strings.Cut(text, "\nHelp:   gitlatch help "); !strings.HasPrefix(help, want) || !strings.HasSuffix(help, "troubleshooting\n") {
 			t.Errorf("%s: help %q", kind, help)
 		}
 	}
@@ -97,7 +97,7 @@ func TestMessagesTellWhatToDoUntilItIsOver(t *testing.T) {
 		if got := strings.Contains(text, "Fix:    let it push"); got != want {
 			t.Errorf("%s: says what to do: %v\n%s", state, got, text)
 		}
-		if got := strings.HasSuffix(text, "\nHelp:   gitlatch help runbook, if the cluster is lost or rebuilt\n        gitlatch help alerts\n"); got != want {
+		if got := strings.HasSuffix(text, "\nHelp:   gitlatch help runbook, if the cluster is lost or rebuilt\n        gitlatch help troubleshooting\n"); got != want {
 			t.Errorf("%s: names its topic: %v\n%s", state, got, text)
 		}
 		if got := strings.Contains(text, "Effect: gitlatch tries again"); got != want {

@@ -37,8 +37,8 @@ prints the help of a command. If a topic and a command have the same name,
 		Example: `  # List the topics
   gitlatch help topics
 
-  # Print the topic on the admission policy
-  gitlatch help admission`,
+  # Print how the levels reach a cluster
+  gitlatch help apply`,
 		ValidArgsFunction: func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return helpful(c.Root()), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -61,8 +61,8 @@ prints the help of a command. If a topic and a command have the same name,
 				return of.Help()
 			}
 			also := ""
-			if strings.Contains(docs.Text("glossary"), "\n| "+name+" |") {
-				also = "gitlatch help glossary defines it, and "
+			if strings.Contains(docs.Text("concepts"), "\n| "+name+" |") {
+				also = "gitlatch help concepts defines it, and "
 			}
 			like := near(name, helpful(c.Root()))
 			if like == "" {

@@ -312,6 +312,6 @@ Next steps:
 	if kept(c.State) == nil {
 		fmt.Fprintf(&b, "  gitlatch tick%s\n      %s.\n      Run this command once every period (%s)\n", flag, ticks, policy.Span(c.Period))
 	}
-	b.WriteString("\nBefore Kubernetes 1.36, start \"gitlatch restore --wait\" before your GitOps tool\nin a rebuild. See \"gitlatch help admission\".\n")
+	b.WriteString("\nBefore Kubernetes 1.36, start \"gitlatch restore --wait\" before your GitOps tool\nin a rebuild. See \"gitlatch help apply\".\n")
 	return b.String()
 }

@@ -69,7 +69,7 @@ func TestHelpLeadsToTheGlossary(t *testing.T) {
 	t.Parallel()
 	for word, leads := range map[string]bool{"level change": true, "mass drop": true, "nonsense": false} {
 		got := run(time.Time{}, append([]string{"help"}, strings.Fields(word)...)...)
-		if got.status != 2 || !strings.Contains(got.err, "gitlatch help topics") || strings.Contains(got.err, "gitlatch help glossary") != leads {
+		if got.status != 2 || !strings.Contains(got.err, "gitlatch help topics") || strings.Contains(got.err, "gitlatch help concepts") != leads {
 			t.Errorf("%s: %+v", word, got)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gitlatch/gitlatch/internal/docs"
 	"github.com/gitlatch/gitlatch/internal/restore"
 )
 
@@ -28,6 +29,9 @@ func TestARestoreShowsItsPlanAndWritesNothing(t *testing.T) {
 	w := small(t)
 	got := w.run("restore")
 	golden(t, "restore.txt", got.out)
+	if shown := strings.ReplaceAll(strings.TrimSpace(got.out), "\n", "\n    "); !strings.Contains(docs.Text("restore"), "\n    "+shown+"\n") {
+		t.Errorf("topic restore does not show\n%s", shown)
+	}
 	for line := range strings.Lines(got.out) {
 		if n := len(strings.TrimSuffix(line, "\n")); n > 80 {
 			t.Errorf("%d columns: %s", n, line)

@@ -12,7 +12,7 @@ kind: %s
 # observe: gitlatch reports level changes. latch: gitlatch commits them to git.
 mode: %s
 
-# To list all fields and their defaults, run "gitlatch help policy". An example:
+# To list all fields and their defaults, run "gitlatch help config". An example:
 # policies:
 # - name: batch
 #   match: {namespaces: [batch]}

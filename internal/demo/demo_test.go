@@ -232,22 +232,22 @@ func TestTheShippedDayMeetsItsFigures(t *testing.T) {
 // the repository of a run, with the same text.
 func theHandbookShows(t *testing.T, repository string) {
 	t.Helper()
-	page, err := os.ReadFile("../docs/checkpoint.md")
+	page, err := os.ReadFile("../docs/concepts.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	id := regexp.MustCompile(`(?m)^    commit ([0-9a-f]+)$`).FindSubmatch(page)
 	if id == nil {
-		t.Fatal("checkpoint.md shows no commit")
+		t.Fatal("concepts.md shows no commit")
 	}
 	git := exec.CommandContext(t.Context(), "git", "-C", repository, "show", "--no-patch", "--abbrev-commit", "--format=medium", string(id[1]))
 	out, err := git.CombinedOutput()
 	if err != nil {
-		t.Errorf("checkpoint.md shows commit %s, which no run makes: %s", id[1], out)
+		t.Errorf("concepts.md shows commit %s, which no run makes: %s", id[1], out)
 	}
 	for line := range strings.Lines(string(out)) {
 		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "Date:") && !bytes.Contains(page, []byte(line)) {
-			t.Errorf("checkpoint.md shows commit %s without its line %q", id[1], line)
+			t.Errorf("concepts.md shows commit %s without its line %q", id[1], line)
 		}
 	}
 }

@@ -31,12 +31,10 @@ var groups = []struct {
 	title string
 	names string
 }{
-	{"Start", "install quickstart concepts glossary comparison"},
-	{"Guides", "admission flux argocd git-servers pause backtest drill capacity restore region-switch ci"},
-	{"Run", "runbook aws cluster fleet upgrade changelog uninstall disaster security"},
-	{"Reference", "config policy cli annotations checkpoint controllers levels rollouts rights metrics"},
-	{"Trouble", "troubleshooting traps alerts alarms"},
-	{"Why", "design measured development"},
+	{"Start", "quickstart concepts comparison install"},
+	{"Set up", "apply git-hosts aws cluster workloads ci"},
+	{"Run", "drill backtest runbook restore troubleshooting security"},
+	{"Reference", "config cli measured develop"},
 }
 
 // Groups returns all topics, in groups.

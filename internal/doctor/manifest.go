@@ -23,7 +23,7 @@ type manifest struct {
 }
 
 // omitReplicas is the remedy for a manifest that states replicas.
-const omitReplicas = "remove replicas from the manifest. In many charts, autoscaling.enabled: true in the values does this. Before you remove the line, see \"gitlatch help traps\""
+const omitReplicas = "remove replicas from the manifest. In many charts, autoscaling.enabled: true in the values does this. Before you remove the line, see \"gitlatch help troubleshooting\""
 
 // manifest returns the knowledge about the manifest of a workload. ignores is the field that
 // lets the tool ignore the replicas; "" if no field does.

@@ -70,7 +70,7 @@ func (r Report) summary() string {
 	unknown := lists.Count(declared, func(w Workload) bool { return w.Start.Basis == Unknown })
 	found := "nothing to fix"
 	if n := len(r.Findings); n > 0 {
-		found = term.Count(n, "finding") + " (see \"gitlatch help traps\")"
+		found = term.Count(n, "finding") + " (see \"gitlatch help troubleshooting\")"
 	}
 	if len(r.Unread) > 0 {
 		found += ", and some resources could not be read"

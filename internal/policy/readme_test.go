@@ -14,7 +14,7 @@ import (
 // TestHandbookTable compares the handbook's table of levels with the policy.
 func TestHandbookTable(t *testing.T) {
 	t.Parallel()
-	_, table, _ := strings.Cut(docs.Text("levels"), "|---:|---:|---:|---:|---:|\n")
+	_, table, _ := strings.Cut(docs.Text("concepts"), "|---:|---:|---:|---:|---:|\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	columns := []Policy{
 		{Series: Steps, Round: RoundUp},
@@ -58,7 +58,7 @@ func TestHandbookSaysTheRuleOfRollouts(t *testing.T) {
 		t.Fatal(err)
 	}
 	code := words(string(source), "// rule, as users read it:", "\nfunc DecideRollout")
-	handbook := words(docs.Text("rollouts"), "## The rule", "## Words in the rule")
+	handbook := words(docs.Text("workloads"), "## The rule", "## Words in the rule")
 	if code != handbook {
 		t.Errorf("in the code:\n%s\nin the handbook:\n%s", code, handbook)
 	}

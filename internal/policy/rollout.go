@@ -16,63 +16,46 @@ import (
 // declared entry. A second sample at the same instant advances nothing. This is the
 // rule, as users read it:
 //
-// A rollout entry in git records a rollout that is in progress. The entry contains the old
-// template, the new template (the target), and the progress of the rollout. For a rebuild,
-// a rollout entry selects either the old template or the new template.
+// While a rollout is in progress, git can contain a rollout entry: the old template, the
+// new one (the target), the progress, and which of the two templates a rebuild starts with.
 //
-//   - gitlatch writes the rollout entry when a rollout of the workload has been in
-//     progress for 15 minutes. The field `after` sets this time. The 15 minutes include
-//     the time during which the rollout is halted. If the target of the rollout changes,
-//     the 15 minutes do not start again. If the rollout fails in its first 15 minutes,
-//     gitlatch does not wait for the end of the 15 minutes.
-//   - The rollout entry selects the new template if two healthy samples in a row show a
-//     progress of at least 50 %. The field `cut` sets this percentage. Before the second
-//     of these samples, the rollout entry selects the old template.
-//   - If the rollout fails, the rollout entry selects the old template again. After a
-//     failure, all samples must be healthy for 10 minutes before the rollout entry can
-//     select the new template again. The field `progressDeadline` sets this time. The two
-//     healthy samples with a progress of at least 50 % can be part of these 10 minutes.
-//   - When the rollout ends, gitlatch removes the rollout entry. If the rollout returns to
-//     the old template, the rollout entry stays in git and selects the old template. If
-//     the target of the rollout changes, gitlatch replaces the rollout entry with a new
-//     one.
-//   - A rollout can replace several templates at once. By default, the old template in a
-//     new rollout entry is the replaced template with the most available pods. If the
-//     previous rollout entry selected its old template, gitlatch keeps this template as
-//     the old template. gitlatch keeps the old template of the previous rollout entry only
-//     while this template has available pods.
-//   - For a rollout to an earlier template, gitlatch writes a new rollout entry only if
-//     this rollout fails.
+//   - gitlatch writes the entry when the rollout has been in progress for 15 minutes
+//     (`after`). Time in which it is halted counts, and a new target does not restart the
+//     clock. If the rollout fails earlier, gitlatch writes the entry without waiting.
+//   - The entry selects the old template until the second healthy sample in a row with a
+//     progress of at least 50 % (`cut`). From this sample on, it selects the new one.
+//   - If the rollout fails, the entry selects the old template again. It can return to the
+//     new one after 10 minutes (`progressDeadline`) in which all samples were healthy. The
+//     two samples with a progress of at least 50 % can be among them.
+//   - When the rollout ends, gitlatch removes the entry. While the rollout returns to the
+//     old template, the entry stays and selects the old template. Any other new target
+//     replaces the entry with a new one.
+//   - A rollout can replace several templates at once. The old template of a new entry is
+//     then the one with the most available pods. But if the previous entry selected its old
+//     template, gitlatch keeps that one while it has available pods.
+//   - For a rollout to an earlier template, gitlatch writes a new entry only if the rollout
+//     fails.
 //
-// A rollout is stalled if pods of the target are missing, and no new pod has become
-// available for 10 minutes. The field `progressDeadline` also sets this time. A rollout
-// has failed if at least one of these conditions is true:
+// A rollout is stalled if pods of the target are missing and none has become available for
+// 10 minutes (also `progressDeadline`). It has failed in each of these cases:
 //
-//   - The controller of the workload reports a failure.
-//   - The rollout is stalled, and the controller of the workload does not detect stalled
-//     rollouts. This condition does not apply to a halted rollout.
-//   - The rollout is stalled, and the number of available pods of the target is below half
-//     of the peak of the target.
+//   - Its controller reports a failure.
+//   - It is stalled and not halted, and its controller does not detect stalled rollouts.
+//   - It is stalled, and the available pods of the target are fewer than half of its peak.
 //
-// A sample is healthy if it shows no failure, and the number of available pods of the
-// target is at least 95 % of the peak of the target. If the target has fewer desired pods
-// than its peak, gitlatch compares the available pods with the desired pods instead.
+// A sample is healthy if it shows no failure, and at least 95 % of the target's peak is
+// available, or of its desired pods if they are fewer.
 //
-// Some changes to a rollout entry are more urgent than others:
+// How soon gitlatch commits a change depends on its urgency:
 //
-//   - If a rollout entry switches from the new template to the old template, gitlatch
-//     commits this change immediately. gitlatch also immediately removes a rollout entry
-//     that selects the old template when the rollout ends.
-//   - A new rollout entry that selects the old template waits until the commit budget
-//     allows a commit. A switch to the new template, and the removal of a rollout entry
-//     that selects the new template, also wait for the budget.
-//   - If a rollout reaches a milestone of 25 % or 75 %, gitlatch updates the rollout entry
-//     in the next commit of the site. A new rollout entry that selects the new template
-//     also waits for the next commit of the site. If a rollout fails while its rollout
-//     entry selects the old template, gitlatch records the failure in the next commit of
-//     the site.
+//   - At once: a switch to the old template, and the removal of an entry that selects the
+//     old template.
+//   - When the commit budget allows it: a new entry that selects the old template, a switch
+//     to the new template, and the removal of an entry that selects the new template.
+//   - With the next commit of the site: a milestone of 25 % or 75 %, a new entry that
+//     selects the new template, and a failure while the entry selects the old template.
 //
-// Until gitlatch commits a change, the previous rollout entry remains in effect.
+// Until then, the previous entry stays in effect.
 func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	d := Decision{ID: s.ID, Reading: ReadingRollout, Policy: p.Name, From: l.Base(), Verdict: Quiet}
 	if stop := stopsRollout(l, s, look); stop.Reason != ReasonNone {

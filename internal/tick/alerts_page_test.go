@@ -11,10 +11,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// The page about alerts shows a mass drop exactly as gitlatch sends it.
+// The page on troubleshooting shows a mass drop exactly as gitlatch sends it.
 func TestTheSampleOfThePageIsARealAlert(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../docs/alerts.md")
+	page, err := os.ReadFile("../docs/troubleshooting.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,7 +124,7 @@ func TestAChatGetsACustomNotification(t *testing.T) {
 	}
 	const begins = `{"version":"1.0","source":"custom","id":"1","content":{"textType":"client-markdown",` +
 		`"title":":rotating_light: [critical] gitlatch prod-eu: publishing-blocked main",` +
-		`"description":"[critical] gitlatch prod-eu: publishing-blocked main: refused: &lt;!channel&gt; &amp; &lt;https://example.com|click&gt;\n\nFix:    let it push\nHelp:   gitlatch help runbook, if the cluster is lost or rebuilt\n        gitlatch help alerts\n",` +
+		`"description":"[critical] gitlatch prod-eu: publishing-blocked main: refused: &lt;!channel&gt; &amp; &lt;https://example.com|click&gt;\n\nFix:    let it push\nHelp:   gitlatch help runbook, if the cluster is lost or rebuilt\n        gitlatch help troubleshooting\n",` +
 		`"nextSteps":["let it push"],"keywords":["prod-eu","publishing-blocked","critical"]},` +
 		`"metadata":{"threadId":"gitlatch prod-eu: publishing-blocked main","summary":"[critical] gitlatch prod-eu: publishing-blocked main","eventType":"publishing-blocked",` +
 		`"additionalContext":{"severity":"critical","site":"prod-eu","state":"raised"}}}`

@@ -176,6 +176,8 @@ func sum(d *drill.Document) {
 		f.Surplus += int64(w.Surplus)
 		f.Covered += int64(*w.Need - w.Missing)
 		f.CoveredAtMost += int64(min(*w.Need, w.Start.AtMost))
+		f.BareAtLeast += int64(min(*w.Need, w.Bare.AtLeast))
+		f.BareAtMost += int64(min(*w.Need, w.Bare.AtMost))
 		for _, one := range []struct {
 			e     *drill.Estimate
 			last  *int64

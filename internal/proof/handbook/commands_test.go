@@ -46,7 +46,7 @@ func TestCommandsOfPagesParse(t *testing.T) {
 // command may appear without its arguments.
 func takes(line string, whole bool) error {
 	line = ends.ReplaceAllString(line, "")
-	line = strings.NewReplacer("TOPIC", "levels", "COMMAND", "tick", "FILE", "file.yaml", `"`, "").Replace(line)
+	line = strings.NewReplacer("TOPIC", "concepts", "COMMAND", "tick", "FILE", "file.yaml", `"`, "").Replace(line)
 	words := strings.Fields(line)[1:]
 	c, args, err := cli.Commands(cli.Env{Getenv: func(string) string { return "" }}).Find(words)
 	if err != nil {

@@ -22,13 +22,13 @@ import (
 // of earlier versions are built on demand, so make test-versions runs this test.
 func TestTheQuickStartBeforeAdmissionPolicies(t *testing.T) {
 	t.Parallel()
-	restore := commandsUnder(t, docs.Text("admission"), "## Before Kubernetes 1.36")
+	restore := commandsUnder(t, docs.Text("apply"), "## Before Kubernetes 1.36")
 	home := t.TempDir()
 	origin := gitserver.NewOrigin(t, filepath.Join(home, "origin.git"), shop)
 	cp := controlplane.Start(t, controlplane.Options{})
 	cp.Nodes(t, 1)
 	cp.Metrics(t, func(string) string { return "7m" })
-	sh := newShell(t, home, origin, cp.Kubeconfig())
+	sh := newShell(t, home, origin.Dir, cp.Kubeconfig())
 	config := "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\nstate: {bolt: {path: prod-eu.db}}\nperiod: 1h\nrepository: {url: " + origin.Dir + "}\n"
 	if err := os.WriteFile(filepath.Join(sh.dir, "prod-eu.yaml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)

@@ -29,29 +29,36 @@ const (
 	end   = "<!-- /generated -->"
 )
 
-// Reference pages contain a block that is generated from the code. The text around it is
+// Reference pages contain blocks that are generated from the code. The text around them is
 // written by hand.
 func TestReferencePagesAreCurrent(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{
-		"config": fields(t, config.KindConfig),
-		"policy": fields(t, config.KindPolicy),
-		"fleet":  fields(t, config.KindFleet),
-		"cli":    commands(cli.Commands(cli.Env{Getenv: func(string) string { return "" }})),
-		"aws":    parameters(t),
+	described := map[string]string{}
+	for name, want := range map[string][]string{
+		"config": {fields(t, config.KindConfig, described), fields(t, config.KindPolicy, described), fields(t, config.KindFleet, described)},
+		"cli":    {commands(cli.Commands(cli.Env{Getenv: func(string) string { return "" }}))},
+		"aws":    {parameters(t)},
 	} {
-		before, rest, begins := strings.Cut(docs.Text(name), begin)
-		shown, after, ends := strings.Cut(rest, end)
-		switch {
-		case !begins || !ends || strings.Contains(after, begin):
-			t.Errorf("topic %s must have one generated block, between these lines:\n%s%s", name, begin, end)
-		case *update:
+		text, rest := "", docs.Text(name)
+		for _, block := range want {
+			before, after, begins := strings.Cut(rest, begin)
+			shown, left, ends := strings.Cut(after, end)
+			if !begins || !ends || strings.Contains(shown, begin) {
+				t.Fatalf("topic %s must have %d generated blocks, each between these lines:\n%s%s", name, len(want), begin, end)
+			}
+			if shown != block && !*update {
+				t.Errorf("a block of topic %s differs from the code. Run the command in its first line. The block must be\n%s", name, block)
+			}
+			text, rest = text+before+begin+block+end, left
+		}
+		if strings.Contains(rest, begin) {
+			t.Errorf("topic %s has more than %d generated blocks", name, len(want))
+		}
+		if *update {
 			file := filepath.Join(root, "internal/docs", name+".md")
-			if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o644); err != nil {
+			if err := os.WriteFile(file, []byte(text+rest), 0o644); err != nil {
 				t.Error(err)
 			}
-		case shown != want:
-			t.Errorf("the block of topic %s differs from the code. Run the command in its first line. The block must be\n%s", name, want)
 		}
 	}
 }
@@ -82,28 +89,23 @@ type schema struct {
 	Type        string
 }
 
-// fields returns a table of the fields of a kind of document.
-func fields(t *testing.T, kind string) string {
+// fields returns a table of the fields of a kind of document. A description that an earlier
+// field has is replaced by the path of that field.
+func fields(t *testing.T, kind string, described map[string]string) string {
 	t.Helper()
 	var s schema
 	if err := json.Unmarshal(config.Schema(kind), &s); err != nil {
 		t.Fatal(err)
 	}
 	table := row("field", "value", "description") + "|---|---|---|\n"
-	known := map[string]bool{}
 	var walk func(path string, s schema)
 	walk = func(path string, s schema) {
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 			p := s.Properties[name]
 			at := strings.TrimPrefix(path+"."+name, ".")
-			of, inPolicy := strings.CutPrefix(at, "policies[].")
-			switch {
-			case p.Deprecated, path == "" && (name == "apiVersion" || name == "kind"):
+			if p.Deprecated || path == "" && (name == "apiVersion" || name == "kind") {
 				continue // a field of every document
-			case inPolicy && known["default."+of]:
-				continue // the same field as below default
 			}
-			known[at] = true
 			inner := p
 			if p.Items != nil && p.Items.Properties != nil {
 				at, inner = at+"[]", *p.Items
@@ -113,7 +115,13 @@ func fields(t *testing.T, kind string) string {
 			if slices.Contains(s.Required, name) {
 				value = strings.TrimPrefix(value+"; required", "; ")
 			}
-			table += row(code(at), value, sentences(p.Description))
+			text := sentences(p.Description)
+			if first := described[text]; first != "" {
+				text = "As " + code(first) + "."
+			} else {
+				described[text] = at
+			}
+			table += row(code(at), value, text)
 			walk(at, inner)
 		}
 	}
@@ -172,7 +180,7 @@ func (s schema) value() string {
 		case either.Type == "object" && either.Properties == nil:
 			choices = append(choices, "mapping")
 		case either.Type != "" && either.Type != "object":
-			choices = append(choices, map[string]string{"string": "text", "integer": "number", "number": "number", "boolean": "`true` or `false`"}[either.Type])
+			choices = append(choices, map[string]string{"string": "", "integer": "number", "number": "number", "boolean": "`true` or `false`"}[either.Type])
 		}
 	}
 	choices = slices.Compact(choices)
@@ -213,60 +221,42 @@ func commands(c *cobra.Command) string {
 	return table
 }
 
-// parameters returns a table of the parameters of template.yaml, and for each other
-// template a table of its additional parameters.
+// parameters returns a table of the parameters of template.yaml, each with the first sentence
+// of its description. The other templates describe theirs.
 func parameters(t *testing.T) string {
 	t.Helper()
-	known := map[string]bool{}
-	table := func(file string) string {
-		text, err := os.ReadFile(filepath.Join(root, file))
-		if err != nil {
+	text, err := os.ReadFile(filepath.Join(root, "template.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var template struct {
+		Parameters yaml.Node `yaml:"Parameters"`
+	}
+	if err := yaml.Unmarshal(text, &template); err != nil {
+		t.Fatal(err)
+	}
+	table := row("parameter", "description") + "|---|---|\n"
+	for i := 0; i < len(template.Parameters.Content); i += 2 {
+		var p struct {
+			Description   string   `yaml:"Description"`
+			Default       *string  `yaml:"Default"`
+			AllowedValues []string `yaml:"AllowedValues"`
+		}
+		if err := template.Parameters.Content[i+1].Decode(&p); err != nil {
 			t.Fatal(err)
 		}
-		var template struct {
-			Parameters yaml.Node `yaml:"Parameters"`
+		first, _, _ := strings.Cut(p.Description, ". ")
+		first = marked(sentences(first))
+		if p.AllowedValues != nil {
+			first += " One of " + code(strings.Join(p.AllowedValues, "`, `")) + "."
 		}
-		if err := yaml.Unmarshal(text, &template); err != nil {
-			t.Fatal(err)
+		switch {
+		case p.Default == nil:
+			first += " Required."
+		case *p.Default != "":
+			first += " Default " + code(*p.Default) + "."
 		}
-		rows := row("parameter", "default", "description") + "|---|---|---|\n"
-		for i := 0; i < len(template.Parameters.Content); i += 2 {
-			name := template.Parameters.Content[i].Value
-			var p struct {
-				Description, Default string
-				AllowedValues        []string
-			}
-			of := template.Parameters.Content[i+1]
-			for j := 0; j < len(of.Content); j += 2 {
-				switch value := of.Content[j+1]; of.Content[j].Value {
-				case "Description":
-					p.Description = value.Value
-				case "Default":
-					p.Default = code(value.Value)
-					if value.Value == "" {
-						p.Default = "empty"
-					}
-				case "AllowedValues":
-					for _, v := range value.Content {
-						p.AllowedValues = append(p.AllowedValues, code(v.Value))
-					}
-				}
-			}
-			if known[name] {
-				continue
-			}
-			known[name] = true
-			if p.AllowedValues != nil {
-				last := len(p.AllowedValues) - 1
-				p.Description += ". The allowed values of " + code(name) + " are " + strings.Join(p.AllowedValues[:last], ", ") + " and " + p.AllowedValues[last]
-			}
-			rows += row(code(name), p.Default, marked(sentences(p.Description)))
-		}
-		return rows
+		table += row(code(template.Parameters.Content[i].Value), first)
 	}
-	text := "## Parameters of a site: `template.yaml`\n\n" + table("template.yaml")
-	for _, of := range [][2]string{{"more alarms and the dashboard", "infra/monitoring.yaml"}, {"drills", "infra/drill.yaml"}, {"restores", "infra/restore.yaml"}, {"a fleet", "infra/fleet/template.yaml"}} {
-		text += "\n## Additional parameters of " + of[0] + ": " + code(of[1]) + "\n\n" + table(of[1])
-	}
-	return text
+	return table
 }

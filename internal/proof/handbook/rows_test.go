@@ -19,32 +19,42 @@ import (
 // and alarm has one row in the handbook.
 func TestEachWordOfTheCodeHasARow(t *testing.T) {
 	t.Parallel()
-	for topic, words := range map[string][]string{
-		"alerts":          constants(t, "internal/alert", "Kind"),
-		"traps":           constants(t, "internal/doctor", "Trap"),
-		"troubleshooting": constants(t, "internal/policy", "Reason"),
-		"alarms":          alarms(t, "template.yaml", "infra/monitoring.yaml", "infra/drill.yaml", "infra/restore.yaml", "infra/fleet/template.yaml"),
+	for section, words := range map[string][]string{
+		"Alerts":         constants(t, "internal/alert", "Kind"),
+		"Findings":       constants(t, "internal/doctor", "Trap"),
+		"Freeze reasons": constants(t, "internal/policy", "Reason"),
+		"Alarms":         alarms(t, "template.yaml", "infra/monitoring.yaml", "infra/drill.yaml", "infra/restore.yaml", "infra/fleet/template.yaml"),
 	} {
 		if len(words) < 5 {
-			t.Errorf("%s: found %q in the code", topic, words)
+			t.Errorf("%s: found %q in the code", section, words)
 		}
-		text := docs.Text(topic)
+		text := troubles(t, section)
 		for _, word := range words {
 			if rows := strings.Count(text, "\n| `"+word+"` | "); rows != 1 {
-				t.Errorf("topic %s has %d rows of %s", topic, rows, word)
+				t.Errorf("section %s has %d rows of %s", section, rows, word)
 			}
 		}
 	}
 }
 
-// The page on alerts lists all critical kinds, and no others.
-func TestThePageOnAlertsListsTheCriticalKinds(t *testing.T) {
+// troubles returns a section of the page on troubleshooting.
+func troubles(t *testing.T, heading string) string {
+	t.Helper()
+	_, text, found := strings.Cut(docs.Text("troubleshooting"), "\n## "+heading+"\n")
+	if !found {
+		t.Fatalf("the page has no section %q", heading)
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	return text
+}
+
+// The page marks all critical alerts, and no others.
+func TestThePageMarksTheCriticalAlerts(t *testing.T) {
 	t.Parallel()
-	_, list, _ := strings.Cut(docs.Text("alerts"), "the following kinds are critical:\n\n")
-	list, _, _ = strings.Cut(list, "\n\n")
+	text := troubles(t, "Alerts")
 	for _, kind := range alert.Kinds() {
-		if named := strings.Contains(list, "`"+string(kind)+"`"); named != (kind.Severity() == alert.Critical) {
-			t.Errorf("the severity of %s is %s, and the page differs: %s", kind, kind.Severity(), list)
+		if marked := strings.Contains(text, "\n| `"+string(kind)+"` | **Critical.** "); marked != (kind.Severity() == alert.Critical) {
+			t.Errorf("the severity of %s is %s, and the page differs", kind, kind.Severity())
 		}
 	}
 }
@@ -96,7 +106,7 @@ func alarms(t *testing.T, files ...string) (names []string) {
 			t.Fatal(err)
 		}
 		found := alarm.FindAllStringSubmatch(string(text), -1)
-		if links := strings.Count(string(text), "See gitlatch help alarms."); links != len(found) {
+		if links := strings.Count(string(text), "See gitlatch help troubleshooting."); links != len(found) {
 			t.Errorf("%s: %d of %d alarms name their page", file, links, len(found))
 		}
 		for _, m := range found {

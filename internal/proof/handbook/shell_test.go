@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
-	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
 // A shell runs the commands of a page, as a user in an empty folder. It has gitlatch,
@@ -24,8 +23,9 @@ type shell struct {
 // fleetURL is the repository in the commands of pages.
 const fleetURL = "https://git.example.com/platform/fleet.git"
 
-// newShell builds gitlatch into a folder of home. Each use of fleetURL opens the origin.
-func newShell(t *testing.T, home string, origin *gitserver.Origin, kubeconfig string) *shell {
+// newShell builds gitlatch into a folder of home. Each use of fleetURL opens the
+// repository in the folder origin.
+func newShell(t *testing.T, home, origin, kubeconfig string) *shell {
 	t.Helper()
 	bin := filepath.Join(home, "bin")
 	built := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "gitlatch"), "./functions/gitlatch")
@@ -36,7 +36,7 @@ func newShell(t *testing.T, home string, origin *gitserver.Origin, kubeconfig st
 	return &shell{dir: t.TempDir(), kubeconfig: kubeconfig, env: []string{
 		"PATH=" + bin + ":" + controlplane.Binaries(t) + ":" + os.Getenv("PATH"), "HOME=" + home,
 		"GIT_AUTHOR_NAME=p", "GIT_AUTHOR_EMAIL=p@example.com", "GIT_COMMITTER_NAME=p", "GIT_COMMITTER_EMAIL=p@example.com",
-		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_VALUE_0=" + fleetURL, "GIT_CONFIG_KEY_0=url." + origin.Dir + ".insteadOf",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_VALUE_0=" + fleetURL, "GIT_CONFIG_KEY_0=url." + origin + ".insteadOf",
 	}}
 }
 

@@ -108,7 +108,7 @@ var defects = []defect{
 	{"undelivered ticks are lost", "", "            DeadLetterConfig:\n              Arn: !GetAtt UndeliveredTicks.Arn\n", "", "cfn-guard", "undelivered_events_are_kept"},
 	{"the schedule cannot be turned off", "", "            State: !Ref ScheduleState", "            State: ENABLED", "cfn-guard", "schedules_can_be_turned_off"},
 	{"metrics are filtered away with the log", "", "        LogGroup: !Ref LatchLogs\n        LogFormat: JSON\n        ApplicationLogLevel: INFO", "        LogGroup: !Ref LatchLogs\n        LogFormat: JSON\n        ApplicationLogLevel: WARN", "cfn-guard", "functions_log_to_a_group_of_ours"},
-	{"an alarm never says that it is over", "", "whether pushes fail or a pull request waits for a review. See gitlatch help alarms.\n" + rings + "      OKActions:", "whether pushes fail or a pull request waits for a review. See gitlatch help alarms.\n" + rings + "      InsufficientDataActions:", "cfn-guard", "alarms_ring_and_say_when_it_is_over"},
+	{"an alarm never says that it is over", "", "whether pushes fail or a pull request waits for a review. See gitlatch help troubleshooting.\n" + rings + "      OKActions:", "whether pushes fail or a pull request waits for a review. See gitlatch help troubleshooting.\n" + rings + "      InsufficientDataActions:", "cfn-guard", "alarms_ring_and_say_when_it_is_over"},
 	{"a schedule that stopped is not missed", "", "      TreatMissingData: breaching", "      TreatMissingData: notBreaching", "cfn-guard", "a_missing_heartbeat_rings"},
 
 	{"the heartbeat is muted", "", "      MetricName: Heartbeat\n", "      MetricName: Heartbeat\n      ActionsEnabled: false\n", "cfn-guard", "alarms_ring_and_say_when_it_is_over"},

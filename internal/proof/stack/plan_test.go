@@ -12,11 +12,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/docs"
 )
 
-// planOf returns the template in the handbook's page on ARC Region switch.
+// planOf returns the template in the section on ARC Region switch of the handbook.
 func planOf(t *testing.T) string {
 	t.Helper()
 	const indent = "        "
-	_, text, found := strings.Cut(docs.Text("region-switch"), "\n"+indent+"Resources:\n")
+	_, text, found := strings.Cut(docs.Text("restore"), "\n"+indent+"Resources:\n")
 	if !found {
 		t.Fatal("the page has no template")
 	}

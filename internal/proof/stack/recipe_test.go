@@ -19,10 +19,13 @@ type step struct {
 	answers map[string]string // by the text before the answer
 }
 
-// recipe returns the commands of a handbook topic: the lines that start with $, each
-// with the answers in the lines below it.
-func recipe(topic string) (steps []step) {
-	for line := range strings.Lines(docs.Text(topic)) {
+// recipe returns the commands in a section of a handbook topic: the lines that start with $,
+// each with the answers in the lines below it.
+func recipe(topic, heading string) (steps []step) {
+	_, section, _ := strings.Cut(docs.Text(topic), "\n"+heading+"\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	section = regexp.MustCompile(`\\\n\s+`).ReplaceAllString(section, "") // a command of several lines
+	for line := range strings.Lines(section) {
 		line, indented := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "    ")
 		if command, is := strings.CutPrefix(line, "$ "); indented && is {
 			steps = append(steps, step{command, map[string]string{}})
@@ -39,7 +42,7 @@ func TestThePageOfAWSHasTenStepsInOrder(t *testing.T) {
 	t.Parallel()
 	steps := regexp.MustCompile(`\n### \d+\. `).Split(docs.Text("aws"), -1)[1:]
 	for i, text := range steps {
-		text, _, _ = strings.Cut(text, "\n### ")
+		text, _, _ = strings.Cut(text, "\n## ")
 		commands, approvals := strings.Count(text, "\n    $ "), strings.Count(text, "\n- **Approval**: ")
 		if signs := strings.Count(text, "\n- **It worked if** "); commands+approvals != 1 || signs != 1 {
 			t.Errorf("step %d has %d commands, %d approvals and %d signs", i+1, commands, approvals, signs)
@@ -50,7 +53,7 @@ func TestThePageOfAWSHasTenStepsInOrder(t *testing.T) {
 	}
 	last := -1
 	for _, command := range []string{"gitlatch init --aws", manifestsCommand, "gitlatch doctor -c prod-eu.yaml", deployCommand} {
-		at := slices.IndexFunc(recipe("aws"), func(s step) bool { return s.command == command })
+		at := slices.IndexFunc(recipe("aws", "## From nothing to the first drill"), func(s step) bool { return s.command == command })
 		if at <= last {
 			t.Errorf("%s is step %d, and the step before it is %d", command, at, last)
 		}

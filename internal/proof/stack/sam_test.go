@@ -97,7 +97,7 @@ func (s *screen) Write(p []byte) (int, error) {
 func TestWhatARecipeDeploysIsDeployedAgainAsItIs(t *testing.T) {
 	t.Parallel()
 	dir, at := workplace(t), newCloud(t)
-	steps := recipe("fleet")
+	steps := recipe("aws", "## Fleet")
 	for _, s := range steps {
 		if !strings.HasPrefix(s.command, "kubectl ") {
 			play(t, s, dir, at)

@@ -173,7 +173,7 @@ func parse(text string) map[cell]string {
 	return results
 }
 
-// The README and the handbook contain the table of the results, and its versions are those
+// The handbook contains the table of the results, and its versions are those
 // in the go.mod files. With -versions, the test runs the tests of the table and updates it.
 func TestVersions(t *testing.T) {
 	t.Parallel()
@@ -189,7 +189,7 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	want := table(t, all, results)
-	for _, file := range []string{"README.md", "internal/docs/upgrade.md", result} {
+	for _, file := range []string{"internal/docs/install.md", result} {
 		text := read(t, file)
 		switch {
 		case strings.Contains(text, want):

@@ -57,7 +57,7 @@ func TestKEDA(t *testing.T) {
 }
 
 // kedaVersion returns the version of KEDA that scripts/keda builds. It fails the test if the
-// page about controllers has another one.
+// page about workloads has another one.
 func kedaVersion(t *testing.T) string {
 	t.Helper()
 	module := read(t, "../../../scripts/keda/go.mod")
@@ -66,7 +66,7 @@ func kedaVersion(t *testing.T) string {
 		t.Fatal("scripts/keda/go.mod requires no KEDA")
 	}
 	version := found[1]
-	const page = "../../docs/controllers.md"
+	const page = "../../docs/workloads.md"
 	if want := "KEDA " + version[1:]; !strings.Contains(read(t, page), want) {
 		t.Errorf("%s does not contain %q", page, want)
 	}
