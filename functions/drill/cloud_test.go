@@ -40,7 +40,7 @@ const (
 	table       = "gitlatch"
 	bucket      = "fleet-reports"
 	rbac        = "../../infra/rbac/doctor/"
-	latching    = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {series: 1-2-5}\n"
+	latching    = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\npolicies: [{name: default, match: {}, series: 1-2-5}]\n"
 )
 
 // kustomizations is a CRD that accepts any fields.

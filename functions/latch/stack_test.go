@@ -83,7 +83,7 @@ mode: latch
 commitsPerDay: 1000
 policies:
   - {name: own, match: {namespaces: [%s]}, hold: {%s}, series: 1-2-5}
-default: {scale: ignore, rollout: {mode: ignore}}
+  - {name: default, match: {}, scale: ignore, rollout: {mode: ignore}}
 `
 
 // deploy deploys a stack for a namespace with the Deployment web, which is latched after

@@ -124,7 +124,7 @@ func TestBacktestTriesWhatItIsAskedTo(t *testing.T) {
 	w := newWorld(t)
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "commitsPerDay: 1\n"}, "be quiet")
 	past := file(t, "past.csv", pastScale())
-	proposed := file(t, "gitlatch.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\ndefault: {series: tens, hold: {down: 0m}}\n")
+	proposed := file(t, "gitlatch.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\npolicies: [{name: default, match: {}, series: tens, hold: {down: 0m}}]\n")
 
 	d := backtested(t, run(w.now, "backtest", past, "--config", w.path("config.yaml"), "--policy", proposed, "--preset", "closest", "-o", "json"))
 	if !slices.Equal(d.names(), []string{"hourly job", "prod-eu", proposed, "closest"}) {

@@ -112,9 +112,9 @@ func TestDoctorTriesWithoutWriting(t *testing.T) {
 func TestDoctorReportsAReviewThatTheHostCannotGive(t *testing.T) {
 	t.Parallel()
 	w := tended(t)
-	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latches + "default: {series: 1-2-5, review: true}\n"}, "review surges")
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latches + "policies: [{name: default, match: {}, series: 1-2-5, review: true}]\n"}, "review surges")
 	got := w.run("doctor")
-	if got.status != 1 || !strings.Contains(got.out, "review-without-host") || !strings.Contains(got.out, "default.review") {
+	if got.status != 1 || !strings.Contains(got.out, "review-without-host") || !strings.Contains(got.out, "policies[0].review") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -273,7 +273,7 @@ func TestADrillThatCannotLookSaysSo(t *testing.T) {
 func TestADrillPrintsEachReasonOnce(t *testing.T) {
 	t.Parallel()
 	w := tended(t)
-	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latches + "default: {series: 1-2-5, scale: report}\n"}, "report")
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latches + "policies: [{name: default, match: {}, series: 1-2-5, scale: report}]\n"}, "report")
 	w.api.workloads["shop/deployment/web"].desired, w.api.workloads["shop/deployment/web"].ready = 187, 187
 	w.api.workloads["shop/deployment/api"].desired, w.api.workloads["shop/deployment/api"].ready = 5, 5
 	for _, args := range [][]string{{"drill"}, {"drill", "--flush"}} {

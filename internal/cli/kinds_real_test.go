@@ -138,7 +138,7 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	operate(t, cp)
 
 	w := &world{dir: t.TempDir(), now: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)}
-	text := "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {series: 1-2-5}\npolicies:\n- {name: workers, match: {kinds: [worker]}, series: 1-2-5}\n" +
+	text := "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\npolicies:\n- {name: workers, match: {kinds: [worker]}, series: 1-2-5}\n- {name: default, match: {}, series: 1-2-5}\n" +
 		"kinds: [{apiVersion: example.com/v1, kind: Worker, resource: workers, replicas: .spec.pool.size}]\n"
 	w.origin = gitserver.NewOrigin(t, w.path("site.git"), map[string]string{
 		"gitlatch.yaml":      text,

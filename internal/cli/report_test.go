@@ -55,7 +55,7 @@ func TestReportsHaveTheirForm(t *testing.T) {
 // is too low for another workload.
 func rolling(t *testing.T) *world {
 	w := newWorld(t)
-	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latches + "default: {series: 1-2-5, rollout: {after: 5m}}\n"}, "policy")
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latches + "policies: [{name: default, match: {}, series: 1-2-5, rollout: {after: 5m}}]\n"}, "policy")
 	set := func(name string, n int32, r *rolls) {
 		w.api.workloads["shop/deployment/"+name] = &pods{desired: n, ready: n, least: 2, most: 300, rolls: r}
 	}
@@ -166,7 +166,7 @@ func TestExplain(t *testing.T) {
 func TestExplainSaysWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latches + "default: {series: 1-2-5, undriven: true, hold: {up: 1, down: 0}}\n"}, "policy")
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latches + "policies: [{name: default, match: {}, series: 1-2-5, undriven: true, hold: {up: 1, down: 0}}]\n"}, "policy")
 	w.api.workloads = map[string]*pods{
 		"shop/deployment/one": {desired: 1, ready: 1},
 		"shop/deployment/top": {desired: 60, ready: 60, least: 2, most: 60},
@@ -229,7 +229,7 @@ func TestExplainSaysWhoseACountIsThatNobodyStates(t *testing.T) {
 	says("scaled by  hpa, which allows 1 to 9 replicas\n")
 
 	one.least, one.most = 0, 0
-	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latches + "default: {series: 1-2-5, undriven: true}\n"}, "policy")
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latches + "policies: [{name: default, match: {}, series: 1-2-5, undriven: true}]\n"}, "policy")
 	got := w.run("explain", "shop/one")
 	if !strings.Contains(got.out, "scaled by  no autoscaler found. ") || strings.Contains(got.out, "To latch it now") {
 		t.Errorf("latched, it says\n%s%s", got.out, got.err)

@@ -10,7 +10,7 @@ func TestValidateSaysWhatIsWrongWithFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.write(t, "gitlatch.yaml", latching)
-	w.write(t, "bad.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latchh\ndefault: {hold: {down: 2w}}\n")
+	w.write(t, "bad.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latchh\npolicies: [{name: default, match: {}, hold: {down: 2w}}]\n")
 	w.write(t, "fleet.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Fleet\nsites:\n- {site: Prod EU}\n")
 	w.write(t, "other.yaml", "apiVersion: v1\nkind: ConfigMap\n")
 	w.write(t, "foo.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Foo\nmode: latch\n")
@@ -30,7 +30,7 @@ func TestValidateSaysWhatIsWrongWithFiles(t *testing.T) {
 		says   []string
 	}{
 		{"config.yaml gitlatch.yaml", 0, []string{"config.yaml: valid, of kind Config\n", "gitlatch.yaml: valid, of kind Policy\n"}},
-		{"bad.yaml gitlatch.yaml", 1, []string{"bad.yaml:3: mode: must be one of observe, latch", "bad.yaml:4: default.hold.down: must be a duration such as 5m, 26h or 8d", "gitlatch.yaml: valid"}},
+		{"bad.yaml gitlatch.yaml", 1, []string{"bad.yaml:3: mode: must be one of observe, latch", "bad.yaml:4: policies[0].hold.down: must be a duration such as 5m, 26h or 8d", "gitlatch.yaml: valid"}},
 		{"fleet.yaml", 1, []string{"fleet.yaml:4: sites[0].site: must be a DNS label", "fleet.yaml:4: sites[0].eks: is required"}},
 		{"foo.yaml", 1, []string{`foo.yaml:2: kind: must be one of Config, Policy, Fleet, got "Foo"` + "\n"}},
 		{"other.yaml", 1, []string{`other.yaml:2: kind: must be one of Config, Policy, Fleet, got "ConfigMap"` + "\n"}},

@@ -57,7 +57,7 @@ type world struct {
 
 const (
 	latches   = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"
-	latching  = latches + "default: {series: 1-2-5}\n"
+	latching  = latches + "policies: [{name: default, match: {}, series: 1-2-5}]\n"
 	configure = `apiVersion: gitlatch.dev/v1alpha1
 kind: Config
 site: prod-eu

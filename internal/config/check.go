@@ -31,13 +31,11 @@ func (d *policyDocument) check(r *yamldoc.Reader, _ string) {
 	for i, rule := range d.rules {
 		checkPolicy(r, yamldoc.Index("policies", i), rule.Policy)
 	}
-	if r.Line("default") > 0 {
-		checkPolicy(r, "default", d.set.Default)
-	}
 	for _, p := range d.set.Guards.Problems() {
 		r.Report(p.Field, "%s", p.Text)
 	}
 	d.checkNames(r)
+	d.checkOrder(r)
 }
 
 func checkPolicy(r *yamldoc.Reader, at string, p policy.Policy) {
@@ -58,10 +56,26 @@ func (d *policyDocument) checkNames(r *yamldoc.Reader) {
 		at := yamldoc.Index("policies", i) + ".name"
 		switch before, twice := named.before(i, rule.Policy.Name); {
 		case rule.Policy.Name == "":
-		case rule.Policy.Name == defaultName:
-			r.Report(at, "must not be default, the policy for all other workloads. Rename it")
+		case rule.Policy.Name == defaultName && !rule.Match.Empty():
+			r.Report(at, "must not be default, the name of the policy for all other workloads. Rename it")
 		case twice:
 			r.Report(at, "must be unique, got %q, which policies[%d] has: rename one", rule.Policy.Name, before)
+		}
+	}
+}
+
+// checkOrder reports the policies after a policy with an empty match, which never select a
+// workload.
+func (d *policyDocument) checkOrder(r *yamldoc.Reader) {
+	rest := -1
+	for i, rule := range d.rules {
+		at := yamldoc.Index("policies", i)
+		match := at + ".match"
+		switch {
+		case rest >= 0:
+			r.Report(at, "must come before policies[%d], whose empty match selects all other workloads. Only the last policy may have an empty match", rest)
+		case rule.Match.Empty() && r.Line(match) > 0 && !r.Failed(match):
+			rest = i
 		}
 	}
 }

@@ -13,8 +13,8 @@ func FuzzParse(f *testing.F) {
 	const head = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\n"
 	for _, seed := range []string{
 		"", "~", "a: [", "- 1", "? {a: b}\n: c", "&a [*a]", "a: &a [*a, *a]\nb: *a", "<<: {a: b}", "%YAML 9", "\x00", "a: b\n---\nc: d",
-		head + "default: {series: [1, 2]}", head + "default: {series: [1, 1], hold: 5}",
-		head + "mode: !words \"latch\\nlatch\"", head + "default: {hold: {up: !!int \"1\\n2\"}}", head + "\"mo\\tde\": latch", head + "\"\": latch",
+		head + "policies: [{name: a, match: {}, series: [1, 2]}]", head + "policies: [{name: a, match: {}, series: [1, 1], hold: 5}]",
+		head + "mode: !words \"latch\\nlatch\"", head + "policies: [{name: a, match: {}, hold: {up: !!int \"1\\n2\"}}]", head + "\"mo\\tde\": latch", head + "\"\": latch",
 		head + "policies: [{name: a, match: {labels: {\"b\\nc\": 5}}}]",
 	} {
 		f.Add([]byte(seed))

@@ -37,7 +37,7 @@ func ParsePolicy(name string, data []byte, period time.Duration) (policy.Set, er
 	return doc.set, nil
 }
 
-// defaultName is the name in reports of the policy for workloads that no other policy
+// defaultName is the name in reports of the policy for workloads that no item of policies
 // matches.
 const defaultName = "default"
 
@@ -79,8 +79,7 @@ func (d *policyDocument) fields() yamldoc.Object {
 		yamldoc.Optional("commit", "settings for the commits and pull requests that gitlatch creates", yamldoc.Fields(
 			yamldoc.Optional("subject", "template for the subject of commits and the title of pull requests, with the placeholders `{{.Site}}` and `{{.Changes}}`", subject(&d.set.Subject)),
 		)),
-		yamldoc.Optional("policies", "list of policies; for each workload, gitlatch uses the first policy whose match selects the workload", items(&d.rules, d.ruleFields)),
-		yamldoc.Optional("default", "policy for workloads that match no item in the list of policies", yamldoc.Fields(policyFields(&d.set.Default)...)),
+		yamldoc.Optional("policies", "list of policies; for each workload, gitlatch uses the first policy whose match selects the workload; the last policy may have an empty match, which selects all other workloads", items(&d.rules, d.ruleFields)),
 		yamldoc.Optional("commitsPerDay", "maximum number of commits that gitlatch creates for the site per day; urgent raises do not wait for this budget", whole(&d.set.Guards.CommitsPerDay)),
 	).With(yamldoc.Rule{Check: d.check})
 }

@@ -37,14 +37,10 @@ func (s Set) Choose(sample workload.Sample) (p Policy, skip Decision, latched bo
 // Unreviewed returns the fields that have no effect because the host has no pull requests.
 func (s Set) Unreviewed() []Problem {
 	var found checker
-	add := func(p Policy, at string) {
-		found.check(!p.Review || !s.NoReview, at+".review",
+	for i, rule := range s.Rules {
+		found.check(!rule.Policy.Review || !s.NoReview, fmt.Sprintf("policies[%d].review", i),
 			"the repository's host has no pull requests, so gitlatch commits a surge and sends an alert: remove the field, or use a repository on GitHub, GitLab or CodeCommit")
 	}
-	for i, rule := range s.Rules {
-		add(rule.Policy, fmt.Sprintf("policies[%d]", i))
-	}
-	add(s.Default, "default")
 	return found
 }
 
@@ -62,7 +58,8 @@ func (s Set) ChooseRollout(sample workload.Sample) Policy {
 // find returns the policy that the workload's annotation names, else the policy of
 // the first rule that matches. explicit is true if that rule names the namespace
 // without a pattern. An annotation counts only if the match of the named policy covers
-// the namespace, so a tenant cannot choose a policy of another namespace. Choose ignores an
+// the namespace, so a tenant cannot choose a policy of another namespace, and not if the match
+// is empty, so a tenant cannot leave a policy of its namespace. Choose ignores an
 // annotation that names no such policy, so a typo does not end latching.
 func (s Set) find(sample workload.Sample) (p Policy, explicit bool) {
 	p = s.Default
@@ -75,7 +72,7 @@ func (s Set) find(sample workload.Sample) (p Policy, explicit bool) {
 		return p, explicit
 	}
 	for _, rule := range s.Rules {
-		if rule.Policy.Name == sample.Policy && anyOf(rule.Match.Namespaces, sample.ID.Namespace) {
+		if rule.Policy.Name == sample.Policy && !rule.Match.Empty() && anyOf(rule.Match.Namespaces, sample.ID.Namespace) {
 			return rule.Policy, explicit
 		}
 	}

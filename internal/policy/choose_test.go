@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -110,6 +111,11 @@ func TestChoose(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, skip, latched := set.Choose(workload.Sample{ID: id, Scale: tt.scale, Policy: tt.asks, OptOut: tt.optout})
+		of := set
+		of.Rules = append(slices.Clip(set.Rules), policy.Rule{Policy: set.Default})
+		if rest, also, _ := of.Choose(workload.Sample{ID: id, Scale: tt.scale, Policy: tt.asks, OptOut: tt.optout}); rest.Name != p.Name || also.Reason != skip.Reason {
+			t.Errorf("%s: with an empty match, policy %q, %+v; want %q, %+v", tt.name, rest.Name, also, p.Name, skip)
+		}
 		if p.Name != tt.policy || skip.Reason != tt.skip || latched != (tt.skip == "") {
 			t.Errorf("%s: policy %q, %q, latched %v; want %q, %q", tt.name, p.Name, skip.Reason, latched, tt.policy, tt.skip)
 		}

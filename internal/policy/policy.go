@@ -187,6 +187,11 @@ func (m Match) Matches(s workload.Sample) bool {
 		(len(m.Kinds) == 0 || slices.Contains(m.Kinds, s.ID.Kind))
 }
 
+// Empty reports whether m has no condition, so that it selects every workload.
+func (m Match) Empty() bool {
+	return len(m.Namespaces) == 0 && len(m.Names) == 0 && len(m.Kinds) == 0 && len(m.Labels) == 0
+}
+
 func anyOf(patterns []string, name string) bool {
 	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool {
 		ok, err := path.Match(p, name)
@@ -205,8 +210,8 @@ type Set struct {
 	// Latch is true if gitlatch writes level changes to git. Otherwise it only reports them, as
 	// in a new site.
 	Latch bool
-	// Rules are tried in order, and the first that matches gives the policy. Default
-	// is the policy of a workload that no rule matches.
+	// Rules are tried in order, and the first that matches gives the policy. Default is
+	// the site's preset, the policy of a workload that no rule matches.
 	Rules   []Rule
 	Default Policy
 	Guards  Guards

@@ -151,7 +151,7 @@ var scenes = []scene{
 		w.scale("shop/web", 3)
 		w.scale("shop/api", 87)
 		w.ticks(2)
-		w.Repository.Edit("review", w.Now, map[string][]byte{"gitlatch.yaml": []byte(latching + "default: {review: true}\n")})
+		w.Repository.Edit("review", w.Now, map[string][]byte{"gitlatch.yaml": []byte(latching + "policies: [{name: default, match: {}, review: true}]\n")})
 		w.scale("shop/web", 3000)
 		w.scale("shop/api", 180)
 		w.ticks(1)

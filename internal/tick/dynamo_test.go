@@ -47,7 +47,7 @@ type shared struct {
 
 func newShared(t *testing.T, tables *dynalite.Server) *shared {
 	s := &shared{dynamo: tables.Client(), table: tables.Table(t, "pk", "sk"), git: gitserver.Start(t), now: morning, cluster: needs{}}
-	s.origin = s.git.Create(t, "site", map[string]string{"gitlatch.yaml": latching + "default: {series: 1-2-5, hold: {up: 1}}\n"})
+	s.origin = s.git.Create(t, "site", map[string]string{"gitlatch.yaml": latching + "policies: [{name: default, match: {}, series: 1-2-5, hold: {up: 1}}]\n"})
 	return s
 }
 

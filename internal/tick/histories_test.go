@@ -28,7 +28,7 @@ func TestRandomHistories(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(seed), 1))
-			w := newWorld(map[string]string{"gitlatch.yaml": latching + "default: {hold: {down: 30m}}\n", "app.yaml": "kind: App\n"})
+			w := newWorld(map[string]string{"gitlatch.yaml": latching + "policies: [{name: default, match: {}, hold: {down: 30m}}]\n", "app.yaml": "kind: App\n"})
 			w.Host, w.Propose = seed%3 > 0, seed%3 > 1
 			for range 150 {
 				w.happen(r)

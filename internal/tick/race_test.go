@@ -66,7 +66,7 @@ func TestAUserPushesToAProposalDuringATick(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {hold: {down: 5m}}\n"})
+			w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\npolicies: [{name: default, match: {}, hold: {down: 5m}}]\n"})
 			proposes(w)
 			if w.openProposal() == nil {
 				t.Fatal("it proposes nothing")

@@ -145,7 +145,7 @@ func TestFlaggersFleetIsDeclaredOnce(t *testing.T) {
 	}
 	f.server.RequireAuth("x-access-token", "s3cret")
 	f.origin = f.server.Create(t, "site", map[string]string{
-		"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {undriven: true, series: 1-2-5, hold: {down: 1h}}\n",
+		"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\npolicies: [{name: default, match: {}, undriven: true, series: 1-2-5, hold: {down: 1h}}]\n",
 	})
 	f.open(t)
 	flagger.Start(t, f.cp)

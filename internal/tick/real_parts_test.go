@@ -63,7 +63,7 @@ func newReal(t *testing.T) *realParts {
 
 	r.server.RequireAuth("x-access-token", "s3cret")
 	r.origin = r.server.Create(t, "site", map[string]string{
-		"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {series: 1-2-5, hold: {down: 1h}}\n",
+		"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\npolicies: [{name: default, match: {}, series: 1-2-5, hold: {down: 1h}}]\n",
 		"apps/web.yaml": "kind: Deployment\n",
 	})
 	r.began = r.origin.Tree(t, "main")

@@ -18,11 +18,11 @@ import (
 const mixed = `apiVersion: gitlatch.dev/v1alpha1
 kind: Policy
 mode: latch
-default: {hold: {up: 2, down: 1h}}
 policies:
 - name: reported
   match: {namespaces: [pay]}
   scale: report
+- {name: default, match: {}, hold: {up: 2, down: 1h}}
 commitsPerDay: 6
 `
 

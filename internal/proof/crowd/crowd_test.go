@@ -32,7 +32,7 @@ var (
 const (
 	perSite    = 4
 	policyFile = "gitlatch.yaml"
-	latching   = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {series: 1-2-5, hold: {up: 1}}\n"
+	latching   = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\npolicies: [{name: default, match: {}, series: 1-2-5, hold: {up: 1}}]\n"
 	// patience is the maximum time without progress.
 	patience = 2 * time.Minute
 )

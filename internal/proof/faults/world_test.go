@@ -63,7 +63,7 @@ kind: Policy
 mode: latch
 policies:
   - {name: own, match: {namespaces: [%s]}, series: 1-2-5, hold: {up: 1}}
-default: {scale: ignore, rollout: {mode: ignore}}
+  - {name: default, match: {}, scale: ignore, rollout: {mode: ignore}}
 `
 
 // newWorld creates a site on a separate git server. document configures the other

@@ -28,7 +28,7 @@ var begin = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 
 const policyFile = "gitlatch.yaml"
 
-const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {series: 1-2-5}\n"
+const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\npolicies: [{name: default, match: {}, series: 1-2-5}]\n"
 
 // levels lists the levels of the series 1-2-5 in an independent way.
 func level(need int32) int32 {

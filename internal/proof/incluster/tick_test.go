@@ -54,7 +54,7 @@ func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
 	server := gitserver.Start(t)
 	server.RequireAuth("x-access-token", "s3cret")
 	origin := server.Create(t, "fleet", map[string]string{
-		"gitlatch.yaml":           "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {series: 1-2-5}\n",
+		"gitlatch.yaml":           "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\npolicies: [{name: default, match: {}, series: 1-2-5}]\n",
 		"apps/kustomization.yaml": "resources: [web.yaml]\n",
 		"apps/web.yaml":           controlplane.Workload("Deployment", "shop", "web"),
 	})
@@ -123,7 +123,7 @@ func proposes(t *testing.T, cp *controlplane.ControlPlane) {
 	host := github.Start(t)
 	host.Install(github.App{ID: 7, InstallationID: 70, Key: &key.PublicKey})
 	origin := host.Create(t, "fleet", map[string]string{
-		"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {series: 1-2-5}\n",
+		"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\npolicies: [{name: default, match: {}, series: 1-2-5}]\n",
 	})
 	tip := origin.Tip("main")
 	const url = "  url: https://git.example.com/platform/fleet.git\n" +

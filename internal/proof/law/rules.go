@@ -20,7 +20,7 @@ func ruleOf(set policy.Set, s workload.Sample) policy.Policy {
 		})
 	}
 	for _, rule := range set.Rules {
-		if s.Policy != "" && rule.Policy.Name == s.Policy && covers(rule.Match.Namespaces, s.ID.Namespace) {
+		if s.Policy != "" && !rule.Match.Empty() && rule.Policy.Name == s.Policy && covers(rule.Match.Namespaces, s.ID.Namespace) {
 			return rule.Policy
 		}
 	}

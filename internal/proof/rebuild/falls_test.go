@@ -163,7 +163,7 @@ func (s *story) rebuilt(t *testing.T) {
 const impatient = `apiVersion: gitlatch.dev/v1alpha1
 kind: Policy
 mode: latch
-default: {series: 1-2-5, hold: {down: 30m}}
+policies: [{name: default, match: {}, series: 1-2-5, hold: {down: 30m}}]
 `
 
 // inPart reads the idle clone with one fault after the other, each for longer than its

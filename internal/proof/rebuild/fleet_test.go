@@ -81,7 +81,7 @@ const (
 
 // files returns the team's files in git. No manifest states replicas.
 func (f form) files() map[string]string {
-	files := map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {series: 1-2-5}\n"}
+	files := map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\npolicies: [{name: default, match: {}, series: 1-2-5}]\n"}
 	kustomization := func(folder string, resources []string) {
 		files[folder+"/kustomization.yaml"] = fmt.Sprintf("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [%s]\n", strings.Join(resources, ", "))
 	}

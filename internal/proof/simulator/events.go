@@ -104,7 +104,7 @@ var lively = []event{
 	{"take-over", 6, func(d *draw) []string { return d.onHost("person pushes theirs.yaml") }},
 	{"amended", 6, func(d *draw) []string { return d.onHost("person amends theirs.yaml") }},
 	{"proposal made needless", 28, func(d *draw) []string { // the new policy may not need a review
-		reviewed := d.writes(d.head("latch") + "default: {hold: {up: 2}, review: true}\n")
+		reviewed := d.writes(d.head("latch") + "policies: [{name: default, match: {}, hold: {up: 2}, review: true}]\n")
 		return and(d.onHost("person merges"), reviewed, d.scales(d.who(), 1000+d.IntN(4000)), "try 3", d.policy(), "try 3")
 	}},
 	{"proposal answered by an edit", 8, func(d *draw) []string {

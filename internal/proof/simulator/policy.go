@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// rules returns the policy of a site that latches: a budget, a default policy, and up to
-// three policies that select workloads by namespace, kind or annotation.
+// rules returns the policy of a site that latches: a budget, up to three policies
+// that select workloads by namespace, kind or annotation, and a policy for all others.
 func (d *draw) rules() string { return d.rulesIn("latch") }
 
 func (d *draw) rulesIn(mode string) string {
 	var b strings.Builder
 	b.WriteString(d.head(mode))
 	b.WriteString(pick(d, "", "", "preset: closest\n"))
-	fmt.Fprintf(&b, "default: {%s}\n", d.fields(false))
+	rest := fmt.Sprintf("{name: default, match: {}, %s}", d.fields(false))
 	var policies []string
 	if d.IntN(2) == 0 {
 		policies = append(policies, fmt.Sprintf("{name: money, match: {namespaces: [%s]}, %s}", pick(d, "pay", "\"pa*\""), d.fields(true)))
@@ -24,9 +24,7 @@ func (d *draw) rulesIn(mode string) string {
 	if d.IntN(2) == 0 { // selects only by annotation
 		policies = append(policies, fmt.Sprintf("{name: chosen, match: {names: [nobody]%s}, %s}", pick(d, "", ", namespaces: [shop, stock]"), d.fields(true)))
 	}
-	if len(policies) > 0 {
-		fmt.Fprintf(&b, "policies: [%s]\n", strings.Join(policies, ", "))
-	}
+	fmt.Fprintf(&b, "policies: [%s]\n", strings.Join(append(policies, rest), ", "))
 	b.WriteString(pick(d, "", "", "commitsPerDay: 96\n", "commitsPerDay: 12\n"))
 	return b.String()
 }
