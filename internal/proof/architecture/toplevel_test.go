@@ -24,17 +24,9 @@ var deployment = []string{"infra", "template.yaml"}
 
 func TestTheTopLevelHoldsWhatIsAgreed(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	defer cancel()
-	tree := exec.CommandContext(ctx, "git", "ls-files", "--cached")
-	tree.Dir = root
-	out, err := tree.Output()
-	if err != nil {
-		skip.Test(t, "not a git repository, so what belongs to it is not known: %v", err)
-	}
 	var holds []string
-	for path := range strings.Lines(string(out)) {
-		top, _, _ := strings.Cut(strings.TrimSpace(path), "/")
+	for _, path := range tracked(t) {
+		top, _, _ := strings.Cut(path, "/")
 		if !slices.Contains(holds, top) {
 			holds = append(holds, top)
 		}
@@ -49,4 +41,18 @@ func TestTheTopLevelHoldsWhatIsAgreed(t *testing.T) {
 			t.Errorf("%s is missing at the top level", entry)
 		}
 	}
+}
+
+// tracked returns the paths of the files that git tracks.
+func tracked(t *testing.T) []string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	tree := exec.CommandContext(ctx, "git", "ls-files", "--cached")
+	tree.Dir = root
+	out, err := tree.Output()
+	if err != nil {
+		skip.Test(t, "not a git repository, so what belongs to it is not known: %v", err)
+	}
+	return strings.Fields(string(out))
 }
