@@ -15,6 +15,12 @@ func TestTheImageOfThePushgatewayIsTheTestedVersion(t *testing.T) {
 	}
 }
 
+// tag returns the tag of the release whose image infra/cluster names.
+func tag(t *testing.T) string {
+	t.Helper()
+	return found(t, "../../../infra/cluster/image/kustomization.yaml", `newTag: (v\S+)`)
+}
+
 // found returns the group of a pattern in a file.
 func found(t *testing.T, path, pattern string) string {
 	t.Helper()

@@ -58,8 +58,8 @@ func start(t *testing.T, cp *controlplane.ControlPlane, cronjob string, services
 	if s := own.SecurityContext; s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem || *spec.SecurityContext.RunAsUser != 65532 {
 		t.Errorf("security is %+v, of the pod %+v", s, spec.SecurityContext)
 	}
-	if !strings.HasPrefix(own.Image, "registry.example.com/platform/gitlatch@sha256:") {
-		t.Errorf("image %s", own.Image)
+	if want := found(t, "../../../infra/cluster/image/kustomization.yaml", `newName: (\S+)`) + ":" + tag(t); own.Image != want {
+		t.Errorf("image %s, want %s", own.Image, want)
 	}
 
 	root := t.TempDir()

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,6 +83,7 @@ func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
 		t.Errorf("with its rights again a tick ended with %d:\n%s", status, log)
 	}
 
+	installs(t, cp)
 	proposes(t, cp)
 	checks(t, cp, server.URL("fleet"))
 	releases(t, cp, server.URL("fleet"))
@@ -94,6 +96,32 @@ func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
 	})
 	if all := cp.Kubectl(t, "", "apply", "-k", aws, "--dry-run=server", "-o", "yaml"); strings.Contains(all, "PersistentVolumeClaim") || strings.Contains(all, "/var/lib/gitlatch") {
 		t.Errorf("with the state in DynamoDB there is a volume:\n%s", all)
+	}
+}
+
+// installs tests that the command in infra/cluster/kustomization.yaml needs no clone and no
+// edit: kubectl fetches the folder at the tag, and the CronJob has the image of the tag.
+func installs(t *testing.T, cp *controlplane.ControlPlane) {
+	t.Helper()
+	files := map[string]string{}
+	repository := os.DirFS("../../..")
+	if err := fs.WalkDir(repository, "infra", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(repository, path)
+		files[path] = string(text)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	server, release := gitserver.Start(t), tag(t)
+	server.Create(t, "gitlatch", files).Git(t, "tag", release, "main")
+	cp.Kubectl(t, "", "delete", "cronjob", "gitlatch", "-n", "gitlatch")
+	cp.Kubectl(t, "", "apply", "-k", server.URL("gitlatch")+"//infra/cluster?ref="+release)
+	image := cp.Kubectl(t, "", "get", "cronjob", "gitlatch", "-n", "gitlatch", "-o", "jsonpath={.spec.jobTemplate.spec.template.spec.containers[0].image}")
+	if !strings.HasSuffix(image, "/gitlatch:"+release) {
+		t.Errorf("the CronJob of the release %s has the image %s", release, image)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -30,7 +31,7 @@ func (cp *ControlPlane) TryKubectl(ctx context.Context, input string, args ...st
 	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(cp.bin, "kubectl"), args...)
-	cmd.Env = []string{"KUBECONFIG=" + cp.kubeconfig, "HOME=" + cp.dir}
+	cmd.Env = []string{"KUBECONFIG=" + cp.kubeconfig, "HOME=" + cp.dir, "PATH=" + os.Getenv("PATH")}
 	cmd.Stdin = strings.NewReader(input)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
