@@ -9,7 +9,6 @@ export CGO_ENABLED := 0
 # Tools of developers are run by their version. go.mod does not require them, because they
 # would bring hundreds of modules into everybody's go.sum.
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
-GORELEASER := go tool -modfile=scripts/release/go.mod goreleaser
 export GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
@@ -28,7 +27,12 @@ help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # What developers build shares the cache of the tests. With -trimpath, Go compiles each
-# package again, so only what is deployed has it.
+# package again, so only what is deployed has it. The dry run of a release in
+# scripts/release sets another compiler and other folders.
+COMPILE := go build -trimpath -ldflags "-s -w"
+BIN := bin
+DIST := dist
+
 .PHONY: demo
 demo: ## Play a simulated day against a scratch repository
 	@go build -o bin/demo ./scripts/demo
@@ -144,16 +148,16 @@ build: bin/gitlatch functions ## Build the command, and the Lambda functions for
 
 .PHONY: functions
 functions:
-	@for f in $(FUNCTIONS); do mkdir -p bin/$$f && $(MAKE) --no-print-directory build-$$f ARTIFACTS_DIR=bin/$$f; done
+	@for f in $(FUNCTIONS); do mkdir -p $(BIN)/$$f && $(MAKE) --no-print-directory build-$$f ARTIFACTS_DIR=$(BIN)/$$f; done
 
 .PHONY: package
 package: functions
-	@rm -rf bin/package
-	@go run ./scripts/package -from bin -o bin/package -version $(VERSION) template.yaml infra/drill.yaml infra/restore.yaml infra/fleet/template.yaml
+	@rm -rf $(BIN)/package
+	@go run ./scripts/package -from $(BIN) -o $(BIN)/package -version $(VERSION) template.yaml infra/drill.yaml infra/restore.yaml infra/fleet/template.yaml
 
 .PHONY: completions
 completions:
-	@go run ./scripts/completions bin/completions
+	@go run ./scripts/completions $(BIN)/completions
 
 # Go knows best what is out of date.
 .PHONY: bin/gitlatch
@@ -166,43 +170,43 @@ VERSION = $(shell git describe --tags --always --dirty)
 REVISION = $(shell git rev-parse HEAD)
 CREATED = $(shell git log -1 --format=%cI)
 
+# The command for each platform of a release.
+PROGRAMS := $(addprefix $(BIN)/programs/,darwin_amd64 darwin_arm64 linux_amd64 linux_arm64 windows_amd64 windows_arm64)
+platform = $(subst _, ,$(notdir $@))
+
+.PHONY: $(PROGRAMS)
+$(PROGRAMS):
+	@GOOS=$(word 1,$(platform)) GOARCH=$(word 2,$(platform)) $(COMPILE) -o $@/ ./functions/gitlatch
+
 .PHONY: image
-image: ## Write the container image to bin/image, without Docker
-	@for arch in amd64 arm64; do GOOS=linux GOARCH=$$arch go build -trimpath -ldflags "-s -w" -o bin/image-$$arch/gitlatch ./functions/gitlatch; done
-	@rm -rf bin/image
-	@go -C scripts/image run . -o $(CURDIR)/bin/image $(if $(PUSH),-push $(PUSH)) -version $(VERSION) -revision $(REVISION) -created $(CREATED) \
-		amd64=$(CURDIR)/bin/image-amd64/gitlatch arm64=$(CURDIR)/bin/image-arm64/gitlatch
+image: $(filter %/linux_amd64 %/linux_arm64,$(PROGRAMS)) ## Write the container image to bin/image, without Docker
+	@rm -rf $(BIN)/image
+	@go -C scripts/image run . -o $(abspath $(BIN)/image) $(if $(PUSH),-push $(PUSH)) -version $(VERSION) -revision $(REVISION) -created $(CREATED) \
+		$(foreach arch,amd64 arm64,$(arch)=$(abspath $(BIN)/programs/linux_$(arch)/gitlatch))
 
 .PHONY: sbom
-sbom: bin/cyclonedx-gomod
-	@mkdir -p bin/sbom
-	@for f in $(FUNCTIONS); do bin/cyclonedx-gomod bin -json -noserial -notimestamp -std -output bin/sbom/$$f.cdx.json bin/$$f/bootstrap; done
-	@for arch in amd64 arm64; do bin/cyclonedx-gomod bin -json -noserial -notimestamp -std -output bin/sbom/gitlatch-image_linux_$$arch.cdx.json bin/image-$$arch/gitlatch; done
+sbom: functions $(PROGRAMS) $(BIN)/cyclonedx-gomod
+	@rm -rf $(BIN)/sbom && mkdir -p $(BIN)/sbom
+	@sbom() { $(BIN)/cyclonedx-gomod bin -json -noserial -notimestamp -std -output $(BIN)/sbom/$$1.cdx.json $$2; }; \
+		for f in $(FUNCTIONS); do sbom $$f $(BIN)/$$f/bootstrap; done; \
+		for p in $(PROGRAMS); do sbom gitlatch_$(VERSION:v%=%)_$${p##*/} $$p/gitlatch*; done
 
-bin/cyclonedx-gomod: scripts/release/go.mod
-	@go -C scripts/release build -o $(CURDIR)/$@ github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+$(BIN)/cyclonedx-gomod: scripts/release/go.mod
+	@go -C scripts/release build -o $(abspath $@) github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
 
-# The files of a release are in one folder, and SHA256SUMS names each of them.
-collect = @rm -rf dist/release && mkdir dist/release && \
-	cp dist/*.tar.gz dist/*.zip dist/*.cdx.json dist/SHA256SUMS bin/package/* bin/sbom/* bin/gitlatch-image.tar dist/release && \
-	cd dist/release && sha256sum --check --quiet SHA256SUMS && \
-	diff <(cut -c 67- SHA256SUMS | sort) <(ls | grep -vx SHA256SUMS | sort)
+# The files of a release. SHA256SUMS names each of them, and the workflow signs it.
+.PHONY: dist
+dist: $(PROGRAMS) package image completions sbom
+	@rm -rf $(DIST)/release && mkdir -p $(DIST)
+	@go -C scripts/release run . -version $(VERSION) -created $(CREATED) -root $(CURDIR) -from $(abspath $(BIN)) -o $(abspath $(DIST)/release)
 
 .PHONY: snapshot
-snapshot: bin/cyclonedx-gomod
-	$(GORELEASER) check
-	$(GORELEASER) release --snapshot --clean
-	$(collect)
-	@scripts/release/sign.sh dist/release/SHA256SUMS
-
-.PHONY: dist
-dist: bin/cyclonedx-gomod
-	$(GORELEASER) release --clean --skip=publish
-	$(collect)
+snapshot: dist
+	@scripts/release/sign.sh $(DIST)/release/SHA256SUMS
 
 # sam build calls build-<LogicalId>. Without lambda.norpc the binary holds
 # net/rpc for a runtime that is gone, and is a quarter larger.
-bootstrap = GOOS=linux GOARCH=arm64 go build -trimpath -tags lambda.norpc -ldflags "-s -w" -o $(ARTIFACTS_DIR)/bootstrap
+bootstrap = GOOS=linux GOARCH=arm64 $(COMPILE) -tags lambda.norpc -o $(ARTIFACTS_DIR)/bootstrap
 
 .PHONY: build-LatchFunction
 build-LatchFunction:

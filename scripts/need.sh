@@ -6,7 +6,7 @@
 #   scripts/need.sh gitops     the same for Flux, Argo CD, Helm and Flagger
 #   scripts/need.sh aws        the same, and node and Python for the emulators of AWS
 #   scripts/need.sh pages      node and Chromium
-#   scripts/need.sh long       ssh-keygen, which git verifies signatures by
+#   scripts/need.sh long       ssh-keygen and openssl, which verify signatures
 #
 # It is plain sh, since bash may be among what is missing.
 set -u
@@ -106,6 +106,7 @@ long)
 	# git verifies by an SSH key since 2.34.
 	need git 2.34 "$(git --version 2>/dev/null | sed 's/[^0-9]*//;s/ .*//')" "https://git-scm.com/downloads"
 	command -v ssh-keygen >/dev/null || lack ssh-keygen "not found" "Debian: apt install openssh-client; elsewhere it is OpenSSH's"
+	command -v openssl >/dev/null || lack openssl "not found" "Debian: apt install openssl"
 	;;
 *)
 	echo "scripts/need.sh: what is $1? Use test, cluster, gitops, aws, pages or long" >&2

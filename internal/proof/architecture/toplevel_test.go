@@ -14,7 +14,7 @@ import (
 // The entries at the top of the repository. A visitor sees them first, so each entry is
 // agreed. Any other entry belongs in a folder.
 var topLevel = []string{
-	".ci", ".editorconfig", ".github", ".gitignore", ".golangci.yml", ".goreleaser.yaml",
+	".ci", ".editorconfig", ".github", ".gitignore", ".golangci.yml",
 	"LICENSE", "Makefile", "README.md",
 	"functions", "go.mod", "go.sum", "infra", "internal", "scripts", "template.yaml", "testdata",
 }

@@ -1,2 +1,0 @@
-// Package release has only tests: of .goreleaser.yaml, and of the workflows.
-package release
