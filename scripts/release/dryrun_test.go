@@ -89,7 +89,7 @@ func TestADryRunMakesEachFileOfARelease(t *testing.T) {
 		t.Errorf("an archive has %q, want %q", got, want)
 	}
 	if program := held["gitlatch"]; program.mode != 0o755 || !bytes.HasSuffix(program.content, []byte("linux_arm64")) {
-		t.Errorf("the program has mode %o, and is not the program for linux_arm64", program.mode)
+		t.Errorf("the program has mode %o, or is not the program for linux_arm64", program.mode)
 	}
 	windows := files["gitlatch_"+version+"_windows_amd64.zip"]
 	if z, err := zip.NewReader(bytes.NewReader(windows), int64(len(windows))); err != nil || z.File[0].Name != "gitlatch.exe" {
