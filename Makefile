@@ -171,32 +171,32 @@ REVISION = $(shell git rev-parse HEAD)
 CREATED = $(shell git log -1 --format=%cI)
 
 # The command for each platform of a release.
-PROGRAMS := $(addprefix $(BIN)/programs/,darwin_amd64 darwin_arm64 linux_amd64 linux_arm64 windows_amd64 windows_arm64)
+BINARIES := $(addprefix $(BIN)/programs/,darwin_amd64 darwin_arm64 linux_amd64 linux_arm64 windows_amd64 windows_arm64)
 platform = $(subst _, ,$(notdir $@))
 
-.PHONY: $(PROGRAMS)
-$(PROGRAMS):
+.PHONY: $(BINARIES)
+$(BINARIES):
 	@GOOS=$(word 1,$(platform)) GOARCH=$(word 2,$(platform)) $(COMPILE) -o $@/ ./functions/gitlatch
 
 .PHONY: image
-image: $(filter %/linux_amd64 %/linux_arm64,$(PROGRAMS)) ## Write the container image to bin/image, without Docker
+image: $(filter %/linux_amd64 %/linux_arm64,$(BINARIES)) ## Write the container image to bin/image, without Docker
 	@rm -rf $(BIN)/image
 	@go -C scripts/image run . -o $(abspath $(BIN)/image) $(if $(PUSH),-push $(PUSH)) -version $(VERSION) -revision $(REVISION) -created $(CREATED) \
 		$(foreach arch,amd64 arm64,$(arch)=$(abspath $(BIN)/programs/linux_$(arch)/gitlatch))
 
 .PHONY: sbom
-sbom: functions $(PROGRAMS) $(BIN)/cyclonedx-gomod
+sbom: functions $(BINARIES) $(BIN)/cyclonedx-gomod
 	@rm -rf $(BIN)/sbom && mkdir -p $(BIN)/sbom
 	@sbom() { $(BIN)/cyclonedx-gomod bin -json -noserial -notimestamp -std -output $(BIN)/sbom/$$1.cdx.json $$2; }; \
 		for f in $(FUNCTIONS); do sbom $$f $(BIN)/$$f/bootstrap; done; \
-		for p in $(PROGRAMS); do sbom gitlatch_$(VERSION:v%=%)_$${p##*/} $$p/gitlatch*; done
+		for p in $(BINARIES); do sbom gitlatch_$(VERSION:v%=%)_$${p##*/} $$p/gitlatch*; done
 
 $(BIN)/cyclonedx-gomod: scripts/release/go.mod
 	@go -C scripts/release build -o $(abspath $@) github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
 
 # The files of a release. SHA256SUMS names each of them, and the workflow signs it.
 .PHONY: dist
-dist: $(PROGRAMS) package image completions sbom
+dist: $(BINARIES) package image completions sbom
 	@rm -rf $(DIST)/release && mkdir -p $(DIST)
 	@go -C scripts/release run . -version $(VERSION) -created $(CREATED) -root $(CURDIR) -from $(abspath $(BIN)) -o $(abspath $(DIST)/release)
 
