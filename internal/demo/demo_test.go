@@ -78,6 +78,30 @@ func recordedDay(t *testing.T) *day {
 	return r.day
 }
 
+// A logLine is one commit of the branch.
+type logLine struct {
+	id, subject string
+	at          time.Time
+}
+
+// readLog returns the commits of the branch, oldest first.
+func readLog(t *testing.T, repository string) (all []logLine) {
+	t.Helper()
+	out, err := git(t.Context(), repository, nil, "log", "--reverse", "--format=%h%x09%ct%x09%s", branch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row := range strings.Lines(out) {
+		part := strings.SplitN(strings.TrimSuffix(row, "\n"), "\t", 3)
+		var seconds int64
+		if _, err := fmt.Sscan(part[1], &seconds); err != nil {
+			t.Fatalf("read git log: %q: %s", row, err)
+		}
+		all = append(all, logLine{part[0], part[2], time.Unix(seconds, 0).UTC()})
+	}
+	return all
+}
+
 func TestTwoRunsLeaveTheSameCommits(t *testing.T) {
 	t.Parallel()
 	morning := part("shop", "tickets")
@@ -88,7 +112,7 @@ func TestTwoRunsLeaveTheSameCommits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(d.log) < 2 {
+		if len(readLog(t, d.repository)) < 2 {
 			t.Fatal("nothing was committed")
 		}
 		if tips[i], err = git(context.Background(), d.repository, nil, "rev-parse", "main"); err != nil {
@@ -109,18 +133,26 @@ func TestReportShowsTheDay(t *testing.T) {
 	}
 	out := b.String()
 	for _, want := range []string{
-		"A simulated day: ", "Commits of gitlatch on Wednesday", "latch(prod-eu): tickets/seats 5700 -> 10000",
-		"tickets/seats: a sale", " 10,000 ┤",
+		"A simulated day: ", "tickets/seats: a sale", " 10,000 ┤",
 		"\n  only manifests            0 ", "\n  hourly job               24 ", "\n  with gitlatch ",
-		"cd " + filepath.Dir(d.repository) + "\n", "  gitlatch log tickets/seats -c gitlatch-demo.yaml\n", "git clone fleet.git fleet", "  make bin/gitlatch && export PATH=$PWD/bin:$PATH\n",
+		"cd " + filepath.Dir(d.repository) + "\n", "  git -C fleet.git log --stat\n", "  gitlatch log tickets/seats -c gitlatch-demo.yaml\n", "  gitlatch preview\n", "make bin/gitlatch && export PATH=$PWD/bin:$PATH\n",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the report has no %q", want)
 		}
 	}
+	if n := strings.Count(out, "\n"); n > 35 {
+		t.Errorf("the report has %d lines, want at most 35", n)
+	}
 	for line := range strings.Lines(out) {
-		if n := utf8.RuneCountInString(line) - 1; n > 80 && !strings.HasPrefix(line, "  cd ") {
+		if n := utf8.RuneCountInString(line) - 1; n > 80 && !strings.Contains(line, filepath.Dir(d.repository)) {
 			t.Errorf("a line of %d columns: %s", n, line)
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(filepath.Dir(d.repository), "demo.html"))
+	for _, want := range []string{"with gitlatch", "tickets/seats: a sale", "hours since 2026-09-16 00:00", "a tick every 5m"} {
+		if err != nil || !strings.Contains(string(page), want) {
+			t.Errorf("the page has no %q: %v", want, err)
 		}
 	}
 	if strings.ContainsAny(out, "\x1b\r") {
@@ -144,7 +176,7 @@ func TestTheHistoryIsThatOfGit(t *testing.T) {
 	t.Parallel()
 	d := recordedDay(t)
 	i := slices.IndexFunc(d.trace.Workloads, func(w traces.Workload) bool { return w.ID.Short() == "tickets/seats" })
-	for _, c := range d.log[1:] {
+	for _, c := range readLog(t, d.repository)[1:] {
 		record, err := git(context.Background(), d.repository, nil, "show", c.id+":"+checkpoint.RecordPath(siteName, "tickets"))
 		if err != nil {
 			t.Fatal(err)
@@ -192,18 +224,18 @@ func TestTheShippedDayMeetsItsFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	theHandbookShows(t, d.repository)
-	rows, err := d.compare()
+	report, err := d.compare()
 	if err != nil {
 		t.Fatal(err)
 	}
-	hourly, ours := rows[1], rows[2]
+	hourly, ours := report.Policies[1], report.Policies[2]
 	if c := ours.Coverage; ours.Commits > 17 || c.Worst.Share() < 0.62 || c.Mean < 0.995 || c.Below > 28 || hourly.Commits != 24 {
 		t.Errorf("%+v %+v, hourly %+v", ours, c, hourly)
 	}
 	if b := ours.Coverage.Busiest; b.At.Format("15:04") != "19:47" || b.Needed != 25_797 || float64(b.Created)/float64(b.Needed) > 1.2 {
 		t.Errorf("at the busiest time, %+v", b)
 	}
-	verdict := d.verdict(term.Style{}, rows)
+	verdict := d.verdict(term.Style{}, report.Policies)
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -1,10 +1,13 @@
 package demo
 
 import (
+	"slices"
 	"sort"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/lists"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
@@ -70,25 +73,26 @@ func rebuilds(t *traces.Trace, p *backtest.Past, name string, h History) backtes
 }
 
 // compare returns the figures of the manifests alone, of a job that commits all replica
-// counts every hour, and of gitlatch.
-func (d *day) compare() (rows []backtest.Row, err error) {
+// counts every hour, and of gitlatch. It draws one workload.
+func (d *day) compare() (backtest.Report, error) {
 	p, err := past(d.trace)
 	if err != nil {
-		return nil, err
-	}
-	rows = []backtest.Row{
-		rebuilds(d.trace, p, "only manifests", make(History, len(d.trace.Workloads))),
-		backtest.Hourly(p, grain, d.trace.Start.Add(d.trace.WarmUp)),
-		rebuilds(d.trace, p, "with gitlatch", d.history),
+		return backtest.Report{}, err
 	}
 	span := dayOf(d.trace)
-	commits := 0
-	for _, at := range d.commits { // also of rollouts
-		if span.Holds(at) {
-			commits++
-		}
-	}
-	rows[2].Commits = commits
-	rows[2].CommitsPerDay = float64(commits) / rows[2].Days
-	return rows, nil
+	ours := rebuilds(d.trace, p, "with gitlatch", d.history)
+	ours.Commits = lists.Count(d.commits, span.Holds) // also of rollouts
+	ours.CommitsPerDay = float64(ours.Commits) / ours.Days
+	from := d.clock(span.From)
+	i := slices.IndexFunc(d.trace.Workloads, func(w traces.Workload) bool { return w.ID.Short() == shown })
+	return backtest.Report{
+		Document: term.DocumentOf("Backtest"), From: from, To: d.clock(span.To),
+		Workloads: len(d.trace.Workloads), Samples: int64(len(d.trace.Workloads)) * int64(1+(span.To-span.From)/grain), Step: grain.String(), Period: period.String(),
+		Policies: []backtest.Row{
+			rebuilds(d.trace, p, "only manifests", make(History, len(d.trace.Workloads))),
+			backtest.Hourly(p, grain, from),
+			ours,
+		},
+		Plot: d.plot(i, shown+": a sale starts at 18:30"),
+	}, nil
 }

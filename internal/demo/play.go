@@ -15,7 +15,6 @@ import (
 type day struct {
 	trace      *traces.Trace
 	repository string
-	log        []logLine
 
 	history History
 	commits []time.Duration // times of the ticks that committed, since the start

@@ -3,24 +3,36 @@ package demo
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/drill/page"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// report writes the report of the day for users.
+// shown is the workload in the chart.
+const shown = "tickets/seats"
+
+// report writes the report of the day as a page beside the repository, and its summary for
+// a terminal.
 func (d *day) report(out io.Writer, s term.Style) error {
-	rows, err := d.compare()
+	r, err := d.compare()
 	if err != nil {
 		return err
 	}
-	parts := []string{d.opening(), d.gitLog(s), d.chart(s), d.lookAround(s), d.verdict(s, rows)}
+	html, err := page.Backtest(r)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(d.page(), html, 0o644); err != nil {
+		return err
+	}
+	parts := []string{d.opening(), d.verdict(s, r.Policies), d.chart(s, r.Plot), d.next(s)}
 	_, err = io.WriteString(out, strings.Join(parts, "\n"))
 	return err
 }
@@ -29,45 +41,25 @@ func (d *day) clock(at time.Duration) time.Time { return d.trace.Start.Add(at) }
 
 func (d *day) name() string { return d.clock(d.trace.WarmUp).Weekday().String() }
 
+// dir returns the folder of the demo.
+func (d *day) dir() string { return filepath.Dir(d.repository) }
+
+// page returns the path of the page.
+func (d *day) page() string { return filepath.Join(d.dir(), "demo.html") }
+
 func (d *day) opening() string {
-	return fmt.Sprintf("A simulated day: %d workloads, a tick every %.0f minutes,\n%s after a warm-up of %.0f hours.\n",
-		len(d.trace.Workloads), period.Minutes(), d.name(), d.trace.WarmUp.Hours())
+	return fmt.Sprintf("A simulated day: %s, a tick every %.0f minutes.\n", term.Count(len(d.trace.Workloads), "workload"), period.Minutes())
 }
 
-func (d *day) gitLog(s term.Style) string {
-	from := d.clock(d.trace.WarmUp)
-	var rows [][]string
-	before := 0
-	for _, c := range d.log {
-		if c.at.Before(from) {
-			before++
-			continue
-		}
-		rows = append(rows, []string{c.at.Format("15:04"), c.id, c.subject})
-	}
-	if len(rows) == 0 {
-		rows = append(rows, []string{"nothing"})
-	}
-	text := s.Heading("Commits of gitlatch on "+d.name()) + "\n" + term.Table("lll", rows...)
-	return text + s.Faint(fmt.Sprintf("  and %d earlier commits, with the first commit of the team", before)) + "\n"
-}
-
-// chart draws a workload of the shipped day.
-func (d *day) chart(s term.Style) string {
-	text := fmt.Sprintf("%s     %s\n\n", s.Heading("Desired replicas and levels"), s.Legend("desired replicas", "level in git"))
-	for i, w := range d.trace.Workloads {
-		if w.ID.Short() == "tickets/seats" {
-			text += d.plot(i, w.ID.Short()+": a sale starts at 18:30").Draw(s)
-		}
-	}
-	return text
+func (d *day) chart(s term.Style, p term.Plot) string {
+	return fmt.Sprintf("%s     %s\n\n%s", s.Heading("Desired replicas and levels"), s.Legend("desired replicas", "level in git"), p.Draw(s))
 }
 
 // plot returns the chart of the i-th workload over the day.
 func (d *day) plot(i int, title string) term.Plot {
 	since := d.trace.WarmUp // midnight
 	return term.Plot{
-		Title: title, To: d.trace.Length - since,
+		Title: title, To: d.trace.Length - since, Every: 3 * time.Hour,
 		Scale: lists.Map(d.trace.Changes[i], func(c traces.Change) term.Point { return term.Point{At: c.At - since, Value: float64(c.Desired)} }),
 		Level: lists.Map(d.history[i], func(s Step) term.Point { return term.Point{At: s.At - since, Value: float64(s.Level)} }),
 	}
@@ -80,14 +72,13 @@ func (d *day) verdict(s term.Style, rows []backtest.Row) string {
 			busiest.At.Format("15:04"), term.Percent(float64(busiest.Created)/float64(busiest.Needed)))) + "\n"
 }
 
-func (d *day) lookAround(s term.Style) string {
-	dir, repository := filepath.Split(d.repository)
-	config := filepath.Base(configPath(dir))
-	return s.Heading("To look at the repository and the state, run") + "\n" +
-		"  cd " + filepath.Clean(dir) + "\n" +
-		"  git -C " + repository + " show " + branch + ":" + checkpoint.RecordPath(siteName, "tickets") + "\n" +
-		"  git clone " + repository + " fleet && kubectl kustomize fleet/apps/tickets\n" +
-		"  gitlatch log tickets/seats -c " + config + "\n" +
-		s.Faint("  If gitlatch is not in your PATH, first run this in a clone of gitlatch:\n"+
-			"  make bin/gitlatch && export PATH=$PWD/bin:$PATH") + "\n"
+// next shows the page, and the commands to run next.
+func (d *day) next(s term.Style) string {
+	return s.Heading("The same as a page: ") + d.page() + "\n\n" +
+		s.Heading("Next, look at the commits, or predict the rebuild of your own cluster") + "\n" +
+		"  cd " + d.dir() + "\n" +
+		"  git -C " + filepath.Base(d.repository) + " log --stat\n" +
+		"  gitlatch log " + shown + " -c " + filepath.Base(configPath(d.dir())) + "\n" +
+		"  gitlatch preview\n" +
+		s.Faint("  To build gitlatch first: make bin/gitlatch && export PATH=$PWD/bin:$PATH") + "\n"
 }

@@ -85,30 +85,6 @@ func firstCommit(files map[string]string, at time.Time) []byte {
 	return b.Bytes()
 }
 
-// A logLine is one commit in the report.
-type logLine struct {
-	id, subject string
-	at          time.Time
-}
-
-// readLog returns the commits of the branch, oldest first.
-func readLog(ctx context.Context, repository string) ([]logLine, error) {
-	out, err := git(ctx, repository, nil, "log", "--reverse", "--format=%h%x09%ct%x09%s", branch)
-	if err != nil {
-		return nil, err
-	}
-	var all []logLine
-	for row := range strings.Lines(out) {
-		part := strings.SplitN(strings.TrimSuffix(row, "\n"), "\t", 3)
-		var seconds int64
-		if _, err := fmt.Sscan(part[1], &seconds); err != nil {
-			return nil, fmt.Errorf("read git log: %q: %w", row, err)
-		}
-		all = append(all, logLine{part[0], part[2], time.Unix(seconds, 0).UTC()})
-	}
-	return all, nil
-}
-
 // teamFiles returns the files in the team's repository: the policy of the site, and the
 // manifests of its workloads by namespace.
 func teamFiles(t *traces.Trace) map[string]string {

@@ -21,8 +21,7 @@ type Plot struct {
 	Level []Point       // sorted by time; a value of 0 is not drawn
 	Rows  int           // rows of the area; 0 is 10
 	// Every is the distance between marks. The labels are in the largest unit that fits
-	// into it: days, hours, minutes or seconds. With 0, the plot marks every third hour
-	// of a day that starts at 0.
+	// into it: days, hours, minutes or seconds. It is above 0.
 	Every time.Duration
 }
 
@@ -149,21 +148,17 @@ func (s Style) line(picture [][]cell, a axis, level []float64) {
 	}
 }
 
-// time returns the time axis, with the hours of the clock or the marks of Every.
+// time returns the time axis.
 func (p Plot) time(s Style, columns int) string {
 	ruler := []rune(strings.Repeat(s.glyph("─", "-"), columns))
 	text := []rune(strings.Repeat(" ", margin+columns+2))
-	every, format := p.Every, "%2d"
-	if every <= 0 {
-		every, format = 3*time.Hour, "%02d"
-	}
-	unit, _ := UnitOf(every)
-	for at := time.Duration(0); at <= p.To; at += every {
+	unit, _ := UnitOf(p.Every)
+	for at := time.Duration(0); at <= p.To; at += p.Every {
 		c := int(int64(columns) * int64(at) / int64(p.To))
 		if c < columns {
 			ruler[c] = []rune(s.glyph("┬", "+"))[0]
 		}
-		copy(text[max(0, min(margin+c-1, len(text)-2)):], []rune(fmt.Sprintf(format, at/unit)))
+		copy(text[max(0, min(margin+c-1, len(text)-2)):], []rune(fmt.Sprintf("%2d", at/unit)))
 	}
 	corner := s.glyph("└", "+")
 	return fmt.Sprintf("%s%s\n%s\n", strings.Repeat(" ", margin-1), s.Faint(corner+string(ruler)), s.Faint(strings.TrimRight(string(text), " ")))

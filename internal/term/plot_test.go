@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // surge is a plot over four decades. The scale goes up and down in the evening, and the
 // level only follows it up.
 func surge() term.Plot {
-	p := term.Plot{Title: "surge", To: 24 * time.Hour, Level: []term.Point{{Value: 5}}}
+	p := term.Plot{Title: "surge", To: 24 * time.Hour, Every: 3 * time.Hour, Level: []term.Point{{Value: 5}}}
 	for minute, v := 0, 3.0; minute < 24*60; minute += 5 {
 		switch {
 		case minute > 18*60 && minute <= 19*60:
@@ -37,7 +37,7 @@ func surge() term.Plot {
 // office is a linear plot that starts and ends at 0. The level is lowered at noon.
 func office() term.Plot {
 	return term.Plot{
-		Title: "office", To: 24 * time.Hour, Rows: 6,
+		Title: "office", To: 24 * time.Hour, Every: 3 * time.Hour, Rows: 6,
 		Scale: []term.Point{{At: 8 * time.Hour, Value: 12}, {At: 12 * time.Hour, Value: 19}, {At: 13 * time.Hour, Value: 15}, {At: 18 * time.Hour, Value: 0}},
 		Level: []term.Point{{At: 2 * time.Hour, Value: 50}, {At: 12 * time.Hour, Value: 20}},
 	}
@@ -71,7 +71,7 @@ func TestPlots(t *testing.T) {
 		"office-ascii": {office(), term.Style{Width: 60, ASCII: true}},
 		"rebuild":      {rebuild(), term.Style{Width: 60}},
 		"moments":      {moments(), term.Style{Width: 60}},
-		"nothing":      {term.Plot{Title: "nothing", To: 24 * time.Hour, Rows: 3}, term.Style{Width: 40}},
+		"nothing":      {term.Plot{Title: "nothing", To: 24 * time.Hour, Every: 3 * time.Hour, Rows: 3}, term.Style{Width: 40}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -132,7 +132,7 @@ func TestColourAndASCIIChangeOnlyHowItLooks(t *testing.T) {
 func TestTheHighestLevelIsDrawn(t *testing.T) {
 	t.Parallel()
 	for _, level := range []float64{1, 2, 7, 10, 50, 99, 10_000} {
-		p := term.Plot{To: 24 * time.Hour, Scale: []term.Point{{Value: level}}, Level: []term.Point{{Value: level}}}
+		p := term.Plot{To: 24 * time.Hour, Every: 3 * time.Hour, Scale: []term.Point{{Value: level}}, Level: []term.Point{{Value: level}}}
 		if !strings.Contains(p.Draw(term.Style{}), strings.Repeat("━", 70)) {
 			t.Errorf("a level of %v is not drawn:\n%s", level, p.Draw(term.Style{}))
 		}
