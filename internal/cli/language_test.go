@@ -157,8 +157,11 @@ func TestTheDemoPrintsCommandsThatWork(t *testing.T) {
 		t.Errorf("%d commands, %+v", ran, got)
 	}
 	// The cluster of the demo was simulated: a restore must not reach the current one.
-	if got := run(now, "restore", "-c", filepath.Join(dir, "gitlatch-demo.yaml")); got.status != 2 || !strings.Contains(got.err, `context "gitlatch-demo"`) {
-		t.Errorf("a restore of the demo: %+v", got)
+	for _, command := range []string{"restore", "explain shop/web", "diff", "doctor", "drill"} {
+		args := append(strings.Fields(command), "-c", filepath.Join(dir, "gitlatch-demo.yaml"))
+		if got := run(now, args...); got.status != 2 || !strings.Contains(got.err, "the demo only simulated this cluster") || strings.Contains(got.err, "hint") {
+			t.Errorf("a %s of the demo: %+v", command, got)
+		}
 	}
 }
 

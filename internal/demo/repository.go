@@ -108,16 +108,15 @@ func teamFiles(t *traces.Trace) map[string]string {
 func configPath(dir string) string { return filepath.Join(dir, "gitlatch-demo.yaml") }
 
 // configFile returns a configuration for the command to find a demo's repository and
-// state. The demo's cluster was simulated: its context does not exist, so no command with
-// this configuration reads or changes a real cluster.
+// state. No command with this configuration reads or changes a real cluster.
 func configFile(repository, dir string) []byte {
 	return fmt.Appendf([]byte(config.Modeline(config.KindConfig)), `apiVersion: %s
 kind: %s
 site: %s
-cluster: {context: gitlatch-demo} # simulated
+cluster: {context: %s}
 state: {bolt: {path: %q}}
 repository: {url: %q, branch: %s}
-`, config.APIVersion, config.KindConfig, siteName, statePath(dir), repository, branch)
+`, config.APIVersion, config.KindConfig, siteName, local.Simulated, statePath(dir), repository, branch)
 }
 
 // statePath returns the path of the state file.

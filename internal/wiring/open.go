@@ -142,6 +142,9 @@ func (o *Opener) Cluster(ctx context.Context) (Cluster, error) {
 // If the cluster is an EKS cluster, it also returns it, for requests to AWS.
 func (o *Opener) Client(ctx context.Context) (found *rest.Config, of *eks.Cluster, err error) {
 	c := o.Config.Cluster
+	if c.Context == local.Simulated {
+		return nil, nil, fmt.Errorf("context %q: the demo only simulated this cluster. Run \"gitlatch log\", which needs no cluster, or \"gitlatch preview\" on your own cluster", c.Context)
+	}
 	if c.EKS == (config.EKS{}) {
 		found, err = kubeconfig.Load(kubeconfig.Choice{Path: c.Kubeconfig, Context: c.Context})
 	} else if of, err = o.EKS(ctx); err == nil {

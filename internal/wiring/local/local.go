@@ -17,6 +17,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
+// Simulated is the kubeconfig context in the configuration of a demo. A command that opens
+// a cluster by it fails, so it never reads or changes a real cluster.
+const Simulated = "gitlatch-demo"
+
 // Parts are the dependencies of a tick.
 type Parts struct {
 	Sampler    tick.Sampler
