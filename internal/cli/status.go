@@ -150,7 +150,10 @@ func (a *asking) run(ctx context.Context, env Env) error {
 		}
 		s.Sites = append(s.Sites, of)
 	}
-	return found(a.output.write(env, s), s.finding())
+	if err := a.output.write(env, s); err != nil {
+		return err
+	}
+	return unless(s.healthy())
 }
 
 // readStatus reads the state of a site. With live, it also reads git and the cluster, for

@@ -1,10 +1,9 @@
 package cli
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,15 +12,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// finding returns the problems that a user should check, or nil.
-func (s status) finding() error {
-	var all []error
-	for _, one := range s.Sites {
-		for _, text := range one.troubles() {
-			all = append(all, fmt.Errorf("site %s: %s", one.Site, text))
-		}
-	}
-	return errors.Join(all...)
+// healthy reports whether no site has a problem.
+func (s status) healthy() bool {
+	return !slices.ContainsFunc(s.Sites, func(one siteStatus) bool { return len(one.troubles()) > 0 })
 }
 
 // troubles returns the problems of a site, as phrases.
@@ -69,14 +62,19 @@ func (s status) Table(out io.Writer, style term.Style) error {
 		rows = append(rows, []string{one.Site, one.mode(), one.ago(one.LastTick), fmt.Sprint(one.Workloads), fmt.Sprint(one.CommitsLeft), strings.Join(one.troubles(), "; ")})
 	}
 	p.Rows(rows)
-	p.Verdict(s.finding() == nil, fmt.Sprintf("fleet %s: %s; gitlatch %s", s.Fleet, term.Count(len(s.Sites), "site"), s.Build))
+	p.Verdict(s.healthy(), fmt.Sprintf("fleet %s: %s; gitlatch %s", s.Fleet, term.Count(len(s.Sites), "site"), s.Build))
 	return p.Print(out)
 }
 
-// verdict prints the problems of a single site.
+// verdict prints the problems of a single site, each on its own line.
 func (s siteStatus) verdict(p *term.Page) {
 	troubles := s.troubles()
-	p.Verdict(len(troubles) == 0, cmp.Or(strings.Join(troubles, "; "), "healthy"))
+	if len(troubles) == 0 {
+		p.Verdict(true, "healthy")
+	}
+	for _, text := range troubles {
+		p.Verdict(false, text)
+	}
 }
 
 // topics returns the lines about a single site.

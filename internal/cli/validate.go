@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,9 +59,9 @@ type verdict struct {
 
 // A validated contains the problems of one file.
 type validated struct {
-	File     string   `json:"file"`
-	Kind     string   `json:"kind,omitempty"` // "" if unknown to gitlatch
-	Problems []string `json:"problems"`       // with file, line and field; empty if the file is valid
+	File     string            `json:"file"`
+	Kind     string            `json:"kind,omitempty"` // "" if unknown to gitlatch
+	Problems []yamldoc.Problem `json:"problems"`       // empty if the file is valid
 }
 
 // Table prints one line for each valid file and for each problem.
@@ -72,7 +71,7 @@ func (v verdict) Table(out io.Writer, s term.Style) error {
 			fmt.Fprintln(out, s.Verdict(true, f.File+": valid, of kind "+f.Kind))
 		}
 		for _, problem := range f.Problems {
-			fmt.Fprintln(out, s.Verdict(false, problem))
+			fmt.Fprintln(out, s.Verdict(false, problem.Error()))
 		}
 	}
 	return nil
@@ -106,17 +105,18 @@ func validate(env Env, files []string) (verdict, error) {
 	return v, errors.Join(unread...)
 }
 
-// problems returns the problems of one file, one in each line. noReview is true if the
-// host of the site's repository has no pull requests.
-func problems(f validated, text []byte, period time.Duration, noReview bool) []string {
+// problems returns the problems of one file. noReview is true if the host of the site's
+// repository has no pull requests.
+func problems(f validated, text []byte, period time.Duration, noReview bool) []yamldoc.Problem {
 	var err error
+	all := []yamldoc.Problem{}
 	switch f.Kind {
 	case config.KindPolicy:
 		var set policy.Set
 		set, err = config.ParsePolicy(f.File, text, period)
 		set.NoReview = noReview
 		for _, p := range set.Unreviewed() {
-			err = errors.Join(err, yamldoc.Problem{File: f.File, Path: p.Field, Text: p.Text})
+			all = append(all, yamldoc.Problem{File: f.File, Path: p.Field, Text: p.Text})
 		}
 	case config.KindFleet:
 		_, err = config.ParseFleet(f.File, text)
@@ -125,8 +125,15 @@ func problems(f validated, text []byte, period time.Duration, noReview bool) []s
 	default:
 		_, err = config.ParseKind(f.File, text)
 	}
-	if err == nil {
-		return []string{}
+	var found *yamldoc.Errors
+	switch {
+	case errors.As(err, &found):
+		all = append(found.Problems, all...)
+		if found.More > 0 {
+			all = append(all, yamldoc.Problem{File: f.File, Text: fmt.Sprintf("and %d more", found.More)})
+		}
+	case err != nil:
+		all = append(all, yamldoc.Problem{File: f.File, Text: err.Error()})
 	}
-	return strings.Split(err.Error(), "\n")
+	return all
 }

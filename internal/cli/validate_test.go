@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 )
@@ -66,12 +67,16 @@ func TestValidateSaysWhatIsWrongWithFiles(t *testing.T) {
 		Valid bool
 		Files []struct {
 			Kind     string
-			Problems []string
+			Problems []map[string]any
 		}
 	}
 	got := run(w.now, "validate", w.path("bad.yaml"), "-o", "json")
 	if must(t, json.Unmarshal([]byte(got.out), &d)); d.Valid || len(d.Files) != 1 || d.Files[0].Kind != "Policy" || len(d.Files[0].Problems) != 2 {
-		t.Errorf("%+v", got)
+		t.Fatalf("%+v", got)
+	}
+	want := map[string]any{"file": w.path("bad.yaml"), "line": 3.0, "field": "mode", "message": `must be one of observe, latch, got "latchh"`}
+	if first := d.Files[0].Problems[0]; !maps.Equal(first, want) {
+		t.Errorf("%+v, want %+v", first, want)
 	}
 	if w.hash(t) != before {
 		t.Error("it wrote")

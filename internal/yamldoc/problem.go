@@ -10,10 +10,10 @@ import (
 
 // A Problem is one thing wrong with a document.
 type Problem struct {
-	File string
-	Line int    // from 1; 0 without a line
-	Path string // of the field: "policies[0].hold.up"; "" is the document
-	Text string // "must be at least 1 sample, got 0"
+	File string `json:"file"`
+	Line int    `json:"line,omitempty"`  // from 1; 0 without a line
+	Path string `json:"field,omitempty"` // "policies[0].hold.up"; "" is the document
+	Text string `json:"message"`         // "must be at least 1 sample, got 0"
 }
 
 // Error returns the file, the line, the field and the problem on one line.
