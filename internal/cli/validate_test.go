@@ -15,6 +15,7 @@ func TestValidateSaysWhatIsWrongWithFiles(t *testing.T) {
 	w.write(t, "fleet.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Fleet\nsites:\n- {site: Prod EU}\n")
 	w.write(t, "other.yaml", "apiVersion: v1\nkind: ConfigMap\n")
 	w.write(t, "foo.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Foo\nmode: latch\n")
+	w.write(t, "both.yaml", "apiVersion: gitlatch.dev/v1\nkind: Polcy\n")
 	w.write(t, "unkind.yaml", "apiVersion: gitlatch.dev/v1alpha1\nmode: latch\n")
 	w.write(t, "list.yaml", "- kind: Policy\n")
 	w.write(t, "empty.yaml", "")
@@ -34,7 +35,8 @@ func TestValidateSaysWhatIsWrongWithFiles(t *testing.T) {
 		{"bad.yaml gitlatch.yaml", 1, []string{"bad.yaml:3: mode: must be one of observe, latch", "bad.yaml:4: policies[0].hold.down: must be a duration such as 5m, 26h or 8d", "gitlatch.yaml: valid"}},
 		{"fleet.yaml", 1, []string{"fleet.yaml:4: sites[0].site: must be a DNS label", "fleet.yaml:4: sites[0].eks: is required"}},
 		{"foo.yaml", 1, []string{`foo.yaml:2: kind: must be one of Config, Policy, Fleet, got "Foo"` + "\n"}},
-		{"other.yaml", 1, []string{`other.yaml:2: kind: must be one of Config, Policy, Fleet, got "ConfigMap"` + "\n"}},
+		{"other.yaml", 1, []string{`other.yaml:1: apiVersion: must be gitlatch.dev/v1alpha1, got "v1"` + "\n", `other.yaml:2: kind: must be one of Config, Policy, Fleet, got "ConfigMap"` + "\n"}},
+		{"both.yaml", 1, []string{`both.yaml:1: apiVersion: must be gitlatch.dev/v1alpha1`, `both.yaml:2: kind: must be one of Config, Policy, Fleet, got "Polcy"` + "\n"}},
 		{"unkind.yaml", 1, []string{"unkind.yaml:1: kind: is required: one of Config, Policy, Fleet\n"}},
 		{"list.yaml", 1, []string{"list.yaml:1: must be a mapping, got a list\n"}},
 		{"empty.yaml", 1, []string{"empty.yaml: is empty. Start it with apiVersion: gitlatch.dev/v1alpha1 and kind: one of Config, Policy, Fleet\n"}},

@@ -34,8 +34,8 @@ func (r *Reader) Read(data []byte, d Document) {
 	if !ok {
 		return
 	}
-	if stated := kindNode(root); stated != nil && stated.Value != d.Kind && d.Others[stated.Value] != "" {
-		r.problem(root.Line, "kind", "must be %s, got %s: this file is %s", d.Kind, stated.Value, d.Others[stated.Value])
+	if stated := valueOf(root, "kind"); stated != nil && stated.Value != d.Kind && d.Others[stated.Value] != "" {
+		r.problem(stated.Line, "kind", "must be %s, got %s: this file is %s", d.Kind, stated.Value, d.Others[stated.Value])
 		return
 	}
 	d.Whole().read(r, "", root)
@@ -71,10 +71,10 @@ func (r *Reader) only(data []byte, d Document) (*yaml.Node, bool) {
 	return doc.Content[0], true
 }
 
-// kindNode returns the value of kind in a document; nil if it has no kind.
-func kindNode(root *yaml.Node) *yaml.Node {
+// valueOf returns the value of a key in a document; nil if it does not have the key.
+func valueOf(root *yaml.Node, key string) *yaml.Node {
 	for i := 0; root.Kind == yaml.MappingNode && i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == "kind" {
+		if root.Content[i].Value == key {
 			return root.Content[i+1]
 		}
 	}
@@ -90,11 +90,15 @@ func (r *Reader) Kind(data []byte, apiVersion string, kinds ...string) string {
 	if !ok || !r.of("", root, yaml.MappingNode, "a mapping") {
 		return ""
 	}
-	node := kindNode(root)
+	node := valueOf(root, "kind")
 	if node == nil {
 		r.Report("kind", "is required: %s", stated.Must)
 		return ""
 	}
 	stated.read(r, "kind", node)
+	version := valueOf(root, "apiVersion")
+	if kind == "" && version != nil {
+		Exactly(apiVersion).read(r, "apiVersion", version)
+	}
 	return kind
 }
