@@ -72,7 +72,7 @@ autoscaled. If you select no policy, the command compares all presets.`,
 
   # Compare the policy on the branch with a new file
   gitlatch backtest past.csv -c prod-eu.yaml --policy gitlatch.yaml`,
-		Args: arguments(cobra.MinimumNArgs(1), "one or more files of past scale"),
+		Args: arguments(cobra.MinimumNArgs(1), "one or more files of past replica counts"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return t.run(c.Context(), env, args)
 		},
@@ -139,7 +139,7 @@ func readPast(env Env, name string, past *backtest.Past, show *tty.Progress) (er
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return fmt.Errorf("read the past replica counts: %w. Give the path of an existing file, or - for the standard input", err)
+		return unopened(err)
 	}
 	defer closed(&err, f)
 	show.Say("reading %s", name)

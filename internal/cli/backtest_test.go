@@ -177,7 +177,7 @@ func TestBacktestSaysWhatIsWrong(t *testing.T) {
 		want []string
 	}{
 		{nil, []string{"one or more files", "--help"}},
-		{[]string{past + "x"}, []string{"read the past replica counts: ", "past.csvx", "no such file", "Give the path of an existing file"}},
+		{[]string{past + "x"}, []string{"past.csvx: no such file", "Give the path of an existing file"}},
 		{[]string{bad}, []string{"bad.csv: line 2: replicas", `"x"`}},
 		{[]string{none}, []string{"none.csv", "the data has no samples"}},
 		{[]string{past, past}, []string{"shop/web", "past.csv", "sort the samples and the files by time", "max by"}},

@@ -152,7 +152,7 @@ func arguments(check cobra.PositionalArgs, want string) cobra.PositionalArgs {
 		if check(c, args) != nil {
 			got := "nothing"
 			if len(args) > 0 {
-				got = fmt.Sprintf("%q", args)
+				got = strings.Join(args, " ")
 			}
 			_, name, _ := strings.Cut(c.CommandPath(), " ")
 			return fmt.Errorf("%s requires %s, got %s. See \"%s --help\"", name, want, got, c.CommandPath())

@@ -199,7 +199,7 @@ func changed(before, after, now map[workload.ID]checkpoint.Entry) map[workload.I
 func (s *declaredSide) readFolder(dir string) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return fmt.Errorf("--tree: %w", err)
+		return fmt.Errorf("--tree: %w", unopened(err))
 	}
 	defer closed(&err, root)
 	s.at = "folder " + dir

@@ -233,7 +233,7 @@ func TestDiffTellsTroubleFromDifferences(t *testing.T) {
 		args  []string
 		says  string
 	}{
-		"a cluster that does not answer": {func(w *world) { w.api.Close() }, nil, "use --kubeconfig"},
+		"a cluster that does not answer": {func(w *world) { w.api.Close() }, nil, "another cluster with --kubeconfig"},
 		"part of the cluster":            {func(w *world) { w.api.refuse["deployments"] = http.StatusForbidden }, nil, "not read: deployments"},
 		"no such repository":             {func(w *world) { _ = os.RemoveAll(w.origin.Dir) }, nil, "this path does not exist"},
 		"an unknown form":                {nil, []string{"-o", "xml"}, "must be one of table, json, yaml"},

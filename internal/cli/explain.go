@@ -177,8 +177,11 @@ func (e explanation) explainSample(lines *term.Topics) {
 	}
 	if !latched {
 		lines.Add("policy", "gitlatch does not latch the workload, because %s", skip.Text)
-		if s.Scale.Unstated && skip.Reason == policy.ReasonUndriven {
+		switch undriven := skip.Reason == policy.ReasonUndriven; {
+		case undriven && s.Scale.Unstated:
 			lines.Add("", "if another program scales the workload, gitlatch latches it when its replicas are no longer 1. To latch it now, set undriven: true in its policy")
+		case undriven:
+			lines.Add("", "to latch it, add an autoscaler, or set undriven: true in its policy")
 		}
 		return
 	}

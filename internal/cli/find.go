@@ -99,7 +99,7 @@ func find(place string, t units.Target, among []workload.ID) ([]workload.ID, err
 	switch {
 	case len(meant) == 0 && t.All():
 		called := lists.Filter(among, func(id workload.ID) bool { return id.Name == t.Namespace })
-		return nil, fmt.Errorf("namespace %q: %s no workload in it%s", t, place, cmp.Or(listed("; did you mean ", lists.Map(called, workload.ID.Short)), listed("; it is in ", namespaces(among))))
+		return nil, fmt.Errorf("namespace %q: %s no workload in it%s", t, place, cmp.Or(listed("; did you mean ", lists.Map(called, workload.ID.Short)), listed("; there are the namespaces ", namespaces(among)), ", or in any other namespace"))
 	case len(meant) == 0:
 		return nil, fmt.Errorf("workload %q: %s no workload with this name%s", t, place, nearest(t, among))
 	case len(meant) > 1 && !t.All():
@@ -147,10 +147,10 @@ func inside(namespace string, among []workload.ID) []workload.ID {
 }
 
 // nearest returns the end of an error about an unknown name: the other workloads in the
-// namespace.
+// namespace, or the namespaces with a workload.
 func nearest(t units.Target, among []workload.ID) string {
 	names := lists.Map(inside(t.Namespace, among), workload.ID.Short)
-	return cmp.Or(listed("; there are ", names), ", or any other in namespace "+t.Namespace)
+	return cmp.Or(listed("; there are ", names), ", or any other in namespace "+t.Namespace+listed("; there are the namespaces ", namespaces(among)))
 }
 
 // listed returns lead and at most ten names, or "" without names.

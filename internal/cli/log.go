@@ -118,8 +118,8 @@ func meant(named units.Target, tree checkpoint.Tree) (workload.ID, error) {
 	switch broken := tree.Broken[named.Namespace]; {
 	case err != nil && broken != nil:
 		err = fmt.Errorf("%w. Until it is fixed, give the workload as namespace/kind/name", broken)
-	case err != nil && !named.All():
-		err = fmt.Errorf("%w. For a live workload, run \"gitlatch explain %s\". For a workload that git no longer contains, use namespace/kind/name", err, named)
+	case err != nil:
+		err = fmt.Errorf("%w. For a live workload, run \"gitlatch explain NAMESPACE/NAME\". For a workload that git no longer contains, use NAMESPACE/KIND/NAME", err)
 	}
 	return id, err
 }

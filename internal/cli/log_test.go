@@ -114,8 +114,8 @@ func TestLogSaysWhatIsWrong(t *testing.T) {
 	w := settled(t)
 	for args, want := range map[string]string{
 		"log":                        "requires one workload, as shop/web",
-		"log shop/wep":               `"shop/wep": git has no workload with this name; there are shop/api, shop/cart, shop/web. For a live workload, run "gitlatch explain shop/wep". For a workload that git no longer contains, use namespace/kind/name`,
-		"log new/web":                `"new/web": git has no workload with this name, or any other in namespace new. For a live workload, run "gitlatch explain new/web"`,
+		"log shop/wep":               `"shop/wep": git has no workload with this name; there are shop/api, shop/cart, shop/web. For a live workload, run "gitlatch explain NAMESPACE/NAME". For a workload that git no longer contains, use NAMESPACE/KIND/NAME`,
+		"log new/web":                `"new/web": git has no workload with this name, or any other in namespace new; there are the namespaces pay, shop. For a live workload, run "gitlatch explain NAMESPACE/NAME"`,
 		"log shop":                   "give one workload of namespace shop: shop/api",
 		"log shop/web -o html":       "must be one of table, json, yaml",
 		"log shop/web --since 3x":    "must be a time",

@@ -127,10 +127,19 @@ func (f *flags) byDefaults() (config.Config, error) {
 func (e Env) read(file string) (name string, data []byte, err error) {
 	if file != "-" {
 		data, err = os.ReadFile(file)
-		return file, data, err
+		return file, data, unopened(err)
 	}
 	data, err = io.ReadAll(e.In)
 	return "standard input", data, err
+}
+
+// unopened returns the error of opening a path of a user, without the name of the system
+// call.
+func unopened(err error) error {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w. Give the path of an existing file or folder", of.Path, of.Err)
+	}
+	return err
 }
 
 // open opens all parts of the site that the flags select.
@@ -163,7 +172,7 @@ func openFile(path string, reading bool) (latch.Store, error) {
 		return mem.New(), nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of the state file: %w", err)
+		return nil, fmt.Errorf("state.bolt.path: make the folder of the state file: %w. Set a path that this user can write to", err)
 	}
 	store, err := bolt.Open(path)
 	if err != nil {

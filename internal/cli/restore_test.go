@@ -87,7 +87,7 @@ func TestARestoreSaysWhatIsWrong(t *testing.T) {
 		{"--brake 99999h --factor 0", "--brake: must be from 1m to 168h"},
 		{"-o html", "must be one of table, json, yaml"},
 		{"-n shop wep", "the site has no workload with this name; there are shop/api"},
-		{"shopp pay/ledger", `namespace "shopp": the site has no workload in it; it is in pay, shop`},
+		{"shopp pay/ledger", `namespace "shopp": the site has no workload in it; there are the namespaces pay, shop`},
 		{"shop/wep", "the site has no workload with this name; there are shop/api, shop/cart, shop/web"},
 		{"--release=old", `--release: must be all or expired, got "old"`},
 		{"--release expired", "--release covers all autoscalers of the cluster. Remove the targets, and write a value as --release=expired"},

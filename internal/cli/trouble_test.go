@@ -48,13 +48,20 @@ func TestNothingIsDoneWhereNothingCanBe(t *testing.T) {
 		{"the API server knows us no more in the middle", func(_ *testing.T, w *world) { w.api.refuse["daemonsets"] = http.StatusUnauthorized },
 			[]string{"log in to the API server at http://127.0.0.1:", "hint: log in again"}},
 		{"a kubeconfig that is not there", func(t *testing.T, w *world) { remove(t, w.path("kubeconfig")) },
-			[]string{"kubeconfig: no such file", "--kubeconfig", "KUBECONFIG"}},
+			[]string{"/kubeconfig: no such file or directory\n", "hint: choose a cluster with --kubeconfig and --context, or with cluster.kubeconfig and cluster.context in the configuration"}},
 		{"a kubeconfig that is none", func(t *testing.T, w *world) { w.write(t, "kubeconfig", "{") }, []string{"/kubeconfig: "}},
+
+		{"a context that is not there", func(t *testing.T, w *world) {
+			w.write(t, "config.yaml", strings.Replace(fmt.Sprintf(configure, w.path("kubeconfig"), w.path("state/latch.db"), w.origin.Dir), "cluster: {", "cluster: {context: green, ", 1))
+		}, []string{`/kubeconfig: no context "green"; there are: `, "cluster.context in the configuration"}},
+		{"a state in a folder that cannot be made", func(t *testing.T, w *world) {
+			w.write(t, "config.yaml", fmt.Sprintf(configure, w.path("kubeconfig"), w.path("kubeconfig/latch.db"), w.origin.Dir))
+		}, []string{"state.bolt.path: ", "not a directory. Set a path that this user can write to"}},
 
 		{"a repository that is not there", func(t *testing.T, w *world) { w.configure(t, w.path("nowhere.git")) },
 			[]string{"nowhere.git", "this path does not exist"}},
 		{"a server that is not there", func(t *testing.T, w *world) { w.configure(t, "http://127.0.0.1:1/site.git") },
-			[]string{"http://127.0.0.1:1/site.git", "connection refused"}},
+			[]string{"http://127.0.0.1:1/site.git", "connection refused", "hint: check the address of the host in the configuration"}},
 		{"a path without a repository", func(t *testing.T, w *world) { w.configure(t, w.dir) },
 			[]string{"this path contains no git repository", "git init"}},
 		{"a branch that is not there", func(t *testing.T, w *world) {
@@ -74,7 +81,7 @@ func TestNothingIsDoneWhereNothingCanBe(t *testing.T) {
 			[]string{"checkpoints is a symlink"}},
 
 		{"a configuration that is not there", func(t *testing.T, w *world) { remove(t, w.path("config.yaml")) },
-			[]string{"--config", "config.yaml", "no such file"}},
+			[]string{"--config: ", "/config.yaml: no such file or directory. Give the path of an existing file"}},
 		{"a configuration with much wrong", func(t *testing.T, w *world) {
 			w.write(t, "config.yaml", strings.NewReplacer("site: prod-eu", "site: Prod EU", "bolt:", "blot:").Replace(fmt.Sprintf(configure, "kubeconfig", "state.db", "site.git")))
 		}, []string{"config.yaml:3: site: must be a DNS label", "config.yaml:5: state.blot: "}},
@@ -111,7 +118,7 @@ func TestTheRestGoesOn(t *testing.T) {
 		facts []string // in the checkpoint files afterwards
 	}{
 		{"a kind is forbidden", func(_ *testing.T, w *world) { w.api.refuse["statefulsets"] = http.StatusForbidden },
-			[]string{"not read: statefulsets: forbidden: ", "hint: gitlatch lowers no level until then", "infra/rbac"},
+			[]string{"not read: statefulsets: forbidden: ", "hint: gitlatch lowers no level while a part cannot be listed", "infra/rbac"},
 			[]string{"no level is lowered (partial): a part of the cluster could not be listed\n"},
 			"latch(prod-eu): shop/web 100 -> 200", []string{`statefulset.ledger: "5"`, `deployment.web: "200"`, `deployment.cart: "20"`}},
 		{"autoscalers are forbidden", func(_ *testing.T, w *world) { w.api.refuse["horizontalpodautoscalers"] = http.StatusForbidden },

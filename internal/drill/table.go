@@ -129,7 +129,7 @@ func (p *sheet) unexplained() []Level {
 // notes prints the other findings, the blocked levels, the problems and the links.
 func (p *sheet) notes() {
 	if harmless := lists.Count(p.Findings, func(f Finding) bool { return len(f.Workloads) == 0 }); harmless > 0 {
-		p.Say("", "gitlatch doctor reports %s that do not lower the coverage", term.Count(harmless, "more finding"))
+		p.Say("", "gitlatch doctor reports %s without an effect on the coverage", term.Count(harmless, "more finding"))
 	}
 	for _, w := range p.unexplained() {
 		p.Say("", "not written: %s %s -> %s: %s", w.ID().Short(), term.Some(w.From), term.Some(w.To), w.Text)

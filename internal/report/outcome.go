@@ -27,7 +27,7 @@ func (d Document) outcome() (text string, ok bool) {
 	if len(reasons) == 0 {
 		return "no commit: no level change is due", true
 	}
-	return "no commit: " + strings.Join(reasons, ", "), false
+	return "no commit: " + strings.Join(reasons, "; "), false
 }
 
 // siteStops are the reasons of a Stop, except for ReasonPartial: Unread names the
@@ -47,7 +47,7 @@ func (d Document) stops() []string {
 			part, _, _ := strings.Cut(text, ": ")
 			return part
 		})
-		all = append(all, strings.Join(parts, " and ")+" could not be listed")
+		all = append(all, strings.Join(parts, ", ")+" could not be listed")
 	}
 	if text, known := siteStops[d.Stop.Reason]; known {
 		all = append(all, text)

@@ -148,12 +148,12 @@ func TestTheTableEndsWithTheReasonForNoCommit(t *testing.T) {
 		{"a review without a proposal", decided(review), "1 level change is blocked (review)"},
 		{"a review in a proposal", of(decided(review), func(r *tick.Report) { r.Latches = proposed }), "1 level change waits in the open proposal"},
 		{"a retirement in a proposal", of(decided(policy.Decision{Verdict: policy.Cross, From: to}, cross), func(r *tick.Report) { r.Latches = proposed }),
-			"1 level change could not be committed, 1 level change waits in the open proposal"},
+			"1 level change could not be committed; 1 level change waits in the open proposal"},
 		{"a push that was refused", decided(cross, cross), "2 level changes could not be committed"},
 		{"two parts unread", of(decided(blocked(policy.ReasonReport)), func(r *tick.Report) {
 			r.Stop = policy.Stop{Reason: policy.ReasonPartial}
 			r.Unread = []workload.Unread{{Part: "deployments", Why: "forbidden: 403"}, {Part: "daemonsets"}}
-		}), "deployments and daemonsets could not be listed, 1 level change is blocked (the policy only reports)"},
+		}), "deployments, daemonsets could not be listed; 1 level change is blocked (the policy only reports)"},
 		{"another cluster", stopped(policy.ReasonOther), "gitlatch lowers no level until you adopt this cluster"},
 		{"a second cluster", stopped(policy.ReasonSecond), "two live clusters share the site"},
 	} {

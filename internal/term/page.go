@@ -95,11 +95,15 @@ func (p *Page) Topics(topics Topics) {
 	}
 }
 
-func (p *Page) fold(text string, indent int) []string {
+// fold keeps the lines of a text, such as one for each problem.
+func (p *Page) fold(text string, indent int) (lines []string) {
 	if p.Columns == 0 {
 		return []string{text}
 	}
-	return Fold(text, p.Columns-indent)
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, Fold(line, p.Columns-indent)...)
+	}
+	return lines
 }
 
 // Print writes the page to out.

@@ -57,7 +57,7 @@ const commits = 100
 func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
 	flushed, err := r.flush(ctx)
 	if err != nil {
-		return drill.Document{}, fmt.Errorf("flush: %w", err)
+		return drill.Document{}, err
 	}
 	look, err := r.look(ctx, flushed)
 	if err != nil {

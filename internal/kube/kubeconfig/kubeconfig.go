@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -52,6 +53,9 @@ func Load(c Choice) (*rest.Config, error) {
 // incomplete context as an anonymous user, or look for another configuration.
 func load(rules *clientcmd.ClientConfigLoadingRules, context string) (*rest.Config, error) {
 	merged, err := rules.Load()
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, of.Err
+	}
 	if err != nil {
 		return nil, err
 	}

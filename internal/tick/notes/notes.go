@@ -87,7 +87,7 @@ func (n *Notes) Notice(kind Kind, subject, format string, args ...any) string {
 // Invalid adds a file on the branch that cannot be read, and the reaction of gitlatch.
 func (n *Notes) Invalid(file string, err error, did string) {
 	fix := "correct " + file + " on the branch"
-	n.Problem(fmt.Errorf("%w; %s; until then %s", err, fix, did))
+	n.Problem(fmt.Errorf("%w\n%s; until then %s", err, fix, did))
 	n.Condition(alert.Invalid, file, err.Error(), did, fix)
 }
 
