@@ -85,9 +85,11 @@ func (d *day) compare() (backtest.Report, error) {
 	ours.CommitsPerDay = float64(ours.Commits) / ours.Days
 	from := d.clock(span.From)
 	i := slices.IndexFunc(d.trace.Workloads, func(w traces.Workload) bool { return w.ID.Short() == shown })
+	count := len(d.trace.Workloads)
 	return backtest.Report{
 		Document: term.DocumentOf("Backtest"), From: from, To: d.clock(span.To),
-		Workloads: len(d.trace.Workloads), Samples: int64(len(d.trace.Workloads)) * int64(1+(span.To-span.From)/grain), Step: grain.String(), Period: period.String(),
+		Workloads: count, Samples: int64(count) * int64(1+(span.To-span.From)/grain),
+		Step: grain.String(), Period: period.String(),
 		Policies: []backtest.Row{
 			rebuilds(d.trace, p, "only manifests", make(History, len(d.trace.Workloads))),
 			backtest.Hourly(p, grain, from),
