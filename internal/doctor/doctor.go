@@ -11,6 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/doctor/room/limits"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -179,7 +180,7 @@ func (e *examination) limits(w *Workload, s subject) {
 		need = max(need, *w.Live)
 	}
 	if top := s.entry.Max; top > 0 && need > top {
-		f := Finding{Trap: MaxUnderNeed, Basis: Observed, Subjects: []string{s.ID.String()}, Text: fmt.Sprintf("The maximum in git is %d replicas, but the workload needs %d replicas.", top, need),
+		f := Finding{Trap: MaxUnderNeed, Basis: Observed, Subjects: []string{s.ID.String()}, Text: fmt.Sprintf("The maximum in git is %s, but the workload needs %d.", term.Count(top, "replica"), need),
 			Fix: fmt.Sprintf("set %s.%s_max: \"%d\" in %s", s.ID.Kind, s.ID.Name, need, checkpoint.RecordPath(e.Site, s.ID.Namespace))}
 		e.add(f)
 		w.Lowers = append(w.Lowers, Lower{f.Trap, f.Text, f.Fix})

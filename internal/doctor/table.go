@@ -78,8 +78,8 @@ func (r Report) summary() string {
 	if len(declared) == 0 {
 		return fmt.Sprintf("%s: %s. Git has no levels yet.", r.Site, found)
 	}
-	return fmt.Sprintf("%s: %s. A rebuild starts %d of %d workloads at their level: %d observed, %d stated by a user. The start of %d is unknown.",
-		r.Site, found, at(Observed)+at(Stated), len(declared), at(Observed), at(Stated), unknown)
+	return fmt.Sprintf("%s: %s. A rebuild starts %d of %s at their level: %d observed, %d stated by a user. The start of %d is unknown.",
+		r.Site, found, at(Observed)+at(Stated), term.Count(len(declared), "workload"), at(Observed), at(Stated), unknown)
 }
 
 // rows returns a header and one row for each workload.

@@ -12,6 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick/notes"
 	"github.com/gitlatch/gitlatch/internal/tick/read"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -241,8 +242,8 @@ func decline(s latch.State, f read.Found) (latch.State, notes.Notes) {
 
 // proposedIn counts the changes of a proposal, in words.
 func proposedIn(changes, repairs int) string {
-	workloads := fmt.Sprintf("%d workloads", changes)
-	files := fmt.Sprintf("%d restored checkpoint files", repairs)
+	workloads := term.Count(changes, "workload")
+	files := term.Count(repairs, "restored checkpoint file")
 	switch {
 	case repairs == 0:
 		return workloads

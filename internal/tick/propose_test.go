@@ -89,12 +89,12 @@ func TestTheNoticeOfADeclinedProposal(t *testing.T) {
 			w.scale("pay/ledger", 12)
 			w.ticks(2)
 		},
-		"edit grace period for its 1 restored checkpoint files until": func(w *world) {
+		"edit grace period for its 1 restored checkpoint file until": func(w *world) {
 			merged(w)
 			w.typeTo("shop/web", 150)
 			w.ticks(1)
 		},
-		"edit grace period for its 1 workloads and 1 restored checkpoint files until": func(w *world) {
+		"edit grace period for its 1 workload and 1 restored checkpoint file until": func(w *world) {
 			merged(w)
 			w.typeTo("shop/web", 150)
 			w.scale("pay/ledger", 12)

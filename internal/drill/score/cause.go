@@ -6,6 +6,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // causes returns the reasons why a rebuild starts a workload with fewer pods than it
@@ -36,7 +37,7 @@ func (one subject) causes() []drill.Cause {
 		}
 	}
 	if one.start < one.Start.Low {
-		add(drill.CauseQuota, fmt.Sprintf("A ResourceQuota in namespace %s is too small for all pods. The workload starts %d of %d pods.", one.ID.Namespace, one.start, one.Start.Low),
+		add(drill.CauseQuota, fmt.Sprintf("A ResourceQuota in namespace %s is too small for all pods. The workload starts %d of %s.", one.ID.Namespace, one.start, term.Count(one.Start.Low, "pod")),
 			"raise the limits in spec.hard of the ResourceQuota")
 	}
 	if one.Level < one.need {
@@ -63,7 +64,7 @@ func (one subject) declared() drill.Cause {
 		return drill.Cause{Name: drill.CauseUndeclared, Text: "Git has no level for the workload: " + d.Text}
 	}
 	if one.policy.Round == policy.RoundNearest && d.Verdict == policy.Quiet {
-		return drill.Cause{Name: drill.CauseRounded, Text: fmt.Sprintf("The policy of the workload rounds %d replicas to the nearest level, %d.", one.need, one.Level), Fix: "set round: up in the policy"}
+		return drill.Cause{Name: drill.CauseRounded, Text: fmt.Sprintf("The policy of the workload rounds %s to the nearest level, %d.", term.Count(one.need, "replica"), one.Level), Fix: "set round: up in the policy"}
 	}
-	return drill.Cause{Name: drill.CauseDeclared, Text: fmt.Sprintf("The level in git is %d, but the workload needs %d pods: %s", one.Level, one.need, d.Text)}
+	return drill.Cause{Name: drill.CauseDeclared, Text: fmt.Sprintf("The level in git is %d, but the workload needs %s: %s", one.Level, term.Count(one.need, "pod"), d.Text)}
 }

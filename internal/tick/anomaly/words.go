@@ -9,6 +9,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -40,7 +41,7 @@ func level(e checkpoint.Entry) string {
 	if e.Replicas == 0 {
 		return "git has no level for the workload, so a rebuild uses the replicas in its manifest (default 1)"
 	}
-	return fmt.Sprintf("a rebuild starts the workload with %d pods, its level in git", e.Replicas)
+	return fmt.Sprintf("a rebuild starts the workload with %s, its level in git", term.Count(e.Replicas, "pod"))
 }
 
 // fixOf returns the fix of a rule for a workload. {key} is the entry of the workload in {file}.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 const (
@@ -34,7 +35,7 @@ func (c *candidate) workPerRequest(was *latch.Episode) sight {
 	}
 	per, known := c.perUnit()
 	if !known {
-		return yes("it has %d pods and no demand", s.Desired)
+		return yes("it has %s and no demand", term.Count(s.Desired, "pod"))
 	}
 	limit := usualTimes
 	if was != nil {
@@ -43,7 +44,7 @@ func (c *candidate) workPerRequest(was *latch.Episode) sight {
 	if per <= limit*c.watch.Usual {
 		return no
 	}
-	return yes("it has %d pods for a demand of %s: %s per unit instead of the usual %s", s.Desired, figure(*s.Demand), figure(per), figure(c.watch.Usual))
+	return yes("it has %s for a demand of %s: %s per unit instead of the usual %s", term.Count(s.Desired, "pod"), figure(*s.Demand), figure(per), figure(c.watch.Usual))
 }
 
 // perUnit returns the pods for a unit of demand; known is false without demand.
