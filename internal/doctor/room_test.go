@@ -108,7 +108,7 @@ func empty(context.Context, []string) limits.Account { return limits.Account{Rea
 
 // denied is an account whose quotas cannot be read.
 func denied(context.Context, []string) limits.Account {
-	return limits.Account{Read: true, Missing: []limits.Missing{{Value: "vCPU quotas", Why: "Allow servicequotas:ListServiceQuotas"}}}
+	return limits.Account{Read: true, Missing: []room.Limit{{Name: "vCPU quotas", Why: "Allow servicequotas:ListServiceQuotas"}}}
 }
 
 // add adds the documents of a text to a world.

@@ -87,10 +87,9 @@ func largest(all []*placed) []room.Limit {
 	if len(all) == 0 {
 		return nil
 	}
+	// Of several pods that fit on no node, the first is one that certainly never fits.
+	all = append(lists.Filter(all, (*placed).never), all...)
 	b := slices.MinFunc(all, func(a, b *placed) int { return cmp.Compare(a.largest, b.largest) })
-	if i := slices.IndexFunc(all, (*placed).never); i >= 0 {
-		b = all[i]
-	}
 	l := room.Limit{Name: "largest node for " + b.Workload.Short(), Resource: Count, Asked: new(int64(1)), There: &b.largest, Why: b.unplaced()}
 	if b.on != nil {
 		l.Estimate = l.Asked
@@ -113,17 +112,14 @@ type group struct {
 // limits returns the answers for each set of holders that some pods have to choose from.
 // toward returns the names of the holders that the nodes of a source can count toward.
 func limits(pods []*placed, sources []Source, holders []Holder, toward func(Source) []string) (all []room.Limit) {
-	sets := map[string][]string{}
-	choices := lists.Map(pods, func(b *placed) []string {
-		choice := b.choice(toward)
-		sets[strings.Join(choice, " + ")] = choice
-		return choice
-	})
-	for _, name := range slices.Sorted(maps.Keys(sets)) {
-		inside := func(holder string) bool { return slices.Contains(sets[name], holder) }
+	choices := lists.Map(pods, func(b *placed) []string { return b.choice(toward) })
+	sets := slices.Clone(choices)
+	slices.SortFunc(sets, slices.Compare)
+	for _, set := range slices.CompactFunc(sets, slices.Equal) {
+		inside := func(holder string) bool { return slices.Contains(set, holder) }
 		outside := func(holder string) bool { return !inside(holder) }
 		g := group{holders: lists.Filter(holders, func(h Holder) bool { return inside(h.Name) })}
-		if len(g.holders) == 0 || len(g.holders) < len(sets[name]) {
+		if len(g.holders) == 0 || len(g.holders) < len(set) {
 			continue
 		}
 		g.sources = lists.Filter(sources, func(s Source) bool { return slices.ContainsFunc(toward(s), inside) })
@@ -140,20 +136,19 @@ func limits(pods []*placed, sources []Source, holders []Holder, toward func(Sour
 			}
 		}
 		for _, resource := range slices.Sorted(maps.Keys(g.holders[0].Has)) {
-			all = append(all, g.limit(room.Limit{Name: name, Resource: resource, Why: g.why})...)
+			all = append(all, g.limit(room.Limit{Name: strings.Join(set, " + "), Resource: resource, Why: g.why})...)
 		}
 	}
 	return all
 }
 
 // choice returns the holders that pods choose from; nil if a node counts toward none.
-func (b *placed) choice(toward func(Source) []string) (names []string) {
-	for _, s := range b.sources {
-		if len(toward(s)) == 0 {
-			return nil
-		}
-		names = append(names, toward(s)...)
+func (b *placed) choice(toward func(Source) []string) []string {
+	all := lists.Map(b.sources, toward)
+	if slices.ContainsFunc(all, func(names []string) bool { return len(names) == 0 }) {
+		return nil
 	}
+	names := slices.Concat(all...)
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -211,11 +206,9 @@ func (g group) asked(resource string) (most int64) {
 		return max(most, sums[resource])
 	}
 	delete(sums, Addresses)
+	shapes := slices.Concat(lists.Map(g.sources, func(s Source) []Shape { return s.Shapes })...)
 	for name, sum := range sums {
-		largest := int64(0)
-		for _, s := range slices.Concat(lists.Map(g.sources, func(s Source) []Shape { return s.Shapes })...) {
-			largest = max(largest, s.Allocatable[name])
-		}
+		largest := slices.Max(append(lists.Map(shapes, func(s Shape) int64 { return s.Allocatable[name] }), 0))
 		if largest > 0 {
 			most = max(most, (sum+largest-1)/largest)
 		}

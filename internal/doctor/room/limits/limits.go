@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	helpers "k8s.io/component-helpers/resource"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/gitlatch/gitlatch/internal/doctor/room"
@@ -35,11 +36,8 @@ type Pods struct {
 	Count    int64   // 0 for a DaemonSet, which has one pod on each matching node
 	Live     int64   // the pods that the cluster of the rebuild has now
 	Requests Amounts // of one pod, with 1 of Count, and of Addresses without the network of the host
-	// Counts are the amounts that one pod uses of a ResourceQuota, by the names in
-	// spec.hard: "requests.cpu", "limits.memory", "pods".
-	Counts Amounts
-	Apart  bool // a required anti-affinity allows one of the pods on a node
-	Spec   *corev1.PodSpec
+	Apart    bool    // a required anti-affinity allows one of the pods on a node
+	Spec     *corev1.PodSpec
 	// Affinity is the node selector and the required node affinity.
 	Affinity nodeaffinity.RequiredNodeAffinity
 }
@@ -77,25 +75,23 @@ type Holder struct {
 	Has  Amounts
 }
 
-// A Missing is a value that could not be read.
-type Missing struct {
-	Value string `json:"value"` // "vCPU quotas in eu-west-1"; "node" at its start means further nodes
-	Why   string `json:"why"`   // names the right, or the reason
-}
+// Unknown returns a limit that could not be read: "vCPU quotas in eu-west-1". A name that starts
+// with "node" means further nodes. why names the right, or the reason.
+func Unknown(name, why string) room.Limit { return room.Limit{Name: name, Why: why} }
 
 // Judge returns the answer for each limit of a rebuild.
 func (s *Set) Judge(of Rebuild, account Account) room.Report {
 	if account.Subnets != nil && !s.addressed() {
 		account.Subnets = nil
-		account.Missing = append(slices.Clip(account.Missing), Missing{"addresses of pods", "gitlatch knows their subnets only with the VPC CNI on IPv4, without custom networking"})
+		account.Missing = append(slices.Clip(account.Missing), Unknown("addresses of pods", "gitlatch knows their subnets only with the VPC CNI on IPv4, without custom networking"))
 	}
-	sources, missing := s.sources(account, of.daemons)
+	sources, missing := s.sources(account, of)
 	pods := lists.Map(of.pods, func(p Pods) *placed { return place(p, sources) })
-	answers := slices.Concat(quotas(of.pods, s.Quotas), largest(pods),
+	answers := slices.Concat(s.quotas(of.pods), largest(pods),
 		limits(pods, sources, lists.Map(sources, func(o Source) Holder { return o.Holder }), func(o Source) []string { return []string{o.Name} }),
 		limits(pods, sources, account.VCPUs, func(o Source) []string { return o.Quotas }),
 		limits(pods, sources, account.Subnets, func(o Source) []string { return o.Subnets }))
-	partial := slices.ContainsFunc(missing, func(m Missing) bool { return strings.HasPrefix(m.Value, "node") })
+	partial := slices.ContainsFunc(missing, func(l room.Limit) bool { return strings.HasPrefix(l.Name, "node") })
 	for i, l := range answers {
 		// Other nodes can take the pods, and more requests can exceed a limit.
 		if l.Answer == room.DoesNotFit && partial && l.Namespace == "" || l.Answer != room.DoesNotFit && len(of.unasked) > 0 {
@@ -103,21 +99,29 @@ func (s *Set) Judge(of Rebuild, account Account) room.Report {
 			answers[i].Why = "other values are unknown"
 		}
 	}
-	for _, m := range slices.Concat(missing, of.unasked) {
-		answers = append(answers, room.Limit{Name: m.Value, Why: m.Why})
+	return room.ReportOf(slices.Concat(answers, missing, of.unasked), of.count)
+}
+
+// use returns the amount that one pod uses of a ResourceQuota. name is as in spec.hard:
+// "limits.memory", "requests.cpu" or "cpu", "count/pods" or "pods".
+func (s *Set) use(p Pods, name string) int64 {
+	resource, limited := strings.CutPrefix(name, "limits.")
+	if limited {
+		pod := s.created(p.Workload.Namespace, *p.Spec)
+		return amounts(helpers.PodLimits(&pod, helpers.PodResourcesOptions{}))[resource]
 	}
-	return room.ReportOf(answers, of.count)
+	return p.Requests[strings.TrimPrefix(strings.TrimPrefix(name, "requests."), "count/")]
 }
 
 // quotas returns the answer for each resource of the ResourceQuotas that pods use. The
 // estimate is the present use, which includes DaemonSets and Jobs, and the pods that the
 // rebuild has beyond the live ones.
-func quotas(pods []Pods, quotas []corev1.ResourceQuota) (all []room.Limit) {
-	for _, q := range quotas {
+func (s *Set) quotas(pods []Pods) (all []room.Limit) {
+	for _, q := range s.Quotas {
 		own := lists.Filter(pods, func(p Pods) bool { return p.Workload.Namespace == q.Namespace })
-		one := room.Limit{Name: fmt.Sprintf("ResourceQuota %s/%s", q.Namespace, q.Name), Namespace: q.Namespace}
+		title := fmt.Sprintf("ResourceQuota %s/%s", q.Namespace, q.Name)
 		if len(own) > 0 && (q.Spec.Scopes != nil || q.Spec.ScopeSelector != nil) {
-			all = append(all, room.Limit{Name: one.Name, Namespace: one.Namespace, Why: "it has scopes, and gitlatch does not know which pods they match"})
+			all = append(all, room.Limit{Name: title, Namespace: q.Namespace, Why: "it has scopes, and gitlatch does not know which pods they match"})
 			continue
 		}
 		hard := amounts(q.Spec.Hard)
@@ -125,14 +129,11 @@ func quotas(pods []Pods, quotas []corev1.ResourceQuota) (all []room.Limit) {
 			now, counted := amounts(q.Status.Used)[name]
 			asked := int64(0)
 			for _, p := range own {
-				asked += p.Counts[name] * p.Count
-				now += p.Counts[name] * max(0, p.Count-p.Live)
+				each := s.use(p, name)
+				asked += each * p.Count
+				now += each * max(0, p.Count-p.Live)
 			}
-			l := one
-			l.Resource = name
-			l.Asked = &asked
-			l.There = new(hard[name])
-			l.Estimate = new(max(asked, now))
+			l := room.Limit{Name: title, Resource: name, Namespace: q.Namespace, Asked: &asked, There: new(hard[name]), Estimate: new(max(asked, now))}
 			if !counted {
 				l.Estimate = nil
 				l.Why = "its status does not have the present use"

@@ -2,12 +2,12 @@ package limits
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/gitlatch/gitlatch/internal/doctor/room"
 	"github.com/gitlatch/gitlatch/internal/lists"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -24,36 +24,33 @@ const (
 
 // An Account is the limits of an AWS account for one cluster.
 type Account struct {
-	Read    bool     // false if nobody read the account
-	Groups  []Source // the managed node groups, without present nodes
-	VCPUs   []Holder // the vCPU quotas, with the CPU that a rebuild can have; nil is unknown
-	Subnets []Holder // the ID of a subnet, and the addresses that a rebuild can have; nil is unknown
-	Missing []Missing
+	Read    bool         // false if nobody read the account
+	Groups  []Source     // the managed node groups, without present nodes
+	VCPUs   []Holder     // the vCPU quotas, with the CPU that a rebuild can have; nil is unknown
+	Subnets []Holder     // the ID of a subnet, and the addresses that a rebuild can have; nil is unknown
+	Missing []room.Limit // limits that could not be read
 }
 
 // sources returns the sources of nodes, and the limits that are missing.
-func (s *Set) sources(account Account, daemons []Pods) (all []Source, missing []Missing) {
+func (s *Set) sources(account Account, of Rebuild) (all []Source, missing []room.Limit) {
 	missing = slices.Concat(s.Missing, account.Missing)
-	all = lists.Map(s.Pools, s.pool)
-	for _, g := range account.Groups {
-		if !s.autoscaled() {
-			g.Has = Amounts{Nodes: g.Desired}
-		}
-		all = append(all, g)
-	}
+	all = append(lists.Map(s.Pools, s.pool), account.Groups...)
+	autoscaled := slices.ContainsFunc(of.pods, func(p Pods) bool { return strings.Contains(p.Workload.Name, "cluster-autoscaler") })
+	quotas := lists.Map(account.VCPUs, func(h Holder) string { return h.Name })
 	for i, o := range all {
-		all[i] = s.present(o, daemons)
-		if account.Subnets != nil && len(o.Subnets) == 0 {
-			missing = append(missing, Missing{"free addresses for " + o.Name, "gitlatch does not know its subnets"})
+		if o.Own == GroupLabel && !autoscaled {
+			o.Has = Amounts{Nodes: o.Desired}
 		}
-		unread := lists.Filter(all[i].Quotas, func(name string) bool {
-			return !slices.ContainsFunc(account.VCPUs, func(h Holder) bool { return h.Name == name })
-		})
+		all[i] = s.present(o, of.daemons)
+		if account.Subnets != nil && len(o.Subnets) == 0 {
+			missing = append(missing, Unknown("free addresses for "+o.Name, "gitlatch does not know its subnets"))
+		}
+		unread := lists.Filter(all[i].Quotas, func(name string) bool { return !slices.Contains(quotas, name) })
 		if account.VCPUs != nil && len(unread) > 0 {
-			missing = append(missing, Missing{strings.Join(unread, ", ") + " of " + o.Name, "the account did not return its value, or the CPUs of an instance"})
+			missing = append(missing, Unknown(strings.Join(unread, ", ")+" of "+o.Name, "the account did not return its value, or the CPUs of an instance"))
 		}
 		if account.VCPUs != nil && all[i].Quotas == nil {
-			missing = append(missing, Missing{"vCPU quota of " + o.Name, "gitlatch does not know its instance types or their quota. List types, families or categories in its requirements"})
+			missing = append(missing, Unknown("vCPU quota of "+o.Name, "gitlatch does not know its instance types or their quota. List types, families or categories in its requirements"))
 		}
 	}
 	others := lists.Count(s.Nodes, func(n corev1.Node) bool {
@@ -62,11 +59,11 @@ func (s *Set) sources(account Account, daemons []Pods) (all []Source, missing []
 	aws := len(s.Classes) > 0 || slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool { return strings.HasPrefix(n.Spec.ProviderID, "aws:") })
 	switch {
 	case aws && !account.Read:
-		missing = append(missing, Missing{"node groups, vCPU quotas and free addresses", "gitlatch did not read the AWS account. Use --aws"})
+		missing = append(missing, Unknown("node groups, vCPU quotas and free addresses", "gitlatch did not read the AWS account. Use --aws"))
 	case others > 0:
-		missing = append(missing, Missing{"nodes", fmt.Sprintf("%d of %d nodes belong to no NodePool and no managed node group, so their limit is unknown", others, len(s.Nodes))})
+		missing = append(missing, Unknown("nodes", fmt.Sprintf("%d of %d nodes belong to no NodePool and no managed node group, so their limit is unknown", others, len(s.Nodes))))
 	case len(all)+len(missing) == 0:
-		missing = append(missing, Missing{"nodes", "the cluster lists no nodes and no NodePools"})
+		missing = append(missing, Unknown("nodes", "the cluster lists no nodes and no NodePools"))
 	}
 	return all, missing
 }
@@ -88,22 +85,14 @@ func (s *Set) pool(p NodePool) Source {
 			o.Labels[r.Key] = r.Values
 		}
 	}
-	for _, c := range s.Classes {
-		if c.Metadata.Name == t.Spec.NodeClassRef.Name {
-			o.Subnets = lists.Map(c.Status.Subnets, func(subnet struct{ ID string }) string { return subnet.ID })
-		}
-	}
+	class, _ := lists.First(s.Classes, func(c NodeClass) bool { return c.Metadata.Name == t.Spec.NodeClassRef.Name })
+	o.Subnets = lists.Map(class.Status.Subnets, func(subnet struct{ ID string }) string { return subnet.ID })
 	return o
 }
 
 // Subnets returns the IDs of the subnets of the NodePools.
 func (s *Set) Subnets() []string {
 	return slices.Concat(lists.Map(s.Pools, func(p NodePool) []string { return s.pool(p).Subnets })...)
-}
-
-// autoscaled reports whether the cluster runs the Cluster Autoscaler.
-func (s *Set) autoscaled() bool {
-	return slices.ContainsFunc(slices.Collect(maps.Keys(s.live)), func(id workload.ID) bool { return strings.Contains(id.Name, "cluster-autoscaler") })
 }
 
 // started reports whether a source started a node.
@@ -114,21 +103,20 @@ func (o Source) started(n corev1.Node) bool { return slices.Contains(o.Labels[o.
 func (s *Set) present(o Source, daemons []Pods) Source {
 	o.Quotas = slices.Compact(slices.Sorted(slices.Values(o.quotas())))
 	o.seen = map[string]bool{}
-	for _, n := range lists.Filter(s.Nodes, o.started) {
+	nodes := lists.Filter(s.Nodes, o.started)
+	for _, n := range nodes {
 		for key := range n.Labels {
 			o.seen[key] = true
-		}
-	}
-	for i, n := range s.Nodes {
-		if !o.started(n) {
-			continue
 		}
 		o.Taints = lists.Filter(o.Taints, func(t corev1.Taint) bool {
 			return slices.ContainsFunc(n.Spec.Taints, func(has corev1.Taint) bool { return t.MatchTaint(&has) })
 		})
-		known := func(one Shape) bool { return kind(one.Node) == kind(&n) }
+	}
+	own := lists.Filter(daemons, func(d Pods) bool { return o.starts(d.Spec) })
+	for i := range nodes {
+		known := func(one Shape) bool { return kind(one.Node) == kind(&nodes[i]) }
 		if !slices.ContainsFunc(o.Shapes, known) {
-			o.Shapes = append(o.Shapes, shape(&s.Nodes[i], lists.Filter(daemons, func(d Pods) bool { return o.starts(d.Spec) })))
+			o.Shapes = append(o.Shapes, shape(&nodes[i], own))
 		}
 	}
 	types := o.Labels[corev1.LabelInstanceTypeStable]
@@ -159,9 +147,12 @@ func shape(n *corev1.Node, daemons []Pods) Shape {
 	return one
 }
 
+// A vcpus is the vCPU quotas of some families of instances.
+type vcpus struct{ names, onDemand, spot string }
+
 // families are the vCPU quotas of EC2 by the families of instances. gitlatch does not know the
 // quotas of other families.
-var families = []struct{ names, onDemand, spot string }{
+var families = []vcpus{
 	{"a c d h i im is m r t z", "vCPU quota L-1216C47A", "vCPU quota L-34B43A08"},
 	{"g gr vt", "vCPU quota L-DB2E81BA", "vCPU quota L-3819A6DF"},
 	{"inf", "vCPU quota L-1945791B", "vCPU quota L-B5D1601B"},
@@ -172,12 +163,8 @@ var families = []struct{ names, onDemand, spot string }{
 // Quota returns the name of the vCPU quota of an instance type, a family or a category, or "".
 func Quota(kind, capacityType string) string {
 	family := kind[:strings.IndexAny(kind+"0", "0123456789-.")]
-	for _, q := range families {
-		if slices.Contains(strings.Fields(q.names), family) {
-			return map[string]string{OnDemand: q.onDemand, Spot: q.spot}[capacityType]
-		}
-	}
-	return ""
+	of, _ := lists.First(families, func(f vcpus) bool { return slices.Contains(strings.Fields(f.names), family) })
+	return map[string]string{OnDemand: of.onDemand, Spot: of.spot}[capacityType]
 }
 
 // typed are the labels that show the vCPU quota of a node.

@@ -12,6 +12,7 @@ import (
 	helpers "k8s.io/component-helpers/resource"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
+	"github.com/gitlatch/gitlatch/internal/doctor/room"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -25,7 +26,7 @@ type Set struct {
 	Classes []NodeClass
 	// Missing are the kinds of limits that could not be read, and Unasked the kinds with
 	// requests.
-	Missing, Unasked []Missing
+	Missing, Unasked []room.Limit
 
 	live map[workload.ID]Live
 }
@@ -59,7 +60,7 @@ func (s *Set) Fail(name string, err error) {
 	if slices.Contains([]string{"resourcequotas", "nodes", "nodepools.karpenter.sh", "ec2nodeclasses.karpenter.k8s.aws"}, name) {
 		list = &s.Missing
 	}
-	*list = append(*list, Missing{name, fmt.Sprintf("cannot list %s: %v. Apply infra/rbac/doctor", name, err)})
+	*list = append(*list, Unknown(name, fmt.Sprintf("cannot list %s: %v. Apply infra/rbac/doctor", name, err)))
 }
 
 // A Live is a workload of the cluster.
@@ -92,8 +93,8 @@ func (s *Set) Join(other *Set) {
 // A Rebuild is the pods that it starts.
 type Rebuild struct {
 	pods, daemons []Pods
-	count         int64     // of pods
-	unasked       []Missing // unread requests
+	count         int64        // of pods
+	unasked       []room.Limit // unread requests
 }
 
 // Rebuild returns a rebuild: each workload with a level at its level, and the other live
@@ -107,47 +108,41 @@ func (s *Set) Rebuild(levels map[workload.ID]int32) Rebuild {
 			live[id] = Live{level, live[id].Here, live[id].Template}
 		}
 	}
+	all.pods = make([]Pods, 0, len(live))
+	sum := corev1.ResourceList{}
 	for _, id := range slices.SortedFunc(maps.Keys(live), workload.Compare) {
 		l := live[id]
 		if l.Template == nil && l.Replicas > 0 {
-			all.unasked = append(all.unasked, Missing{"requests of " + id.String(), "the cluster has no object with its pod template"})
+			all.unasked = append(all.unasked, Unknown("requests of "+id.String(), "the cluster has no object with its pod template"))
 			l.Template = &corev1.PodTemplateSpec{}
 		}
 		switch {
 		case id.Kind == workload.DaemonSet:
-			all.daemons = append(all.daemons, s.podsOf(id, l))
+			all.daemons = append(all.daemons, s.podsOf(id, l, sum))
 		case l.Replicas > 0:
-			all.pods = append(all.pods, s.podsOf(id, l))
+			all.pods = append(all.pods, s.podsOf(id, l, sum))
 			all.count += int64(l.Replicas)
 		}
 	}
 	return all
 }
 
-// podsOf returns the pods of a workload.
-func (s *Set) podsOf(id workload.ID, l Live) Pods {
-	spec := &l.Template.Spec
-	requests, limits := s.requests(id.Namespace, *spec)
-	p := Pods{Workload: id, Count: int64(l.Replicas), Live: int64(l.Here), Requests: amounts(requests), Apart: apart(*l.Template), Spec: spec}
-	p.Affinity = nodeaffinity.GetRequiredNodeAffinity(&corev1.Pod{Spec: *spec})
-	p.Counts = Amounts{"count/pods": 1}
+// podsOf returns the pods of a workload. sum is a list to sum up resources in.
+func (s *Set) podsOf(id workload.ID, l Live, sum corev1.ResourceList) Pods {
+	pod := s.created(id.Namespace, l.Template.Spec)
+	p := Pods{Workload: id, Count: int64(l.Replicas), Live: int64(l.Here), Apart: apart(*l.Template), Spec: &l.Template.Spec}
+	p.Affinity = nodeaffinity.GetRequiredNodeAffinity(&pod)
+	p.Requests = amounts(helpers.PodRequests(&pod, helpers.PodResourcesOptions{Reuse: sum}))
 	p.Requests[Count] = 1
-	for name, n := range p.Requests { // "cpu" is the same as "requests.cpu"
-		p.Counts[name] = n
-		p.Counts["requests."+name] = n
-	}
-	for name, n := range amounts(limits) {
-		p.Counts["limits."+name] = n
-	}
-	if !spec.HostNetwork {
+	if !pod.Spec.HostNetwork {
 		p.Requests[Addresses] = 1
 	}
 	return p
 }
 
-// requests returns the requests and limits of one pod. A missing request is the limit, or
-// else the default of a LimitRange, as the API server sets them for a new pod.
-func (s *Set) requests(namespace string, spec corev1.PodSpec) (requests, limits corev1.ResourceList) {
+// created returns a pod as the API server creates it: a missing request is the limit, or else
+// the default of a LimitRange.
+func (s *Set) created(namespace string, spec corev1.PodSpec) corev1.Pod {
 	spec.InitContainers = slices.Clone(spec.InitContainers)
 	spec.Containers = slices.Clone(spec.Containers)
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
@@ -164,18 +159,19 @@ func (s *Set) requests(namespace string, spec corev1.PodSpec) (requests, limits 
 			}
 		}
 	}
-	pod := &corev1.Pod{Spec: spec}
-	return helpers.PodRequests(pod, helpers.PodResourcesOptions{}), helpers.PodLimits(pod, helpers.PodResourcesOptions{})
+	return corev1.Pod{Spec: spec}
 }
 
 // over returns the amounts of list, and the others of base.
 func over(base, list corev1.ResourceList) corev1.ResourceList {
-	if len(base) == 0 {
-		return list
+	for name, q := range base {
+		if _, has := list[name]; !has {
+			more := corev1.ResourceList{name: q}
+			maps.Copy(more, list)
+			list = more
+		}
 	}
-	all := maps.Clone(base)
-	maps.Copy(all, list)
-	return all
+	return list
 }
 
 // endless is an amount that no cluster has: CPUs, bytes, or units of another resource.

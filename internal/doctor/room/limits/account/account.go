@@ -23,6 +23,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/gitlatch/gitlatch/internal/doctor/room/limits"
+	"github.com/gitlatch/gitlatch/internal/lists"
 )
 
 // within is the time limit of Read. Without a route to a service, a call never ends.
@@ -75,18 +76,16 @@ func (r Reader) Read(ctx context.Context, subnets []string) (a limits.Account) {
 	defer cancel()
 	missing := func(value, action string, err error) {
 		if err != nil {
-			a.Missing = append(a.Missing, limits.Missing{Value: value + " in " + r.Region, Why: why(action, err)})
+			a.Missing = append(a.Missing, limits.Unknown(value+" in "+r.Region, why(action, err)))
 		}
 	}
 	groups, err := r.groups(ctx)
 	a = limits.Account{Read: true, Groups: groups}
 	missing("node groups of "+r.Cluster, "eks:ListNodegroups and eks:DescribeNodegroup", err)
-	for _, g := range groups {
-		subnets = append(subnets[:len(subnets):len(subnets)], g.Subnets...)
-	}
+	own := lists.Map(groups, func(g limits.Source) []string { return g.Subnets })
 	quotas, err := r.quotas(ctx)
 	missing("vCPU quotas", "servicequotas:ListServiceQuotas", err)
-	found, err := r.subnets(ctx, subnets)
+	found, err := r.subnets(ctx, slices.Concat(append(own, subnets)...))
 	missing("free addresses of subnets", "ec2:DescribeSubnets", err)
 	running, err := r.instances(ctx)
 	missing("vCPUs and addresses in use", "ec2:DescribeInstances", err)
@@ -140,22 +139,21 @@ const addressesPerPrefix = 16
 // subnet has. A rebuild replaces the nodes of the cluster, so it has their addresses and CPU.
 // Other instances stay, and those on a dedicated host do not count toward a vCPU quota.
 func (r Reader) free(quotas []quotatypes.ServiceQuota, nets []ec2types.Subnet, running []ec2types.Instance) (vcpus, free []limits.Holder) {
-	vcpus, free = []limits.Holder{}, []limits.Holder{}
+	vcpus = []limits.Holder{}
 	used := map[string]int64{}
 	unknown := map[string]bool{}
 	freed := map[string]int64{}
 	for _, i := range running {
+		name := limits.Quota(string(i.InstanceType), cmp.Or(string(i.InstanceLifecycle), limits.OnDemand))
 		switch {
 		case r.replaced(i):
 			for _, n := range i.NetworkInterfaces {
 				freed[aws.ToString(n.SubnetId)] += int64(len(n.PrivateIpAddresses)) + addressesPerPrefix*int64(len(n.Ipv4Prefixes))
 			}
-		case i.Placement == nil || i.Placement.Tenancy != ec2types.TenancyHost:
-			name := limits.Quota(string(i.InstanceType), cmp.Or(string(i.InstanceLifecycle), limits.OnDemand))
-			if i.CpuOptions == nil {
-				unknown[name] = true
-				continue
-			}
+		case i.Placement != nil && i.Placement.Tenancy == ec2types.TenancyHost:
+		case i.CpuOptions == nil:
+			unknown[name] = true
+		default:
 			used[name] += int64(aws.ToInt32(i.CpuOptions.CoreCount) * aws.ToInt32(i.CpuOptions.ThreadsPerCore))
 		}
 	}
@@ -165,11 +163,10 @@ func (r Reader) free(quotas []quotatypes.ServiceQuota, nets []ec2types.Subnet, r
 			vcpus = append(vcpus, limits.Holder{Name: name, Has: limits.Amounts{limits.CPU: 1000 * max(0, int64(*q.Value)-used[name])}})
 		}
 	}
-	for _, s := range nets {
+	free = lists.Map(nets, func(s ec2types.Subnet) limits.Holder {
 		id := aws.ToString(s.SubnetId)
-		freed[id] += int64(aws.ToInt32(s.AvailableIpAddressCount))
-		free = append(free, limits.Holder{Name: id, Has: limits.Amounts{limits.Addresses: freed[id]}})
-	}
+		return limits.Holder{Name: id, Has: limits.Amounts{limits.Addresses: freed[id] + int64(aws.ToInt32(s.AvailableIpAddressCount))}}
+	})
 	return vcpus, free
 }
 
