@@ -80,7 +80,7 @@ func (p Past) judge(id workload.ID) Change {
 	return Change{
 		ID: id, Agreed: p.Agreed.Entries[id],
 		Now:         scale.now.WithRollout(rollout.now.Rollout),
-		WithoutUser: scale.was.WithRollout(rollout.was.Rollout),
+		WithoutUser: scale.withoutUser().WithRollout(rollout.withoutUser().Rollout),
 		Ours:        scale.ours || rollout.ours,
 	}
 }
@@ -94,44 +94,60 @@ func rolloutPart(e checkpoint.Entry) checkpoint.Entry { return checkpoint.Entry{
 
 // A trace is one reading of an entry, followed from commit to commit.
 type trace struct {
-	now, was checkpoint.Entry // was equals now, unless a user made the last change
-	ours     bool
+	before checkpoint.Entry // the value before the last change
+	now    checkpoint.Entry
+	byUser bool // a user made the last change
+	ours   bool // gitlatch made one of the changes
 }
 
-// trace follows a part of an entry through the commits.
+// withoutUser returns the value without the last change, if a user made it.
+func (t trace) withoutUser() checkpoint.Entry {
+	if t.byUser {
+		return t.before
+	}
+	return t.now
+}
+
+// trace follows a part of an entry through the commits. Then it judges the last change: if it
+// was a merge, it is a change of gitlatch.
 func (p Past) trace(id workload.ID, of part) trace {
 	t := trace{now: of(p.Agreed.Entries[id])}
-	t.was = t.now
 	for _, s := range p.Steps {
-		t.advance(s.Before, id, of, false)
-		t.advance(s.After, id, of, s.Before.Broken[id.Namespace] == nil) // gitlatch changes no entry of a broken file
+		t = t.at(s.Before, id, of, false)
+		t = t.at(s.After, id, of, s.Before.Broken[id.Namespace] == nil) // gitlatch changes no entry of a broken file
 	}
-	t.advance(p.Tip, id, of, false)
-	reached := map[checkpoint.Entry]bool{t.was: true}
-	for _, c := range p.Merged {
-		if from, to := of(c.From), of(c.To); c.ID == id && from != to && (reached[from] || t.was == t.now) {
-			reached[to] = true
-			if to == t.now {
-				t.was = to
-				t.ours = true
-			}
-		}
+	t = t.at(p.Tip, id, of, false)
+	if p.merged(id, of, t) {
+		t.byUser = false
+		t.ours = true
 	}
 	return t
 }
 
-// advance follows the reading to the next commit.
-func (t *trace) advance(h Holding, id workload.ID, of part, ours bool) {
+// at returns the trace at the next commit. ours is true if gitlatch made it.
+func (t trace) at(h Holding, id workload.ID, of part, ours bool) trace {
 	next := of(h.Entries[id])
 	if h.Broken[id.Namespace] != nil || next == t.now {
-		return
+		return t
 	}
-	t.was = t.now
-	if ours {
-		t.was = next
-		t.ours = true
+	return trace{before: t.now, now: next, byUser: !ours, ours: ours || t.ours}
+}
+
+// merged reports whether merged changes led to the present value. If a user made the last
+// change, they must lead to it in turn from the value before.
+func (p Past) merged(id workload.ID, of part, t trace) bool {
+	reached := map[checkpoint.Entry]bool{t.before: true}
+	for _, c := range p.Merged {
+		from, to := of(c.From), of(c.To)
+		if c.ID != id || from == to || t.byUser && !reached[from] {
+			continue
+		}
+		if to == t.now {
+			return true
+		}
+		reached[to] = true
 	}
-	t.now = next
+	return false
 }
 
 // Changes returns the entries that differ between two holdings, in the order of

@@ -119,9 +119,9 @@ func (s *Set) use(p Pods, name string) int64 {
 func (s *Set) quotas(pods []Pods) (all []room.Limit) {
 	for _, q := range s.Quotas {
 		own := lists.Filter(pods, func(p Pods) bool { return p.Workload.Namespace == q.Namespace })
-		title := fmt.Sprintf("ResourceQuota %s/%s", q.Namespace, q.Name)
+		of := fmt.Sprintf("ResourceQuota %s/%s", q.Namespace, q.Name)
 		if len(own) > 0 && (q.Spec.Scopes != nil || q.Spec.ScopeSelector != nil) {
-			all = append(all, room.Limit{Name: title, Namespace: q.Namespace, Why: "it has scopes, and gitlatch does not know which pods they match"})
+			all = append(all, room.Limit{Name: of, Namespace: q.Namespace, Why: "it has scopes, and gitlatch does not know which pods they match"})
 			continue
 		}
 		hard := amounts(q.Spec.Hard)
@@ -133,7 +133,7 @@ func (s *Set) quotas(pods []Pods) (all []room.Limit) {
 				asked += each * p.Count
 				now += each * max(0, p.Count-p.Live)
 			}
-			l := room.Limit{Name: title, Resource: name, Namespace: q.Namespace, Asked: &asked, There: new(hard[name]), Estimate: new(max(asked, now))}
+			l := room.Limit{Name: of, Resource: name, Namespace: q.Namespace, Asked: &asked, There: new(hard[name]), Estimate: new(max(asked, now))}
 			if !counted {
 				l.Estimate = nil
 				l.Why = "its status does not have the present use"
