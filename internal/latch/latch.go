@@ -19,15 +19,11 @@ type Latch struct {
 	// Declared is the entry of the workload on the branch at the last agreement; the zero
 	// entry if git has no entry.
 	Declared checkpoint.Entry `json:"declared,omitzero"`
-	// Proposal is the entry that an open proposal would write; nil if there is no
-	// proposal. Timers run against it, so that gitlatch proposes a level change once.
-	// Proposal and Flight are pointers because a large fleet has a latch for each
+	// Proposal is the part of the open proposal about this workload; nil if the proposal has
+	// none. Proposal and Flight are pointers because a large fleet has a latch for each
 	// workload, and most latches have neither. As values, the two were a third of a
 	// latch. See Proposed.
-	Proposal *checkpoint.Entry `json:"proposal,omitzero"`
-	// Asked is true while a user is asked for a review or a retirement. Timers then run
-	// against Declared, and Proposal may be nil.
-	Asked bool `json:"asked,omitzero"`
+	Proposal *Offer `json:"proposal,omitzero"`
 
 	Up   Up   `json:"up,omitzero"`
 	Down Down `json:"down,omitzero"`
@@ -66,6 +62,14 @@ type Latch struct {
 	Rev int64 `json:"rev,omitzero"`
 }
 
+// An Offer is an entry that users can merge. The zero Entry removes the entry.
+type Offer struct {
+	Entry checkpoint.Entry `json:"entry,omitzero"`
+	// Asked is true if a user is asked for a review or a retirement. Timers then run against
+	// Declared. Otherwise they run against Entry, so that gitlatch proposes a level change once.
+	Asked bool `json:"asked,omitzero"`
+}
+
 // Up is the timer of a raise. The zero value is a timer that does not run.
 type Up struct {
 	// Levels are the levels of the latest consecutive samples that asked for more than
@@ -91,7 +95,7 @@ type Freeze struct {
 }
 
 // Proposed returns the proposed entry; the zero entry if the latch has no proposal.
-func (l Latch) Proposed() checkpoint.Entry { return held(l.Proposal) }
+func (l Latch) Proposed() checkpoint.Entry { return held(l.Proposal).Entry }
 
 // Rollout returns the memory of a rollout in flight; the zero value if Flight is nil.
 func (l Latch) Rollout() Rollout { return held(l.Flight) }
@@ -99,12 +103,6 @@ func (l Latch) Rollout() Rollout { return held(l.Flight) }
 // WithRollout returns the latch with the given memory of a rollout.
 func (l Latch) WithRollout(r Rollout) Latch {
 	l.Flight = some(r)
-	return l
-}
-
-// withProposed returns the latch with the given proposed entry.
-func (l Latch) withProposed(e checkpoint.Entry) Latch {
-	l.Proposal = some(e)
 	return l
 }
 
@@ -126,24 +124,27 @@ func some[T comparable](v T) *T {
 // Base returns the entry that timers run against: the proposed entry, or the declared entry if
 // no entry is proposed or a user is asked.
 func (l Latch) Base() checkpoint.Entry {
-	if l.Proposal != nil && !l.Asked {
-		return *l.Proposal
+	if l.Proposal != nil && !l.Proposal.Asked {
+		return l.Proposal.Entry
 	}
 	return l.Declared
 }
 
 // Change returns the change of an open proposal; ok is false if no proposal is open.
 func (l Latch) Change() (c checkpoint.Change, ok bool) {
-	return checkpoint.Change{ID: l.ID, From: l.Declared, To: l.Proposed()}, l.Asked || l.Proposal != nil
+	return checkpoint.Change{ID: l.ID, From: l.Declared, To: l.Proposed()}, l.Proposal != nil
 }
 
 // Settled returns the latch after gitlatch itself brought e onto the branch. Samples that
 // asked for a still higher level continue to count. A merge of the proposed entry moves
 // no timer. A rollout entry leaves a review open.
 func (l Latch) Settled(e checkpoint.Entry) Latch {
-	if l.Asked && l.Proposal != nil && l.Declared.WithRollout(e.Rollout) == e {
+	review := held(l.Proposal)
+	if review.Asked && !review.Entry.IsZero() && l.Declared.WithRollout(e.Rollout) == e {
 		l.Declared = e
-		return l.withProposed(l.Proposal.WithRollout(e.Rollout))
+		review.Entry = review.Entry.WithRollout(e.Rollout)
+		l.Proposal = &review
+		return l
 	}
 	was := l.Base()
 	l = l.Unproposed()
@@ -154,8 +155,7 @@ func (l Latch) Settled(e checkpoint.Entry) Latch {
 // Proposing returns the latch after gitlatch proposed e, or asked a user for it.
 func (l Latch) Proposing(e checkpoint.Entry, asked bool) Latch {
 	was := l.Base()
-	l = l.withProposed(e)
-	l.Asked = asked
+	l.Proposal = some(Offer{e, asked})
 	if asked {
 		return l
 	}
@@ -164,7 +164,7 @@ func (l Latch) Proposing(e checkpoint.Entry, asked bool) Latch {
 
 // Unproposed returns the latch without a proposal.
 func (l Latch) Unproposed() Latch {
-	l.Proposal, l.Asked = nil, false
+	l.Proposal = nil
 	return l
 }
 
@@ -230,14 +230,14 @@ func (l Latch) Yielded(now time.Time) Latch {
 // Blank reports whether the latch has no state to store. Freeze and Missing alone are not
 // stored.
 func (l Latch) Blank() bool {
-	return l.Declared == (checkpoint.Entry{}) && l.Proposal == nil && !l.Asked && len(l.Up.Levels) == 0 && !l.Down.Running() &&
+	return l.Declared == (checkpoint.Entry{}) && l.Proposal == nil && len(l.Up.Levels) == 0 && !l.Down.Running() &&
 		len(l.Recent) == 0 && l.Flight == nil && l.PausedUntil.IsZero() && l.GraceUntil.IsZero() && !l.OptedOut &&
 		l.RemovedUntil.IsZero() && l.Watch.Equal(Watch{})
 }
 
 // Equal reports whether two latches are equal except for their revisions.
 func (l Latch) Equal(o Latch) bool {
-	return l.ID == o.ID && l.Declared == o.Declared && l.Proposed() == o.Proposed() && l.Asked == o.Asked &&
+	return l.ID == o.ID && l.Declared == o.Declared && held(l.Proposal) == held(o.Proposal) &&
 		slices.Equal(l.Up.Levels, o.Up.Levels) && l.Down == o.Down && l.Rollout() == o.Rollout() && l.Freeze == o.Freeze &&
 		l.PausedUntil == o.PausedUntil && l.GraceUntil == o.GraceUntil && l.GraceScale == o.GraceScale && l.OptedOut == o.OptedOut &&
 		l.RemovedUntil == o.RemovedUntil && l.Missing == o.Missing && slices.Equal(l.Recent, o.Recent) && l.Watch.Equal(o.Watch)

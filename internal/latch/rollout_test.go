@@ -127,11 +127,11 @@ func TestTimersRunOnWhilePeopleAreAsked(t *testing.T) {
 	more := checkpoint.Entry{Replicas: 200}
 	if asked := l.Proposing(more, true); asked.Base() != l.Declared || len(asked.Up.Levels) != 1 || asked.Down != l.Down {
 		t.Errorf("asked: %+v", asked)
-	} else if merged := asked.Settled(more); merged.Asked || merged.Declared != more || merged.Down.Level != 0 {
+	} else if merged := asked.Settled(more); merged.Proposal != nil || merged.Declared != more || merged.Down.Level != 0 {
 		t.Errorf("asked and merged: %+v", merged)
 	}
 	recorded := checkpoint.Entry{Replicas: 50, Rollout: rollout(30, "v1", "v2")}
-	if open := l.Proposing(more, true).Settled(recorded); !open.Asked || open.Declared != recorded || open.Proposed() != more.WithRollout(recorded.Rollout) {
+	if open := l.Proposing(more, true).Settled(recorded); !open.Proposal.Asked || open.Declared != recorded || open.Proposed() != more.WithRollout(recorded.Rollout) {
 		t.Errorf("a review, and a record beside it: %+v", open)
 	}
 	if proposed := l.Proposing(more, false); proposed.Base() != more || len(proposed.Up.Levels) != 0 {
@@ -141,7 +141,7 @@ func TestTimersRunOnWhilePeopleAreAsked(t *testing.T) {
 	if _, proposes := retires.Change(); !proposes || retires.Blank() || !retires.Unproposed().Blank() {
 		t.Errorf("a retirement: %+v", retires)
 	}
-	if adopted := retires.Adopted(more, time.Time{}); adopted.Asked {
+	if adopted := retires.Adopted(more, time.Time{}); adopted.Proposal != nil {
 		t.Errorf("adopted: %+v", adopted)
 	}
 }

@@ -126,7 +126,7 @@ func TestTheTableEndsWithTheReasonForNoCommit(t *testing.T) {
 	milestone := policy.Decision{Verdict: policy.Pending, Reason: policy.ReasonRides, Reading: policy.ReadingRollout}
 	review := policy.Decision{Verdict: policy.Review, Reason: policy.ReasonSurge, To: to}
 	cross := policy.Decision{Verdict: policy.Cross, To: to}
-	proposed := latch.LatchesOf(map[workload.ID]latch.Latch{{Namespace: "shop", Kind: workload.Deployment, Name: "web-0"}: {Proposal: &to, Asked: true}})
+	proposed := latch.LatchesOf(map[workload.ID]latch.Latch{{Namespace: "shop", Kind: workload.Deployment, Name: "web-0"}: {Proposal: &latch.Offer{Entry: to, Asked: true}}})
 	of := func(r tick.Report, change func(*tick.Report)) tick.Report {
 		change(&r)
 		return r

@@ -83,7 +83,7 @@ func TestCausesOfWhatLacks(t *testing.T) {
 		}, 37, "max-under-need", "because"},
 		{"not merged", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 100, at(100)
-			l.Tick.Latches = latch.LatchesOf(map[workload.ID]latch.Latch{web: {ID: web, Proposal: &checkpoint.Entry{Replicas: 200}}})
+			l.Tick.Latches = latch.LatchesOf(map[workload.ID]latch.Latch{web: {ID: web, Proposal: &latch.Offer{Entry: checkpoint.Entry{Replicas: 200}}}})
 		}, 87, "not-merged", "sets the level of the workload to 200 is not merged"},
 		{"nothing is declared", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 0, at(1)
@@ -345,7 +345,7 @@ func TestTheEdgesOfAScore(t *testing.T) {
 	t.Run("what is proposed and declared already is not proposed", func(t *testing.T) {
 		t.Parallel()
 		l := looked()
-		l.Tick.Latches = latch.LatchesOf(map[workload.ID]latch.Latch{web: {ID: web, Proposal: &checkpoint.Entry{Replicas: 200}}})
+		l.Tick.Latches = latch.LatchesOf(map[workload.ID]latch.Latch{web: {ID: web, Proposal: &latch.Offer{Entry: checkpoint.Entry{Replicas: 200}}}})
 		if w := score.Document(l).Workloads[0]; w.Proposed != nil {
 			t.Errorf("proposed %d", *w.Proposed)
 		}

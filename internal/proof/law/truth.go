@@ -214,7 +214,8 @@ func (s *Seen) read(id workload.ID) bool {
 // file. A tick that did not run leaves the review open.
 func (s *Seen) reviewed(id workload.ID) bool {
 	if s.Told.NotRun != "" {
-		return s.Before.Latches[id].Asked
+		open := s.Before.Latches[id].Proposal
+		return open != nil && open.Asked
 	}
 	return slices.ContainsFunc(s.Told.Decisions, func(d policy.Decision) bool {
 		return d.ID == id && (d.Verdict == policy.Review || d.Reason == policy.ReasonReport || d.Reason == policy.ReasonBroken)

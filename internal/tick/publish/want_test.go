@@ -54,7 +54,7 @@ func TestWhatPeopleAreAskedFor(t *testing.T) {
 		{"proposed, and paused", paused, decided(policy.Cross, 500), true, ""},
 		{"proposed, and opted out", optedOut, decided(policy.Cross, 500), true, ""},
 		{"proposed, and a pause ends now", ends, nil, true, "100 -> 200"},
-		{"proposed as it is declared", latch.Latch{ID: web, Declared: at(200), Proposal: new(at(200))}, nil, true, ""},
+		{"proposed as it is declared", latch.Latch{ID: web, Declared: at(200), Proposal: &latch.Offer{Entry: at(200)}}, nil, true, ""},
 	} {
 		got := ""
 		for _, change := range wanted(latch.LatchesOf(map[workload.ID]latch.Latch{web: c.latch}), c.decisions, c.all, now) {
