@@ -166,6 +166,10 @@ func (p *publisher) commit(ctx context.Context, done Committed) (Committed, erro
 		for _, id := range w.skipped {
 			p.Notice(notes.Moved, id.String(), "its entry changed before the push; the next tick decides again")
 		}
+		if len(w.skipped) > 0 && len(p.due(at, policy.Commits(now.changes))) < len(now.repairs) {
+			now.repairs = nil // no change is left to ride with, and the budget has no commit for them
+			continue
+		}
 		if len(w.files) == 0 || now.nothing() {
 			return done, nil
 		}
