@@ -60,7 +60,9 @@ type home struct {
 	gateway  *gateway.Gateway
 }
 
-// newHome returns an account with the cluster prod-eu-blue.
+// newHome returns an account with the cluster prod-eu-blue. moto imports a service at its first
+// request, which on a busy machine takes longer than the command waits for an answer. So the
+// first request is one of the test, whose client waits.
 // The network has the fields of the cluster in EKS.
 func newHome(t *testing.T, binary string, network map[string]any) *home {
 	t.Helper()
@@ -70,6 +72,10 @@ func newHome(t *testing.T, binary string, network map[string]any) *home {
 		services[name] = h.moto.URL
 	}
 	h.gateway = gateway.Start(t, services)
+	_, err := dynamodb.NewFromConfig(h.moto.Config()).ListTables(t.Context(), &dynamodb.ListTablesInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	h.cluster(t, "API", network)
 	return h
 }
@@ -345,6 +351,10 @@ func withoutFlags(t *testing.T, binary string) {
 // A problem on AWS is named with its fix, and the files are written.
 func withProblems(t *testing.T, binary string) {
 	h := newHome(t, binary, open)
+	_, err := ec2.NewFromConfig(h.moto.Config()).DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{}) // see newHome
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		spoil func()
 		want  []string
