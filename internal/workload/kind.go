@@ -68,9 +68,6 @@ const (
 // Names returns the names on the path of the field, from the outermost.
 func (f Field) Names() []string { return strings.Split(strings.TrimPrefix(string(f), "."), ".") }
 
-// Pointer returns the field as a JSON pointer: "/spec/replicas".
-func (f Field) Pointer() string { return strings.ReplaceAll(string(f), ".", "/") }
-
 // At returns the value at a path of names in a JSON object, or nil if there is no such
 // value.
 func At(object json.RawMessage, names ...string) json.RawMessage {

@@ -25,12 +25,3 @@ func LabelsOf(labels map[string]string) Labels {
 
 // Has reports whether the labels include the key with the value.
 func (l Labels) Has(key, value string) bool { return slices.Contains(l, Label{key, value}) }
-
-// Map returns the labels in the form of Kubernetes.
-func (l Labels) Map() map[string]string {
-	all := make(map[string]string, len(l))
-	for _, one := range l {
-		all[one.Key] = one.Value
-	}
-	return all
-}
