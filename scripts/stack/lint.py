@@ -1,11 +1,10 @@
 """Lints templates as they stand, and as SAM translates them.
 
-    python scripts/stack/lint.py [--by BY] TEMPLATE...
+    python scripts/stack/lint.py TEMPLATE...
 
 Prints one JSON object a finding: file, by, rule, at, text. Each of the two looks
 sees what the other cannot: misspelt SAM properties are gone after translation,
-and names of IAM actions are looked at only in what SAM generates. With --by, only
-what that one finds is looked for.
+and names of IAM actions are looked at only in what SAM generates.
 """
 
 import argparse
@@ -20,7 +19,6 @@ from samtranslator.translator.transform import transform
 from samtranslator.yaml_helper import yaml_parse
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--by", choices=["cfn-lint", "cfn-lint, translated", "sam-translator"])
 parser.add_argument("templates", nargs="+")
 asked = parser.parse_args()
 
@@ -39,8 +37,6 @@ class NoManagedPolicies:
 
 
 def look(file, by, text):
-    if asked.by not in (None, by):
-        return
     args = ManualArgs(regions=["eu-west-1"], include_checks=["I"])
     for match in lint(text, config=args):
         at = "/".join(str(step) for step in getattr(match, "path", None) or []) or f"line {match.linenumber}"

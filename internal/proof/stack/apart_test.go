@@ -118,16 +118,12 @@ func stacksStandAlone(_ *testing.T, of templates) (broken []string) {
 	return broken
 }
 
-// parametersAreUsedAndHoldOneValue checks each parameter of the templates of a site. A
+// parametersHoldOneValue checks each parameter of the templates of a site. A
 // parameter with a list has a list type, such as CommaDelimitedList.
-func parametersAreUsedAndHoldOneValue(_ *testing.T, of templates) (broken []string) {
+func parametersHoldOneValue(_ *testing.T, of templates) (broken []string) {
 	for _, file := range sources[:4] {
-		used := usedByResources(of[file])
 		unset := 0
 		for name, definition := range of[file].section("Parameters") {
-			if !used[name] {
-				broken = append(broken, fmt.Sprintf("%s: no resource uses %s", file, name))
-			}
 			if at(definition, "Default") == nil {
 				unset++
 			}
@@ -152,39 +148,6 @@ func parametersAreUsedAndHoldOneValue(_ *testing.T, of templates) (broken []stri
 // delimited are single values that contain a blank or a comma: an expression of
 // EventBridge Scheduler.
 var delimited = map[string]bool{"DrillSchedule": true}
-
-// usedByResources returns the names that the resources of a template refer to, also by
-// a condition or another value.
-func usedByResources(of template) map[string]bool {
-	used := map[string]bool{}
-	var follow func(name string, argument any)
-	condition := func(name any) {
-		at := "condition " + fmt.Sprint(name)
-		if !used[at] {
-			used[at] = true
-			walk(of.section("Conditions")[fmt.Sprint(name)], follow)
-		}
-	}
-	follow = func(name string, argument any) {
-		switch name {
-		case "Ref":
-			used[fmt.Sprint(argument)] = true
-		case "Fn::Sub":
-			text, _ := list(argument)[0].(string)
-			for _, found := range placeholder.FindAllStringSubmatch(text, -1) {
-				used[found[1]] = true
-			}
-		case "Fn::If":
-			condition(list(argument)[0])
-		case "Condition":
-			if _, named := argument.(string); named {
-				condition(argument)
-			}
-		}
-	}
-	walk(of.section("Resources"), follow)
-	return used
-}
 
 // walk visits each name in a tree, with its value.
 func walk(v any, visit func(name string, value any)) {

@@ -28,13 +28,6 @@ func sam(t *testing.T, subcommand string, args ...string) string {
 	return string(output(t, cmd))
 }
 
-func TestSAMFindsTheTemplateValid(t *testing.T) {
-	t.Parallel()
-	if said := sam(t, "validate"); !strings.Contains(said, "is a valid SAM Template") {
-		t.Error(said)
-	}
-}
-
 // zipLimits are the limits for packed functions, in MB, because a cold start downloads
 // them. The drill renders overlays and Helm charts, and users call it only sometimes: Helm's
 // engine adds 8 MB.

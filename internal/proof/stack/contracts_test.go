@@ -50,7 +50,7 @@ var contracts = []contract{
 	{"drills", drillsThatEndEarlyAreNoticed},
 	{"reach", nothingInTheCoreChangesACluster},
 	{"apart", stacksStandAlone},
-	{"parameters", parametersAreUsedAndHoldOneValue},
+	{"parameters", parametersHoldOneValue},
 	{"access of the spoke", alone(spokeSource, spokesEntryNamesTheGroupWithRights)},
 	{"endpoints", alone(endpointsSource, endpointsAreOfWhatATickCalls)},
 	{"environment of the fleet", alone(fleetSource, fleetsEnvironmentIsRead)},
@@ -145,10 +145,7 @@ func metricsNamedAreEmitted(t *testing.T, of templates) (broken []string) {
 			}
 			name := fmt.Sprint(at(p, "MetricName"))
 			rings[name] = true
-			on := series{fmt.Sprint(at(p, "Namespace")), name}
-			for _, d := range list(at(p, "Dimensions")) {
-				on = append(on, fmt.Sprint(at(d, "Name")), fmt.Sprint(at(d, "Value")))
-			}
+			on := seriesOfAlarm(p)
 			if !on.isOneOf(emits) {
 				broken = append(broken, fmt.Sprintf("%s: alarm %s is on %v, which is never emitted", s.name, id, on))
 			}

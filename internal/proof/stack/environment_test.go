@@ -22,22 +22,29 @@ const memoryLimit = "GOMEMLIMIT"
 
 func environmentSetIsRead(t *testing.T, of templates) (broken []string) {
 	for _, s := range samples {
-		for id, f := range functions(deployed(t, of, s).resources()) {
-			reads, err := variablesRead(programs[id])
-			if err != nil {
-				t.Fatal(err)
+		broken = append(broken, environmentIsRead(t, s.name, deployed(t, of, s).resources())...)
+	}
+	return broken
+}
+
+// environmentIsRead compares the variables of each function with those that its program reads.
+func environmentIsRead(t *testing.T, sample string, resources map[string]any) (broken []string) {
+	t.Helper()
+	for id, f := range functions(resources) {
+		reads, err := variablesRead(programs[id])
+		if err != nil {
+			t.Fatal(err)
+		}
+		reads = append(slices.Clone(reads), memoryLimit)
+		variables, _ := at(f, "Properties", "Environment", "Variables").(map[string]any)
+		for name := range variables {
+			if !slices.Contains(reads, name) {
+				broken = append(broken, fmt.Sprintf("%s: %s is set for %s, which never reads it", sample, name, id))
 			}
-			reads = append(slices.Clone(reads), memoryLimit)
-			variables, _ := at(f, "Properties", "Environment", "Variables").(map[string]any)
-			for name := range variables {
-				if !slices.Contains(reads, name) {
-					broken = append(broken, fmt.Sprintf("%s: %s is set for %s, which never reads it", s.name, name, id))
-				}
-			}
-			for _, name := range reads {
-				if variables[name] == nil {
-					broken = append(broken, fmt.Sprintf("%s: %s reads %s, which is not set", s.name, id, name))
-				}
+		}
+		for _, name := range reads {
+			if variables[name] == nil {
+				broken = append(broken, fmt.Sprintf("%s: %s reads %s, which is not set", sample, id, name))
 			}
 		}
 	}

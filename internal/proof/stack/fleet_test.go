@@ -83,26 +83,8 @@ func TestAFleetsParametersRefuseWhatWouldBreakIt(t *testing.T) {
 	}
 }
 
-func fleetsEnvironmentIsRead(t *testing.T, of template) (broken []string) {
-	for id, f := range functions(fleet(t, of, fleets[0]).resources()) {
-		reads, err := variablesRead(programs[id])
-		if err != nil {
-			t.Fatal(err)
-		}
-		reads = append(slices.Clone(reads), memoryLimit)
-		variables, _ := at(f, "Properties", "Environment", "Variables").(map[string]any)
-		for name := range variables {
-			if !slices.Contains(reads, name) {
-				broken = append(broken, fmt.Sprintf("%s is set for %s, which never reads it", name, id))
-			}
-		}
-		for _, name := range reads {
-			if variables[name] == nil {
-				broken = append(broken, fmt.Sprintf("%s reads %s, which is not set", id, name))
-			}
-		}
-	}
-	return broken
+func fleetsEnvironmentIsRead(t *testing.T, of template) []string {
+	return environmentIsRead(t, fleets[0].name, fleet(t, of, fleets[0]).resources())
 }
 
 // fleetConfigurations are the configurations of both functions, by the sample.
@@ -151,8 +133,7 @@ func fleetIsConfigured(t *testing.T, of template) (broken []string) {
 	return broken
 }
 
-// fleetsAlarmsAreOnWhatIsEmitted checks all alarms: on our own metrics, and on the
-// metrics of the existing functions and queues. It also drives each alarm.
+// fleetsAlarmsAreOnWhatIsEmitted compares the alarms with the emitted metrics and the list.
 func fleetsAlarmsAreOnWhatIsEmitted(t *testing.T, of template) (broken []string) {
 	off := sample{parameters: maps.Clone(fleets[0].parameters)}
 	off.parameters["ScheduleState"] = "DISABLED"
@@ -161,8 +142,7 @@ func fleetsAlarmsAreOnWhatIsEmitted(t *testing.T, of template) (broken []string)
 			broken = append(broken, fmt.Sprintf("alarm %s misses what is off on purpose", id))
 		}
 	}
-	d := fleet(t, of, fleets[0])
-	cases := fleetAlarms(d)
+	resources := fleet(t, of, fleets[0]).resources()
 	var lines bytes.Buffer
 	err := errors.Join(report.WriteFleetMetrics(&lines, "europe", tick.Report{Site: "prod-eu"}, nil, time.Unix(0, 0)),
 		report.WriteDispatchMetrics(&lines, "europe", 7, time.Unix(0, 0)))
@@ -173,76 +153,13 @@ func fleetsAlarmsAreOnWhatIsEmitted(t *testing.T, of template) (broken []string)
 	for line := range bytes.Lines(lines.Bytes()) {
 		emits = append(emits, seriesOf(t, line)...)
 	}
-	for id, r := range d.resources() {
-		if at(r, "Type") != "AWS::CloudWatch::Alarm" {
-			continue
-		}
-		p := at(r, "Properties")
-		on := series{fmt.Sprint(at(p, "Namespace")), fmt.Sprint(at(p, "MetricName"))}
-		for _, dimension := range list(at(p, "Dimensions")) {
-			on = append(on, fmt.Sprint(at(dimension, "Name")), fmt.Sprint(at(dimension, "Value")))
-		}
-		if on[0] == report.Namespace && !on.isOneOf(emits) {
+	for id, r := range resources {
+		on := seriesOfAlarm(at(r, "Properties"))
+		if at(r, "Type") == "AWS::CloudWatch::Alarm" && on[0] == report.Namespace && !on.isOneOf(emits) {
 			broken = append(broken, fmt.Sprintf("alarm %s is on %v, which is never emitted", id, on))
 		}
-		c, known := cases[id]
-		if !known || !slices.Equal(on, c.on) {
-			broken = append(broken, fmt.Sprintf("alarm %s is on %v, and the case that drives it on %v", id, on, c.on))
-			continue
-		}
-		delete(cases, id)
-		for want, all := range map[bool][][]period{true: c.rings, false: c.silent} {
-			for _, periods := range all {
-				if got, err := rung(p, periods); err != nil || got != want {
-					broken = append(broken, fmt.Sprintf("alarm %s rings after %v: %v, want %v; error %v", id, periods, got, want, err))
-				}
-			}
-		}
 	}
-	for id := range cases {
-		broken = append(broken, "there is no alarm "+id)
-	}
-	return broken
-}
-
-func fleetAlarms(d deployment) map[string]alarmCase {
-	own := func(metric string) series { return series{"gitlatch", metric, "fleet", "europe"} }
-	of := func(function, metric string) series {
-		return series{"AWS/Lambda", metric, "FunctionName", d.physical(function)}
-	}
-	waiting := func(queue string) alarmCase {
-		return alarmCase{series{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", d.physical(queue)},
-			[][]period{{{1}}, {{0}, {0, 1, 0}}}, [][]period{{{0}}, {none}, {{1}, {0}}}}
-	}
-	repeated := func(on series) alarmCase {
-		return alarmCase{on, [][]period{{{1}, {0}, {1}}, {{0}, {3}, {1, 0}}}, [][]period{{{0}, {0}, {7}}, {none, none, none}, {{1}, none, none}}}
-	}
-	missing := func(on series) alarmCase {
-		return alarmCase{on, [][]period{{none, none, none}, {{9}, none, none, none}}, [][]period{{{1}, none, none}, {none, none, {1, 1}}}}
-	}
-	slow := func(on series, limit float64) alarmCase {
-		return alarmCase{on, [][]period{{{limit}, {1}, {limit, 1}}}, [][]period{{{limit - 1}, {limit - 1}, {limit - 1}}, {{1}, {1}, {limit}}, {none, none, none}}}
-	}
-	return map[string]alarmCase{
-		"DispatchesMissing": missing(own("Dispatches")),
-		"HeartbeatMissing":  missing(own("Heartbeat")),
-		"DispatchesFail":    repeated(of("FleetDispatcher", "Errors")),
-		"DispatchesLost":    waiting("LostDispatches"),
-		"TicksFail":         repeated(own("TicksFailed")),
-		"TurnsLost":         waiting("LostTurns"),
-		"WorkersFail":       repeated(of("FleetWorker", "Errors")),
-		"WorkersThrottled":  repeated(of("FleetWorker", "Throttles")),
-		"WorkersSlow":       slow(of("FleetWorker", "Duration"), 192000),
-		"PushesFail":        repeated(own("PushFailures")),
-		// A failed turn is in the queue for 24 minutes, and waits for the turns of two
-		// periods.
-		"TurnsWait": {series{"AWS/SQS", "ApproximateAgeOfOldestMessage", "QueueName", d.physical("Turns")},
-			[][]period{{{2041}, {2100}, {3000}}}, [][]period{{{2040}, {2040}, {2040}}, {{1440}, {3000}, {3000}}, {none, none, none}}},
-		"MissingPods": {own("MissingPods"),
-			[][]period{{{21, 0}, {0, 21}, {21}, {90}, {21}, {21}}}, [][]period{{{20}, {90}, {90}, {90}, {90}, {90}}, {none, {90}, {90}, {90}, {90}, {90}}}},
-		"LevelChangeOld": {own("PendingLevelChangeAgeSeconds"),
-			[][]period{{{86401, 0}, {0, 86701}}}, [][]period{{{86400}, {86401}}, {{86401}, {0}}, {none, none}}},
-	}
+	return append(broken, alarmsAreAsListed(t, "alarms-fleet.txt", resources)...)
 }
 
 // turnsAreGivenAndTaken checks the path of a turn, from the schedule to its end if no

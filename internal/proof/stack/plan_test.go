@@ -36,7 +36,7 @@ func TestThePlanOfTheHandbookIsValid(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "plan.yaml")
 	write(t, file, planOf(t))
-	for _, found := range lint(t, []string{file}, nil) {
+	for _, found := range lint(t, []string{file}) {
 		t.Error(found)
 	}
 	resources := deploy(t, parse(t, "plan.yaml", planOf(t)), "plan", nil).resources()

@@ -5,22 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/gitlatch/gitlatch/internal/alert/sns"
 	"github.com/gitlatch/gitlatch/internal/docs"
-	reader "github.com/gitlatch/gitlatch/internal/doctor/room/limits/account"
-	"github.com/gitlatch/gitlatch/internal/eks"
-	"github.com/gitlatch/gitlatch/internal/kube/demand"
-	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
-	"github.com/gitlatch/gitlatch/internal/repo/codecommit"
-	"github.com/gitlatch/gitlatch/internal/wiring"
 )
 
 // The actions of AWS itself in the name of the function. Our code does not call them.
@@ -51,59 +42,6 @@ func listed(t *testing.T, name string) []string {
 		t.Fatal(err)
 	}
 	return strings.Fields(string(text))
-}
-
-// clients are the operations that our code can call: the interface of an adapter has one
-// method per operation.
-var clients = map[string][]struct {
-	service string
-	client  reflect.Type
-}{
-	"every": {
-		{"dynamodb", reflect.TypeFor[dynamo.Client]()},
-		{"sns", reflect.TypeFor[sns.Publisher]()},
-	},
-	"codecommit": {{"codecommit", reflect.TypeFor[codecommit.API]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
-	"github":     {{"secretsmanager", reflect.TypeFor[wiring.Vault]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
-	"url":        {{"secretsmanager", reflect.TypeFor[wiring.Vault]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
-	"spoke":      {{"secretsmanager", reflect.TypeFor[wiring.Vault]()}},
-	"demand":     {{"cloudwatch", reflect.TypeFor[demand.MetricReader]()}},
-	"account":    {{"", reflect.TypeFor[reader.Reader]()}},
-}
-
-// sdkCalls are the operations that the SDK calls for us.
-var sdkCalls = map[string][]string{"spoke": {"sts:AssumeRole"}}
-
-// calls returns the methods of an interface, or the calls in the fields of a struct.
-func calls(service string, client reflect.Type) (all []string) {
-	if client.Kind() == reflect.Interface {
-		for i := range client.NumMethod() {
-			all = append(all, service+":"+client.Method(i).Name)
-		}
-		return all
-	}
-	for i := range client.NumField() {
-		call := client.Field(i).Type
-		if call.Kind() == reflect.Func {
-			in := call.In(1).Elem()
-			all = append(all, path.Base(in.PkgPath())+":"+strings.TrimSuffix(in.Name(), "Input"))
-		}
-	}
-	return all
-}
-
-func TestOperationsAreThoseOfTheClients(t *testing.T) {
-	t.Parallel()
-	for name, of := range clients {
-		want := slices.Clone(sdkCalls[name])
-		for _, c := range of {
-			want = append(want, calls(c.service, c.client)...)
-		}
-		slices.Sort(want)
-		if got := listed(t, name); !slices.Equal(got, want) {
-			t.Errorf("testdata/stack/operations/%s.txt lists\n%s\nand the clients have\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
-	}
 }
 
 // rightsGrantedAreUsed compares only the names. The simulator checks the resources and
@@ -184,17 +122,6 @@ func drillRightsAreThoseOfATick(t *testing.T, of templates) (broken []string) {
 	return broken
 }
 
-func TestADrillCallsWhatItMay(t *testing.T) {
-	t.Parallel()
-	for _, provider := range []string{"codecommit", "github", "url"} {
-		for _, one := range listed(t, "drill-"+provider) {
-			if !slices.Contains(slices.Concat(operations(t, provider), forReports, listed(t, "account")), one) {
-				t.Errorf("a drill calls %s, which no client of ours has", one)
-			}
-		}
-	}
-}
-
 func TestTheHandbookListsTheRightsForAnAccount(t *testing.T) {
 	t.Parallel()
 	_, rights, _ := strings.Cut(docs.Text("security"), "\n## Rights\n")
@@ -206,17 +133,6 @@ func TestTheHandbookListsTheRightsForAnAccount(t *testing.T) {
 	slices.Sort(rows)
 	if want := listed(t, "account"); !slices.Equal(rows, want) {
 		t.Errorf("the page lists\n%s\nand the clients have\n%s", strings.Join(rows, "\n"), strings.Join(want, "\n"))
-	}
-}
-
-func TestARestoreCallsWhatATickMay(t *testing.T) {
-	t.Parallel()
-	for _, provider := range []string{"codecommit", "github", "url"} {
-		for _, one := range listed(t, "restore-"+provider) {
-			if !slices.Contains(operations(t, provider), one) {
-				t.Errorf("a restore calls %s, which no client of ours has", one)
-			}
-		}
 	}
 }
 

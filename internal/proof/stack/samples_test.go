@@ -345,32 +345,3 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		}
 	}
 }
-
-func TestPeopleAreAskedForEveryParameterByALabel(t *testing.T) {
-	t.Parallel()
-	for _, file := range []string{source, fleetSource} {
-		t.Run(file, func(t *testing.T) { asksByLabels(t, read(t, file)) })
-	}
-}
-
-func asksByLabels(t *testing.T, of template) {
-	asks := at(of.tree, "Metadata", "AWS::CloudFormation::Interface")
-	grouped := map[string]int{}
-	for _, group := range list(at(asks, "ParameterGroups")) {
-		for _, name := range list(at(group, "Parameters")) {
-			grouped[name.(string)]++
-		}
-	}
-	for name := range of.section("Parameters") {
-		if grouped[name] != 1 {
-			t.Errorf("%s stands in %d groups of parameters", name, grouped[name])
-		}
-		if at(asks, "ParameterLabels", name, "default") == nil {
-			t.Errorf("%s has no label", name)
-		}
-		delete(grouped, name)
-	}
-	for name := range grouped {
-		t.Errorf("a group names %s, which is no parameter", name)
-	}
-}

@@ -5,7 +5,6 @@ package stack
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,25 +14,16 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/skip"
 )
 
-// validators check files. The parameters of a deployment, if a file has some, decide
-// the conditions that the file leaves open.
-var validators = map[string]func(t *testing.T, files []string, parameters map[string]string) []finding{
-	"cfn-lint":                lint,
-	"cloudformation-validate": validate,
-	"cfn-guard":               guard,
-}
-
 func TestTemplatesAreCleanByEveryValidator(t *testing.T) {
 	t.Parallel()
-	for name, run := range validators {
+	for name, run := range map[string]func(*testing.T, []string) []finding{"cfn-lint": lint, "cfn-guard": guard} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var files []string
 			for _, file := range sources {
 				files = append(files, absolute(t, filepath.Join(root, file)))
 			}
-			// The second sample omits no resource.
-			for _, f := range run(t, files, nothingLeftOut(t)) {
+			for _, f := range run(t, files) {
 				t.Error(f)
 			}
 		})
@@ -50,68 +40,23 @@ func TestDefectsAreCaughtByValidators(t *testing.T) {
 	}
 }
 
-// finders find the defects of one kind, by validator.
+// finders find the defects of one kind, by validator. The defects that cfn-lint and SAM find are
+// theirs to test.
 var finders = map[string]func(t *testing.T, of []defect, files []string) []finding{
-	"cfn-lint":             lintFor,
-	"cfn-lint, translated": lintFor,
-	"sam-translator":       lintFor,
-	"cloudformation-validate": func(t *testing.T, _ []defect, files []string) []finding {
-		return validate(t, files, nothingLeftOut(t))
-	},
-	"cfn-guard": func(t *testing.T, _ []defect, files []string) []finding { return guard(t, files, nil) },
+	"cfn-guard": func(t *testing.T, _ []defect, files []string) []finding { return guard(t, files) },
 	"iam":       wrongDecisions,
 	"endpoints": closedPassages,
 }
 
-// nothingLeftOut returns parameters for all templates of a site, from the sample that
-// omits the fewest resources.
-func nothingLeftOut(t *testing.T) map[string]string {
-	t.Helper()
-	s := samples[1]
-	given := printed(t, deployed(t, repository(t), s)[0])
-	maps.Copy(given, s.parameters)
-	for _, own := range s.beside {
-		maps.Copy(given, own)
-	}
-	return given
-}
-
 // lint checks templates in their source form and as SAM translates them.
-func lint(t *testing.T, files []string, _ map[string]string) []finding {
-	t.Helper()
-	return lintBy(t, files)
-}
-
-// lintBy limits the check to the linters in by, if there are any.
-func lintBy(t *testing.T, files []string, by ...string) []finding {
+func lint(t *testing.T, files []string) []finding {
 	t.Helper()
 	venv := program.Folder(t, "cfn-lint", filepath.Join("scripts", "python", "venv.sh"))
-	args := []string{absolute(t, filepath.Join(root, "scripts/stack/lint.py"))}
-	for _, by := range by {
-		args = append(args, "--by", by)
-	}
-	return decode[finding](t, output(t, command(t, filepath.Join(venv, "bin", "python"), append(args, files...)...)))
+	args := append([]string{absolute(t, filepath.Join(root, "scripts/stack/lint.py"))}, files...)
+	return decode[finding](t, output(t, command(t, filepath.Join(venv, "bin", "python"), args...)))
 }
 
-func validate(t *testing.T, files []string, parameters map[string]string) []finding {
-	t.Helper()
-	type look struct {
-		File       string            `json:"file"`
-		Parameters map[string]string `json:"parameters"`
-	}
-	var looks []look
-	for _, file := range files {
-		given := maps.Clone(parameters)
-		maps.DeleteFunc(given, func(name, _ string) bool {
-			_, known := readFile(t, file).section("Parameters")[name]
-			return !known
-		})
-		looks = append(looks, look{file, given})
-	}
-	return decode[finding](t, node(t, "validate.js", looks))
-}
-
-func guard(t *testing.T, files []string, _ map[string]string) (found []finding) {
+func guard(t *testing.T, files []string) (found []finding) {
 	t.Helper()
 	args := []string{"validate", "--structured", "--output-format", "json", "--show-summary", "none",
 		"--rules", absolute(t, filepath.Join(root, "infra/guard")), "--data"}
@@ -169,9 +114,4 @@ func node(t *testing.T, script string, input any) []byte {
 	cmd.Stdin = bytes.NewReader(given)
 	cmd.Env = append(os.Environ(), "NODE_PATH="+modules(t))
 	return output(t, cmd)
-}
-
-func lintFor(t *testing.T, of []defect, files []string) []finding {
-	t.Helper()
-	return lintBy(t, files, of[0].by)
 }
