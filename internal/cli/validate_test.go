@@ -22,7 +22,7 @@ func TestValidateSaysWhatIsWrongWithFiles(t *testing.T) {
 	w.write(t, "flow.yaml", "{apiVersion: gitlatch.dev/v1alpha1, kind: Policy, mode: latch}\n")
 	w.write(t, "broken.yaml", "kind: [\n")
 	w.write(t, "kinds.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\npolicies:\n- {name: workers, match: {kinds: [worker]}}\n")
-	w.write(t, "review.yaml", latching+"policies: [{name: careful, match: {names: [web]}, review: true}]\n")
+	w.write(t, "review.yaml", latches+"policies: [{name: careful, match: {names: [web]}, review: true}]\n")
 	w.write(t, "hosted.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\nstate: {bolt: {path: latch.db}}\nrepository: {url: 'https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet'}\n")
 	w.api.Close()
 	before := w.hash(t)
