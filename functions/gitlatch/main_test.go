@@ -30,7 +30,7 @@ func TestCommand(t *testing.T) {
 		{"", 0, "gitlatch rounds the replica counts of live workloads", ""},
 		{"tick --help", 0, `"gitlatch tick" samples the cluster once`, ""},
 		{"tick", 2, "", "gitlatch: no site given. Use --config FILE"},
-		{"tick --config /nowhere/config.yaml", 2, "", "gitlatch: --config: open /nowhere/config.yaml: "},
+		{"tick --config /nowhere/config.yaml", 2, "", "gitlatch: --config: /nowhere/config.yaml: no such file"},
 		{"frob", 2, "", `gitlatch: unknown command "frob"`},
 	} {
 		var stdout, stderr bytes.Buffer
