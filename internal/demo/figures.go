@@ -32,15 +32,6 @@ func (h History) At(i int, at time.Duration) int32 {
 	return h[i][j-1].Level
 }
 
-// A Span is the time from From until before To, both since the start of a trace.
-type Span struct{ From, To time.Duration }
-
-// Holds reports whether a time is within the span.
-func (s Span) Holds(at time.Duration) bool { return at >= s.From && at < s.To }
-
-// dayOf returns the day of a trace, without its warm-up.
-func dayOf(t *traces.Trace) Span { return Span{t.WarmUp, t.Length} }
-
 // grain is the time between two samples of the figures, which is the step of the trace.
 const grain = 15 * time.Second
 
@@ -79,19 +70,17 @@ func (d *day) compare() (backtest.Report, error) {
 	if err != nil {
 		return backtest.Report{}, err
 	}
-	span := dayOf(d.trace)
 	ours := rebuilds(d.trace, p, "with gitlatch", d.history)
-	ours.Commits = lists.Count(d.commits, span.Holds) // also of rollouts
+	ours.Commits = lists.Count(d.commits, func(at time.Duration) bool { return at >= d.trace.WarmUp }) // also of rollouts
 	ours.CommitsPerDay = float64(ours.Commits) / ours.Days
-	from := d.clock(span.From)
+	from := d.clock(d.trace.WarmUp)
 	i := slices.IndexFunc(d.trace.Workloads, func(w traces.Workload) bool { return w.ID.Short() == shown })
-	count := len(d.trace.Workloads)
 	return backtest.Report{
-		Document: term.DocumentOf("Backtest"), From: from, To: d.clock(span.To),
-		Workloads: count, Samples: int64(count) * int64(1+(span.To-span.From)/grain),
+		Document: term.DocumentOf("Backtest"), From: from, To: d.clock(d.trace.Length),
+		Workloads: len(d.history), Samples: int64(len(d.history)) * int64(1+(d.trace.Length-d.trace.WarmUp)/grain),
 		Step: grain.String(), Period: period.String(),
 		Policies: []backtest.Row{
-			rebuilds(d.trace, p, "only manifests", make(History, len(d.trace.Workloads))),
+			rebuilds(d.trace, p, "only manifests", make(History, len(d.history))),
 			backtest.Hourly(p, grain, from),
 			ours,
 		},

@@ -32,14 +32,11 @@ func (d *day) report(out io.Writer, s term.Style) error {
 	if err := os.WriteFile(d.page(), html, 0o644); err != nil {
 		return err
 	}
-	parts := []string{d.opening(), d.verdict(s, r.Policies), d.chart(s, r.Plot), d.next(s)}
-	_, err = io.WriteString(out, strings.Join(parts, "\n"))
+	_, err = io.WriteString(out, strings.Join([]string{d.opening(), d.verdict(s, r.Policies), d.chart(s, r.Plot), d.next(s)}, "\n"))
 	return err
 }
 
 func (d *day) clock(at time.Duration) time.Time { return d.trace.Start.Add(at) }
-
-func (d *day) name() string { return d.clock(d.trace.WarmUp).Weekday().String() }
 
 // dir returns the folder of the demo.
 func (d *day) dir() string { return filepath.Dir(d.repository) }
@@ -67,7 +64,7 @@ func (d *day) plot(i int, title string) term.Plot {
 
 func (d *day) verdict(s term.Style, rows []backtest.Row) string {
 	busiest := rows[len(rows)-1].Coverage.Busiest
-	return s.Heading("Rebuilds from git on "+d.name()) + "\n" + backtest.Table(s, rows) +
+	return s.Heading("Rebuilds from git on "+d.clock(d.trace.WarmUp).Weekday().String()) + "\n" + backtest.Table(s, rows) +
 		s.Faint(fmt.Sprintf("  At %s, when most pods are needed, gitlatch starts %s as many.",
 			busiest.At.Format("15:04"), term.Percent(float64(busiest.Created)/float64(busiest.Needed)))) + "\n"
 }

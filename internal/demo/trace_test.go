@@ -42,17 +42,16 @@ func TestTheShippedDayHasItAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	span := dayOf(day)
-	if day.WarmUp < 27*time.Hour || span.To-span.From != 24*time.Hour || len(day.Workloads) < 30 {
-		t.Errorf("a warm-up of %s, a day of %s and %d workloads", day.WarmUp, span.To-span.From, len(day.Workloads))
+	if day.WarmUp < 27*time.Hour || day.Length-day.WarmUp != 24*time.Hour || len(day.Workloads) < 30 {
+		t.Errorf("a warm-up of %s, a day of %s and %d workloads", day.WarmUp, day.Length-day.WarmUp, len(day.Workloads))
 	}
 
 	has := map[string]int{}
 	var tiers, tierChanges int
 	for i, w := range day.Workloads {
-		lowest, highest, deploys, changes := day.At(i, span.From).Desired, int32(0), 0, 0
+		lowest, highest, deploys, changes := day.At(i, day.WarmUp).Desired, int32(0), 0, 0
 		for j, c := range day.Changes[i] {
-			if !span.Holds(c.At) || j == 0 {
+			if c.At < day.WarmUp || j == 0 {
 				continue
 			}
 			before := day.Changes[i][j-1]
@@ -98,7 +97,7 @@ func TestTheShippedDayHasItAll(t *testing.T) {
 	}
 
 	down, back := 0, 0
-	before, during, after := span.From+13*time.Hour+35*time.Minute, span.From+14*time.Hour, span.From+15*time.Hour
+	before, during, after := day.WarmUp+13*time.Hour+35*time.Minute, day.WarmUp+14*time.Hour, day.WarmUp+15*time.Hour
 	for i := range day.Workloads {
 		was := day.At(i, before).Desired
 		if was > 1 && day.At(i, during).Desired <= was/2 {
