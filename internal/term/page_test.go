@@ -24,6 +24,8 @@ func TestAPagePutsItsPartsTogether(t *testing.T) {
 		{"a head without rows is no table", 80, func(p *term.Page) { p.Rows([][]string{{"WORKLOAD", "WHY"}}) }, ""},
 		{"a topic is named once", 40, func(p *term.Page) { p.Topics([][2]string{{"raised", sentence}, {"site", "held"}}) },
 			"raised  two samples in a row are above\n        it and round to more\nsite    held\n"},
+		{"each problem has its own line", 40, func(p *term.Page) { p.Topics([][2]string{{"alert", "a.yaml:3: mode\na.yaml:4: series"}}) },
+			"alert  a.yaml:3: mode\n       a.yaml:4: series\n"},
 	} {
 		p, out := &term.Page{Columns: c.columns}, &strings.Builder{}
 		c.write(p)
