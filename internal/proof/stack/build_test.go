@@ -49,7 +49,10 @@ func builds(t *testing.T, file, env string) {
 	dir := t.TempDir()
 	sam(t, "build", "--config-env", env, "--build-dir", dir)
 	built := readFile(t, filepath.Join(dir, "template.yaml")).section("Resources")
-	for id := range functions(read(t, file).section("Resources")) {
+	for id, f := range functions(read(t, file).section("Resources")) {
+		if got := fmt.Sprint(at(f, "Properties", "Architectures"), " ", at(f, "Properties", "Runtime")); got != "[arm64] provided.al2023" {
+			t.Errorf("%s is built for arm64 on provided.al2023, and runs on %s", id, got)
+		}
 		if got := at(built, id, "Properties", "CodeUri"); got != id {
 			t.Errorf("the code of %s is in %v", id, got)
 		}

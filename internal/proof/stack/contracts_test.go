@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +36,6 @@ var contracts = []contract{
 	{"metrics", metricsNamedAreEmitted},
 	{"alarms", alarmsRingWhenTheyShould},
 	{"queues", failuresArriveInTheirQueues},
-	{"build targets", functionsHaveBuildTargets},
 	{"event", scheduleSendsTheSite},
 	{"periods", timesFollowFromThePeriod},
 	{"rights", rightsGrantedAreUsed},
@@ -195,45 +191,6 @@ func dashboardMetrics(resources map[string]any) (metrics []series, err error) {
 		}
 	}
 	return metrics, nil
-}
-
-var buildTarget = regexp.MustCompile(`(?m)^build-([A-Za-z0-9]+):`)
-
-func functionsHaveBuildTargets(t *testing.T, of templates) (broken []string) {
-	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	targets := map[string]bool{}
-	for _, found := range buildTarget.FindAllSubmatch(makefile, -1) {
-		targets[string(found[1])] = true
-	}
-	for file, one := range of {
-		folder, err := filepath.Rel(filepath.Dir(file), ".")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for id, f := range functions(one.section("Resources")) {
-			if !targets[id] {
-				broken = append(broken, fmt.Sprintf("the Makefile has no target build-%s", id))
-			}
-			delete(targets, id)
-			for property, want := range map[string]string{
-				"CodeUri": folder, "Handler": "bootstrap", "Runtime": "provided.al2023", "Architectures": "[arm64]",
-			} {
-				if got := fmt.Sprint(at(f, "Properties", property)); got != want {
-					broken = append(broken, fmt.Sprintf("%s: %s is %s, and what is built is for %s", id, property, got, want))
-				}
-			}
-			if at(f, "Metadata", "BuildMethod") != "makefile" {
-				broken = append(broken, fmt.Sprintf("%s: is not built by the Makefile", id))
-			}
-		}
-	}
-	for id := range targets {
-		broken = append(broken, fmt.Sprintf("the Makefile builds %s, which is no function", id))
-	}
-	return broken
 }
 
 func scheduleSendsTheSite(t *testing.T, of templates) (broken []string) {

@@ -103,8 +103,6 @@ var defects = []defect{
 	{"a site's name becomes a number", "", "site: \"${Site}\"\n              period", "site: ${Site}\n              period", "contract", "configuration"},
 	{"the schedule sends another site", "", "{\"site\": \"${Site}\", \"time\"", "{\"site\": \"${ClusterName}\", \"time\"", "contract", "event"},
 	{"an event that is delivered twice is two samples", "", ", \"time\": \"<aws.scheduler.scheduled-time>\"}'", "}'", "contract", "event"},
-	{"nothing builds the function", "", "  LatchFunction:\n", "  TickFunction:\n", "contract", "build targets"},
-	{"the build is for another architecture", "", "Architectures: [arm64]\n      # Enough", "Architectures: [x86_64]\n      # Enough", "contract", "build targets"},
 	{"a tick outlives its lease", "", "Seconds: 300, Timeout: 240", "Seconds: 300, Timeout: 280", "contract", "periods"},
 	{"a right is granted that nobody uses", "", "                  - dynamodb:Query\n", "                  - dynamodb:Query\n                  - dynamodb:PutItem\n", "contract", "rights"},
 	{"a right is used that is not granted", "", "                  - dynamodb:DeleteItem\n", "", "contract", "rights"},
