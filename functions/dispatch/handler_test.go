@@ -21,7 +21,7 @@ import (
 
 const (
 	document = "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: europe\nfleet: fleet.yaml\nstate: {memory: {}}\nrepository: {url: REPOSITORY}\n"
-	three    = "apiVersion: gitlatch.dev/v1alpha1\nkind: Fleet\nsites:\n- {site: a, eks: {name: a}}\n- {site: b, eks: {name: b}}\n- {site: c, eks: {name: c}, branch: checkpoints/c}\n"
+	three    = "apiVersion: gitlatch.dev/v1alpha1\nkind: Fleet\nsites:\n- {site: a, eks: a}\n- {site: b, eks: b}\n- {site: c, eks: c, branch: checkpoints/c}\n"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -96,7 +96,7 @@ func TestTheListIsReadFromTheBranch(t *testing.T) {
 			t.Errorf("sites %s", got)
 		}
 	}
-	origin.Push(t, "main", map[string]string{"fleet.yaml": three + "- {site: a, eks: {name: d}}\n"}, "twice")
+	origin.Push(t, "main", map[string]string{"fleet.yaml": three + "- {site: a, eks: d}\n"}, "twice")
 	if got := dispatches("fleet.yaml:7: sites[3].site: must be unique"); got != "a b c " {
 		t.Errorf("after a bad merge: %s", got)
 	}

@@ -260,7 +260,7 @@ func (s *stack) start(t *testing.T, address, login string) {
 	t.Helper()
 	filled := map[string]string{
 		"Site": s.name, "ClusterName": clusterName, "AWS::Region": moto.Region, "RepositoryUrl": address, "Login": login, "Branch": "main", "PublishMode": "direct", "PeriodMinutes": "5",
-		"Table": table, "Topic": s.topic, "Hub": "", "Standby": "", "Signing": "", "Drills": fmt.Sprintf("drills: {s3: {bucket: %s, prefix: gitlatch/drills/}}", bucket),
+		"Table": table, "Topic": s.topic, "Hub": "", "Standby": "", "Signing": "", "Drills": fmt.Sprintf("drills: s3://%s/gitlatch/drills", bucket),
 	}
 	document := os.Expand(s.config, func(name string) string {
 		value, known := filled[name]

@@ -23,7 +23,7 @@ func (c *cloud) fleet(t *testing.T) {
 	s := c.deploy(t, plan{name: "fleet-one", provider: "github", mode: "direct", hold: "down: 0s"})
 	const two, branch = "fleet-two", "checkpoints/fleet-two"
 	s.origin.Push(t, branch, map[string]string{"gitlatch.yaml": s.origin.Show(t, "main", "gitlatch.yaml")}, "begin")
-	s.origin.Push(t, "main", map[string]string{"fleets/europe.yaml": fmt.Sprintf("apiVersion: gitlatch.dev/v1alpha1\nkind: Fleet\nsites:\n- {site: %s, eks: {name: %s}}\n- {site: %s, eks: {name: %[2]s, region: %[4]s}, branch: %[5]s}\n- {site: fleet-ghost, eks: {name: nowhere}}\n",
+	s.origin.Push(t, "main", map[string]string{"fleets/europe.yaml": fmt.Sprintf("apiVersion: gitlatch.dev/v1alpha1\nkind: Fleet\nsites:\n- {site: %s, eks: %s}\n- {site: %s, eks: arn:aws:eks:%[4]s:123456789012:cluster/%[2]s, branch: %[5]s}\n- {site: fleet-ghost, eks: nowhere}\n",
 		s.name, cluster, two, moto.Region, branch)}, "list the sites")
 	for name, value := range map[string]string{"Fleet": "europe", "StateTable": table, "AlertTopic": s.topic} {
 		s.filled[name] = value

@@ -79,7 +79,7 @@ func TestAFunctionThatCannotStartSaysWhy(t *testing.T) {
 		{"all that is wrong, at once", strings.NewReplacer("prod-eu", "Prod EU", "kind: Config", "kind: Config\nperiod: 5").Replace(good), "x",
 			[]string{"GITLATCH_CONFIG:4: period: must", "GITLATCH_CONFIG:5: site: must be a DNS label"}},
 		{"a misspelt field", good + "perriod: 5m\n", "x", []string{"perriod", "period"}},
-		{"a state that would not last", strings.Replace(good, "{memory: {}}", "{bolt: {path: /var/lib/latch.db}}", 1), "x",
+		{"a state that would not last", strings.Replace(good, "{memory: {}}", "{bolt: /var/lib/latch.db}", 1), "x",
 			[]string{"state.bolt", "a function keeps no files between runs", "state.memory"}},
 		{"a kubeconfig that is not there", fmt.Sprintf(document, "/nowhere/kubeconfig", "https://git.example.com/site.git"), "x",
 			[]string{"cluster: kubeconfig /nowhere/kubeconfig", "no such file"}},

@@ -53,7 +53,7 @@ func TestTheBootstrapLatchesAReplayedCluster(t *testing.T) {
 	document := fmt.Sprintf(`apiVersion: gitlatch.dev/v1alpha1
 kind: Config
 site: prod-eu
-cluster: {eks: {name: prod-eu-blue, region: %s}}
+cluster: {eks: arn:aws:eks:%s:123456789012:cluster/prod-eu-blue}
 state: {memory: {}}
 repository: {url: %q, credentialEnv: GIT_TOKEN}
 `, standeks.Region, server.URL("site"))

@@ -84,7 +84,7 @@ func troubles() []trouble {
 	return []trouble{
 		{name: "cluster-missing", provider: "codecommit",
 			breaks: as(`name: "`+cluster+`", region`, `name: "gone", region`), repairs: again,
-			says: []string{"sample: describe EKS cluster gone in eu-west-1: ResourceNotFoundException: ", "Check cluster.eks.name and cluster.eks.region"}},
+			says: []string{"sample: describe EKS cluster gone in eu-west-1: ResourceNotFoundException: ", "Check the name and the Region in cluster.eks"}},
 		{name: "cluster-not-active", provider: "codecommit",
 			breaks: instead("eks:DescribeCluster", creating), repairs: instead("eks:DescribeCluster", nil),
 			says: []string{"EKS cluster prod-eu in eu-west-1: its status is CREATING: it can be sampled once it is ACTIVE"}},
@@ -116,7 +116,7 @@ func troubles() []trouble {
 				s.start(t, `name: "`+cluster+`", region`, `name: "prod-us", region`)
 			},
 			repairs: again,
-			says:    []string{": unauthorized: ", "--cluster-name prod-us ", "check that prod-us in cluster.eks.name is the name of the cluster"}},
+			says:    []string{": unauthorized: ", "--cluster-name prod-us ", "check that prod-us in cluster.eks is the name of the cluster"}},
 		{name: "wrong-secret", provider: "codecommit",
 			breaks: func(t *testing.T, s *stack) {
 				s.eks.Rotate(s.key)

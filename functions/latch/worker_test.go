@@ -75,7 +75,7 @@ func TestAMessageFailsByItself(t *testing.T) {
 	t.Setenv("AWS_CONFIG_FILE", "/nowhere")
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
-	c := fleetOf(t, "- {site: prod-eu, eks: {name: blue}}\n- {site: prod-us, eks: {name: red, region: us-east-1, roleArn: \"arn:aws:iam::123456789012:role/listed\"}}\n")
+	c := fleetOf(t, "- {site: prod-eu, eks: blue}\n- {site: prod-us, eks: arn:aws:eks:us-east-1:123456789012:cluster/red, roleArn: \"arn:aws:iam::123456789012:role/listed\"}\n")
 	good := func(at time.Time) string { return turnOf("prod-eu", at) }
 	for name, c2 := range map[string]struct {
 		bodies []string
@@ -89,7 +89,7 @@ func TestAMessageFailsByItself(t *testing.T) {
 		"a cluster of its own": {[]string{strings.Replace(good(noon), `"prod-eu"`, `{"site": "prod-eu", "eks": {"name": "other", "roleArn": "arn:aws:iam::210987654321:role/other"}, "branch": "other"}`, 1)},
 			[]string{"m0"}, []string{"message: json: cannot unmarshal object"}},
 		"no turn":            {[]string{strings.Replace(good(noon), "turn", "when", 1)}, []string{"m0"}, []string{`unknown field \"when\"`}},
-		"cannot be opened":   {[]string{good(noon)}, []string{"m0"}, []string{"site prod-eu: cluster: cluster.eks.region: no Region is configured"}},
+		"cannot be opened":   {[]string{good(noon)}, []string{"m0"}, []string{"site prod-eu: cluster: cluster.eks: no Region is configured"}},
 		"some of a batch":    {[]string{"{}", good(noon.Add(-time.Hour)), good(noon), "", good(noon.Add(-time.Hour))}, []string{"m0", "m2", "m3"}, []string{`"messageId":"m0"`, `"messageId":"m3"`}},
 		"all that AWS shows": {nil, []string{}, nil},
 	} {
@@ -131,7 +131,7 @@ func TestAMessageFailsByItself(t *testing.T) {
 // Lambda takes an invalid answer for a successful batch.
 func TestAWorkerTakesTurnsAlone(t *testing.T) {
 	t.Parallel()
-	w := newWorker(fleetOf(t, "- {site: prod-eu, eks: {name: blue}}\n"), func(string) string { return "" }, time.Now, zerolog.Nop(), nil)
+	w := newWorker(fleetOf(t, "- {site: prod-eu, eks: blue}\n"), func(string) string { return "" }, time.Now, zerolog.Nop(), nil)
 	if got, err := w.handle(context.Background(), events.SQSEvent{}); err == nil || !strings.Contains(err.Error(), "has no Records") {
 		t.Errorf("answer %+v, error %v", got, err)
 	}

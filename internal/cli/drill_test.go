@@ -24,7 +24,7 @@ func keeping(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.write(t, "config.yaml", string(text)+"drills: {dir: "+w.path("drills")+"}\n")
+	w.write(t, "config.yaml", string(text)+"drills: "+w.path("drills")+"\n")
 	return w
 }
 

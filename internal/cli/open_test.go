@@ -25,9 +25,9 @@ func TestAClusterByFlagsIsInsteadOfTheConfiguredOne(t *testing.T) {
 		flags   flags
 		want    config.Cluster
 	}{
-		{"cluster: {eks: {name: prod}}", flags{}, onEKS},
-		{"cluster: {eks: {name: prod}}", flags{kubeconfig: "k"}, config.Cluster{Kubeconfig: "k"}},
-		{"cluster: {eks: {name: prod}}", flags{context: "c"}, config.Cluster{Context: "c"}},
+		{"cluster: {eks: prod}", flags{}, onEKS},
+		{"cluster: {eks: prod}", flags{kubeconfig: "k"}, config.Cluster{Kubeconfig: "k"}},
+		{"cluster: {eks: prod}", flags{context: "c"}, config.Cluster{Context: "c"}},
 		{"cluster: {kubeconfig: f, context: g}", flags{context: "c"}, config.Cluster{Kubeconfig: filepath.Join(filepath.Dir(path), "f"), Context: "c"}},
 		{"cluster: {kubeconfig: f, context: g}", flags{kubeconfig: "k"}, config.Cluster{Kubeconfig: "k", Context: "g"}},
 	} {

@@ -143,10 +143,10 @@ func TestStatusOfAFleet(t *testing.T) {
 	w := settled(t)
 	list := "apiVersion: gitlatch.dev/v1alpha1\nkind: Fleet\nsites:\n"
 	for _, site := range []string{"prod-eu", "prod-us"} {
-		list += "- {site: " + site + ", eks: {name: " + site + ", region: eu-central-1}}\n"
+		list += "- {site: " + site + ", eks: \"arn:aws:eks:eu-central-1:123456789012:cluster/" + site + "\"}\n"
 	}
 	w.origin.Push(t, "main", map[string]string{"fleet.yaml": list}, "fleet")
-	w.write(t, "fleet.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: all\nfleet: fleet.yaml\nstate: {bolt: {path: "+w.path("state/latch.db")+"}}\nrepository: {url: "+w.origin.Dir+"}\n")
+	w.write(t, "fleet.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: all\nfleet: fleet.yaml\nstate: {bolt: "+w.path("state/latch.db")+"}\nrepository: {url: "+w.origin.Dir+"}\n")
 	got := run(w.now, "status", "-c", w.path("fleet.yaml"))
 	if got.status != 1 || got.err != "" || !strings.Contains(got.out, "prod-eu  latch  5m ago") || !regexp.MustCompile(`prod-us +never .* no tick has saved a state\n`).MatchString(got.out) || !strings.Contains(got.out, "fleet all: 2 sites; gitlatch v1.2.3") {
 		t.Errorf("%+v", got)

@@ -23,7 +23,7 @@ func TestValidateSaysWhatIsWrongWithFiles(t *testing.T) {
 	w.write(t, "broken.yaml", "kind: [\n")
 	w.write(t, "kinds.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\npolicies:\n- {name: workers, match: {kinds: [worker]}}\n")
 	w.write(t, "review.yaml", latches+"policies: [{name: careful, match: {names: [web]}, review: true}]\n")
-	w.write(t, "hosted.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\nstate: {bolt: {path: latch.db}}\nrepository: {url: 'https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet'}\n")
+	w.write(t, "hosted.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\nstate: {bolt: latch.db}\nrepository: {url: 'https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet'}\n")
 	w.api.Close()
 	before := w.hash(t)
 	for _, c := range []struct {

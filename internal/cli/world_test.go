@@ -62,7 +62,7 @@ const (
 kind: Config
 site: prod-eu
 cluster: {kubeconfig: %q}
-state: {bolt: {path: %q}}
+state: {bolt: %q}
 repository: {url: %q}
 `
 )

@@ -25,54 +25,41 @@ type Config struct {
 	Alerts     Alerts
 	Demand     []*Demand // each for another workload
 	Drills     Drills
-	GitOps     GitOps
-	Standby    Standby
+	GitOps     Cluster // in which Argo CD runs: a hub; the zero value is the site's cluster
+	Standby    Cluster // in which a rebuild runs; the zero value is the site's cluster
 	// Fleet is the path of the fleet file on the branch, from the root of the repository;
 	// "" is the Config of one site. See Of.
 	Fleet string
 }
 
-// Cluster is the location of the site's cluster. The zero value is the current context of
-// the usual kubeconfig.
+// Cluster is the location of a cluster. The zero value is the current context of the usual
+// kubeconfig.
 type Cluster struct {
 	Kubeconfig string // path; "" is $KUBECONFIG, else ~/.kube/config
 	Context    string // "" is the current one
 	EKS        EKS    // if set, it is the cluster, and Kubeconfig and Context are empty
 }
 
-// GitOps is the cluster in which Argo CD runs, if it is another cluster than the site's:
-// a hub. Without Context and EKS, it is the site's cluster.
-type GitOps struct {
-	Context string // of the hub, in the kubeconfig of the site's cluster
-	EKS     EKS    // if set, it is the hub, and Context is empty
-}
-
-// Standby is the cluster in which a rebuild runs, if it is another cluster than the site's.
-// Without Context and EKS, it is the site's cluster.
-type Standby struct {
-	Context string // in the kubeconfig of the site's cluster; "" logs in to EKS
-	EKS     EKS    // names the account and the Region of the quotas and subnets
-}
-
 // State is the storage of the site's state. One of the fields is set.
 type State struct {
 	Bolt     string // path of a bbolt file; its folder need not exist
-	DynamoDB DynamoDB
-	Memory   bool // until the end of the process
+	DynamoDB string // name or ARN of a table
+	Memory   bool   // until the end of the process
 }
 
 // Alerts is the destination of alerts. At most one of the fields is set. The zero value
 // sends no alerts.
 type Alerts struct {
-	SNS     SNS
-	Webhook Secret // the URL, which accepts JSON with a text
+	TopicARN string // of a topic of Amazon SNS
+	Webhook  Secret // the URL, which accepts JSON with a text
 }
 
 // Drills is the storage of drill reports. At most one of the fields is set. The zero
 // value stores no reports.
 type Drills struct {
-	Dir string // a folder, which need not exist
-	S3  S3
+	Dir    string // a folder, which need not exist
+	Bucket string // of Amazon S3
+	Prefix string // of all keys in Bucket, with a slash at its end; may be ""
 }
 
 // Commit has the settings of commits.
@@ -109,7 +96,7 @@ func Default(repositoryURL string) (Config, error) {
 	c.Repository.URL = repositoryURL
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return Config{}, fmt.Errorf("find a folder for the state: %w. Set state.bolt.path in a configuration, and use --config", err)
+		return Config{}, fmt.Errorf("find a folder for the state: %w. Set state.bolt in a configuration, and use --config", err)
 	}
 	c.State.Bolt = filepath.Join(cache, "gitlatch", stateFile(repositoryURL))
 	return c, nil
@@ -139,19 +126,10 @@ func configDocument(c *Config) yamldoc.Document {
 	return document(KindConfig, yamldoc.Fields(
 		yamldoc.Required("site", "name of the site, such as prod-eu; a site keeps its name when you replace its cluster",
 			yamldoc.Into(&c.Site, yamldoc.Label, WrongSite)),
-		yamldoc.Optional("cluster", "Kubernetes cluster that gitlatch samples; by default, gitlatch uses the current context of the kubeconfig file", yamldoc.Fields(
-			yamldoc.Optional("eks", "Amazon EKS cluster that gitlatch accesses with AWS credentials", eksFields(&c.Cluster.EKS)),
-			yamldoc.Optional("kubeconfig", "path of the kubeconfig file; the default is the path in `$KUBECONFIG`, or `~/.kube/config` if `$KUBECONFIG` is not set", file(&c.Cluster.Kubeconfig)),
-			yamldoc.Optional("context", "name of a context in the kubeconfig file; the default is the current context of the kubeconfig file", yamldoc.Into(&c.Cluster.Context, anyText)),
-		).With(
-			yamldoc.AtMostOne("eks", "kubeconfig"),
-			yamldoc.AtMostOne("eks", "context"),
-		)),
+		yamldoc.Optional("cluster", "Kubernetes cluster that gitlatch samples; by default, gitlatch uses the current context of the kubeconfig file", clusterFields(&c.Cluster)),
 		yamldoc.Required("state", "storage for the state that gitlatch saves between ticks", yamldoc.Fields(
-			yamldoc.Optional("bolt", "local bbolt file that stores the state of the site", yamldoc.Fields(
-				yamldoc.Required("path", "path of the bbolt file; gitlatch creates the file if it does not exist", file(&c.State.Bolt)),
-			)),
-			yamldoc.Optional("dynamodb", "Amazon DynamoDB table that stores the state of the site", dynamoFields(&c.State.DynamoDB)),
+			yamldoc.Optional("bolt", "path of the local bbolt file that stores the state of the site; gitlatch creates the file if it does not exist", file(&c.State.Bolt)),
+			yamldoc.Optional("dynamodb", "name or ARN of the Amazon DynamoDB table that stores the state of the site", yamldoc.Into(&c.State.DynamoDB, table)),
 			yamldoc.Optional("memory", "in-memory storage for the state of the site; gitlatch loses the state when the command ends", yamldoc.Fields().With(
 				yamldoc.Rule{Check: func(*yamldoc.Reader, string) { c.State.Memory = true }},
 			)),
@@ -167,19 +145,13 @@ func configDocument(c *Config) yamldoc.Document {
 			yamldoc.Optional("signing", "SSH key that gitlatch uses to sign its commits; by default, gitlatch does not sign commits", signingFields(&c.Commit.Signing)),
 		)),
 		yamldoc.Optional("alerts", "destination of the alerts; by default, gitlatch writes alerts only to its log", yamldoc.Fields(
-			yamldoc.Optional("sns", "Amazon SNS topic that receives the alerts", snsFields(&c.Alerts.SNS)),
+			yamldoc.Optional("topicArn", "ARN of the Amazon SNS topic that receives the alerts", yamldoc.Into(&c.Alerts.TopicARN, topic)),
 			yamldoc.Optional("webhook", "webhook that receives the alerts; the webhook must accept a JSON object with the field `text`, like the webhooks of Slack and Mattermost", webhookFields(&c.Alerts.Webhook)),
-		).With(yamldoc.OneOf("sns", "webhook"))),
+		).With(yamldoc.OneOf("topicArn", "webhook"))),
 		yamldoc.Optional("demand", "metrics that measure the demand on workloads, such as requests per second; by default, gitlatch does not measure demand", items(&c.Demand, demandFields)),
-		yamldoc.Optional("drills", "storage for drill reports; gitlatch compares the result of each drill with the previous report; by default, gitlatch does not store drill reports", yamldoc.Fields(
-			yamldoc.Optional("dir", "path of the folder for drill reports; gitlatch creates the folder if it does not exist", file(&c.Drills.Dir)),
-			yamldoc.Optional("s3", "Amazon S3 bucket for drill reports", s3Fields(&c.Drills.S3)),
-		).With(yamldoc.OneOf("dir", "s3"))),
-		yamldoc.Optional("gitops", gitopsMeaning, gitopsFields(&c.GitOps)),
-		yamldoc.Optional("standby", "cluster in which a rebuild of the site runs; the default is the site's cluster", yamldoc.Fields(
-			yamldoc.Optional("context", "name of the kubeconfig context for the standby cluster; by default, gitlatch logs in to the cluster in `eks`", yamldoc.Into(&c.Standby.Context, anyText)),
-			yamldoc.Optional("eks", "Amazon EKS cluster that is the standby cluster", eksFields(&c.Standby.EKS)),
-		).With(yamldoc.AnyOf("context", "eks"))),
+		yamldoc.Optional("drills", "folder for drill reports, or `s3://BUCKET/PREFIX` for an Amazon S3 bucket; gitlatch compares the result of each drill with the previous report; by default, gitlatch does not store drill reports", drills(&c.Drills)),
+		yamldoc.Optional("gitops", gitopsMeaning, otherCluster(&c.GitOps)),
+		yamldoc.Optional("standby", "cluster in which a rebuild of the site runs; the default is the site's cluster", otherCluster(&c.Standby)),
 		yamldoc.Optional("fleet", "path of the fleet file on the branch; set this field only in the configuration of a fleet",
 			yamldoc.Into(&c.Fleet, anyText, wrongPolicyFile)),
 	).With(
@@ -195,9 +167,45 @@ func configDocument(c *Config) yamldoc.Document {
 
 const gitopsMeaning = "hub cluster that runs Argo CD; by default, gitlatch looks for Applications in the site's cluster"
 
-func gitopsFields(g *GitOps) yamldoc.Object {
+// clusterFields returns the fields of a cluster: of EKS, or of a kubeconfig.
+func clusterFields(c *Cluster) yamldoc.Object {
 	return yamldoc.Fields(
-		yamldoc.Optional("context", "name of the kubeconfig context for the hub cluster that runs Argo CD", yamldoc.Into(&g.Context, anyText)),
-		yamldoc.Optional("eks", "Amazon EKS cluster that runs Argo CD", eksFields(&g.EKS)),
-	).With(yamldoc.AtMostOne("context", "eks"), yamldoc.AnyOf("context", "eks"))
+		yamldoc.Optional("eks", eksMeaning, eksName(&c.EKS)),
+		yamldoc.Optional("roleArn", roleMeaning, yamldoc.Into(&c.EKS.RoleARN, role)),
+		yamldoc.Optional("context", "name of a context in the kubeconfig file; the default is the current context of the kubeconfig file", yamldoc.Into(&c.Context, anyText)),
+		yamldoc.Optional("kubeconfig", "path of the kubeconfig file; the default is the path in `$KUBECONFIG`, or `~/.kube/config` if `$KUBECONFIG` is not set", file(&c.Kubeconfig)),
+	).With(
+		yamldoc.AtMostOne("eks", "context"),
+		yamldoc.AtMostOne("eks", "kubeconfig"),
+		yamldoc.Needs("roleArn", "a kubeconfig has its own login", "eks"),
+	)
+}
+
+// otherCluster returns the fields of a cluster beside the site's.
+func otherCluster(c *Cluster) yamldoc.Object {
+	return clusterFields(c).With(yamldoc.AnyOf("eks", "context", "kubeconfig"))
+}
+
+// drills binds a folder, or the bucket and the prefix of s3://bucket/prefix.
+func drills(into *Drills) yamldoc.Scalar {
+	s := file(&into.Dir)
+	folder := s.Take
+	s.Form = yamldoc.Text("", "a folder, or s3://BUCKET/PREFIX")
+	s.Take = func(text string) error {
+		address, is := strings.CutPrefix(text, "s3://")
+		if !is {
+			return folder(text)
+		}
+		bucket, prefix, _ := strings.Cut(address, "/")
+		prefix = strings.TrimSuffix(prefix, "/")
+		if prefix != "" {
+			prefix += "/"
+		}
+		if !bucketName.Fits(bucket) || prefix != "" && !bucketPrefix.Fits(prefix) {
+			return fmt.Errorf("must be s3://BUCKET/PREFIX, such as s3://example-drills/gitlatch, got %s", yamldoc.Quote(text))
+		}
+		*into = Drills{Bucket: bucket, Prefix: prefix}
+		return nil
+	}
+	return s
 }

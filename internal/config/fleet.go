@@ -12,7 +12,7 @@ type Member struct {
 	Site   string // a DNS label
 	EKS    EKS
 	Branch string // of its policy and checkpoints; "" is the branch of the fleet file
-	GitOps GitOps
+	GitOps Cluster
 }
 
 // ParseFleet parses a document of kind Fleet, and returns its sites in order. Errors are
@@ -46,10 +46,11 @@ func memberFields(m *Member) yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Required("site", "name of the site, such as prod-eu; a site keeps its name when you replace its cluster",
 			yamldoc.Into(&m.Site, yamldoc.Label, WrongSite)),
-		yamldoc.Required("eks", "Amazon EKS cluster of the site", eksFields(&m.EKS)),
+		yamldoc.Required("eks", eksMeaning, eksName(&m.EKS)),
+		yamldoc.Optional("roleArn", roleMeaning, yamldoc.Into(&m.EKS.RoleARN, role)),
 		yamldoc.Optional("branch", "branch that contains the policy and the checkpoint files of the site; the default is the branch that contains the fleet file",
 			yamldoc.Into(&m.Branch, yamldoc.Text(branchShape, "the name of a branch"), wrongBranch)),
-		yamldoc.Optional("gitops", gitopsMeaning, gitopsFields(&m.GitOps)),
+		yamldoc.Optional("gitops", gitopsMeaning, otherCluster(&m.GitOps)),
 	)
 }
 
@@ -61,7 +62,7 @@ func apart(r *yamldoc.Reader, path string, all []*Member) {
 			r.Report(yamldoc.Index(path, i)+".site", "must be unique, and sites[%d] has it", before)
 		}
 		if before, twice := clusters.before(i, [3]string{m.EKS.Name, m.EKS.Region, m.EKS.RoleARN}); twice && m.EKS.Name != "" {
-			r.Report(yamldoc.Index(path, i)+".eks.name", "must be unique, and sites[%d] has this cluster", before)
+			r.Report(yamldoc.Index(path, i)+".eks", "must be unique, and sites[%d] has this cluster", before)
 		}
 	}
 }

@@ -50,9 +50,9 @@ func TestPathsAreFromTheFolderOfTheConfig(t *testing.T) {
 kind: Config
 site: prod
 cluster: {kubeconfig: kube/config}
-state: {bolt: {path: %[1]sprod.db}}
+state: {bolt: %[1]sprod.db}
 repository: {url: %[2]s}
-drills: {dir: drills}
+drills: drills
 alerts: {webhook: {urlFile: hook}}
 `
 	for name, c := range map[string]struct{ state, url, wantState, wantURL string }{

@@ -114,7 +114,7 @@ func configFile(repository, dir string) []byte {
 kind: %s
 site: %s
 cluster: {context: %s}
-state: {bolt: {path: %q}}
+state: {bolt: %q}
 repository: {url: %q, branch: %s}
 `, config.APIVersion, config.KindConfig, siteName, local.Simulated, statePath(dir), repository, branch)
 }

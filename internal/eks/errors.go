@@ -79,7 +79,7 @@ func (c *Cluster) notDescribed(ctx context.Context, err error) error {
 	failed := &callError{what: "describe " + c.String(), cause: err}
 	switch {
 	case hasCode(err, codeNotFound):
-		failed.fix = fmt.Sprintf("the account of %s has no cluster with this name. Check cluster.eks.name and cluster.eks.region, or set cluster.eks.roleArn to a role of the cluster's account", c.principal(ctx))
+		failed.fix = fmt.Sprintf("the account of %s has no cluster with this name. Check the name and the Region in cluster.eks, or set cluster.roleArn to a role of the cluster's account", c.principal(ctx))
 	case hasCode(err, codesDenied...):
 		failed.fix = fmt.Sprintf("allow %s eks:DescribeCluster on it", c.principal(ctx))
 	case hasCode(err, codesStale...):
@@ -100,7 +100,7 @@ func (c *Cluster) noAccess(ctx context.Context, err error) error {
 	if c.options.RoleARN == "" {
 		path = ". If the role has a path, the access entry requires the ARN with the path"
 	}
-	return fmt.Errorf("%w. Give the role an access entry with the group %s: aws eks create-access-entry --region %s --cluster-name %s --principal-arn %s --kubernetes-groups %s%s. If it has one, check that %s in cluster.eks.name is the name of the cluster",
+	return fmt.Errorf("%w. Give the role an access entry with the group %s: aws eks create-access-entry --region %s --cluster-name %s --principal-arn %s --kubernetes-groups %s%s. If it has one, check that %s in cluster.eks is the name of the cluster",
 		err, group, c.options.Region, c.options.Name, who, group, path, c.options.Name)
 }
 

@@ -51,11 +51,11 @@ func TestWhatAWSRefusesIsSaidWithWhatToDo(t *testing.T) {
 	}{
 		"no such cluster": {
 			func(o *eks.Options) { o.Name = "prod-us" }, nil,
-			[]string{"describe EKS cluster prod-us in eu-west-1: ResourceNotFoundException: No cluster found", "account of arn:aws:iam::123456789012:role/latch", "cluster.eks.name", "cluster.eks.roleArn"},
+			[]string{"describe EKS cluster prod-us in eu-west-1: ResourceNotFoundException: No cluster found", "account of arn:aws:iam::123456789012:role/latch", "cluster.eks", "cluster.roleArn"},
 		},
 		"another account's": {
 			nil, func(w *world) { w.describe(func(c *stand.Cluster) { c.Account = "210987654321" }) },
-			[]string{"ResourceNotFoundException", "cluster.eks.roleArn"},
+			[]string{"ResourceNotFoundException", "cluster.roleArn"},
 		},
 		"not there yet": {
 			nil, func(w *world) { w.describe(func(c *stand.Cluster) { c.Status, c.Endpoint = "CREATING", "" }) },

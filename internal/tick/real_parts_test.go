@@ -78,7 +78,7 @@ func (r *realParts) open(t *testing.T) {
 apiVersion: gitlatch.dev/v1alpha1
 kind: Config
 site: prod-eu
-state: {bolt: {path: %q}}
+state: {bolt: %q}
 repository: {url: %q, credentialEnv: TOKEN}
 `, filepath.Join(t.TempDir(), "state.db"), r.server.URL("site")))
 	must(t, err)

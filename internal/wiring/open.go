@@ -158,7 +158,7 @@ func (o *Opener) EKS(ctx context.Context) (*eks.Cluster, error) {
 	c := o.Config.Cluster
 	own, err := o.load(ctx)
 	if err == nil && own.Region == "" && c.EKS.Region == "" {
-		err = noRegion("cluster.eks.region")
+		err = noRegion("cluster.eks")
 	}
 	if err != nil {
 		return nil, err
@@ -177,12 +177,12 @@ func (o *Opener) EKS(ctx context.Context) (*eks.Cluster, error) {
 // Store opens the state. A state in memory lives as long as the Opener.
 func (o *Opener) Store(ctx context.Context) (latch.Store, error) {
 	switch s := o.Config.State; {
-	case s.DynamoDB != (config.DynamoDB{}):
-		own, err := o.In(ctx, "state.dynamodb.region", s.DynamoDB.Region)
+	case s.DynamoDB != "":
+		own, err := o.In(ctx, "state.dynamodb", regionOf(s.DynamoDB))
 		if err != nil {
 			return nil, err
 		}
-		return dynamo.Open(dynamo.Options{Table: s.DynamoDB.Table, Client: dynamodb.NewFromConfig(own)}), nil
+		return dynamo.Open(dynamo.Options{Table: s.DynamoDB, Client: dynamodb.NewFromConfig(own)}), nil
 	case s.Bolt != "" && o.Bolt == nil:
 		return nil, errors.New("state.bolt: a function keeps no files between runs. Use state.dynamodb, or state.memory for a test")
 	case s.Bolt != "":
@@ -199,8 +199,8 @@ func (o *Opener) Store(ctx context.Context) (latch.Store, error) {
 
 // Alerts opens the destination of alerts; nil if the configuration has no alerts.
 func (o *Opener) Alerts(ctx context.Context) (tick.Alerts, error) {
-	if topic := o.Config.Alerts.SNS.TopicARN; topic != "" {
-		own, err := o.In(ctx, "alerts.sns.topicArn", regionOf(topic))
+	if topic := o.Config.Alerts.TopicARN; topic != "" {
+		own, err := o.In(ctx, "alerts.topicArn", regionOf(topic))
 		if err != nil {
 			return nil, err
 		}

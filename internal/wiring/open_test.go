@@ -56,7 +56,7 @@ func TestWhatIsConfiguredIsOpened(t *testing.T) {
 	}
 	for _, c := range []struct{ document, want string }{
 		{
-			"cluster: {eks: {name: prod}}\nstate: {dynamodb: {table: gitlatch}}\nrepository: {url: '" + onCodeCommit + "', mode: proposal}\nalerts: {sns: {topicArn: 'arn:aws:sns:eu-west-1:123456789012:t'}}",
+			"cluster: {eks: prod}\nstate: {dynamodb: gitlatch}\nrepository: {url: '" + onCodeCommit + "', mode: proposal}\nalerts: {topicArn: 'arn:aws:sns:eu-west-1:123456789012:t'}",
 			"*eks.Cluster *eks.Cluster *dynamo.Store *codecommit.Repository *codecommit.Repository sns.Topic propose",
 		},
 		{
@@ -64,7 +64,7 @@ func TestWhatIsConfiguredIsOpened(t *testing.T) {
 			"*kube.Sampler *kube.Sampler *mem.Store *gitwire.Repository <nil> <nil> direct",
 		},
 		{
-			"cluster: {kubeconfig: " + kubeconfig + "}\nstate: {bolt: {path: /var/state.db}}\nrepository: {url: '" + onCodeCommit + "'}",
+			"cluster: {kubeconfig: " + kubeconfig + "}\nstate: {bolt: /var/state.db}\nrepository: {url: '" + onCodeCommit + "'}",
 			"*kube.Sampler *kube.Sampler *mem.Store *codecommit.Repository *codecommit.Repository <nil> direct",
 		},
 	} {
@@ -125,16 +125,16 @@ func TestAStateInMemoryOutlivesWhatIsOpened(t *testing.T) {
 
 func TestWithoutARegionTheFieldIsNamed(t *testing.T) {
 	isolated(t, "")
-	const rest = "cluster: {eks: {name: prod, region: eu-west-1}}\nstate: {dynamodb: {table: gitlatch, region: eu-west-1}}\nrepository: {url: 'https://git.example.com/site.git'}"
+	const rest = "cluster: {eks: arn:aws:eks:eu-west-1:123456789012:cluster/prod}\nstate: {dynamodb: arn:aws:dynamodb:eu-west-1:123456789012:table/gitlatch}\nrepository: {url: 'https://git.example.com/site.git'}"
 	if _, err := opener(t, rest).Open(t.Context()); err != nil {
 		t.Error(err)
 	}
 	for field, without := range map[string]string{
-		"cluster: cluster.eks.region": "name: prod, region: eu-west-1",
-		"state.dynamodb.region":       "table: gitlatch, region: eu-west-1",
+		"cluster: cluster.eks": "arn:aws:eks:eu-west-1:123456789012:cluster/",
+		"state.dynamodb":       "arn:aws:dynamodb:eu-west-1:123456789012:table/",
 	} {
-		document := strings.Replace(rest, without, strings.TrimSuffix(without, ", region: eu-west-1"), 1)
-		if _, err := opener(t, document).Open(t.Context()); err == nil || !strings.HasPrefix(err.Error(), field+": no Region is configured. Set region, or AWS_REGION") {
+		document := strings.Replace(rest, without, "", 1)
+		if _, err := opener(t, document).Open(t.Context()); err == nil || !strings.HasPrefix(err.Error(), field+": no Region is configured. Set AWS_REGION, or write the ARN") {
 			t.Errorf("%s: error %v", field, err)
 		}
 	}

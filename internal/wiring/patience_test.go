@@ -13,7 +13,7 @@ import (
 
 func TestAServiceThatNeverAnswersIsNotWaitedForForEver(t *testing.T) {
 	isolated(t, "eu-west-1")
-	o := opener(t, "state: {dynamodb: {table: gitlatch}}\nrepository: {url: '"+onCodeCommit+"'}")
+	o := opener(t, "state: {dynamodb: gitlatch}\nrepository: {url: '"+onCodeCommit+"'}")
 	synctest.Test(t, func(t *testing.T) {
 		own, err := o.load(t.Context())
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
@@ -30,6 +31,9 @@ func (a AWS) cluster(ctx context.Context, name string, f *Facts) error {
 		return fmt.Errorf("--cluster: describe the EKS cluster %s: %w", name, err)
 	}
 	cluster := answer.Cluster
+	if f.Cluster, err = arn.Parse(aws.ToString(cluster.Arn)); err != nil {
+		return fmt.Errorf("--cluster: describe the EKS cluster %s: its ARN: %w", name, err)
+	}
 	if cluster.Status != types.ClusterStatusActive {
 		f.problem("wait until the cluster is ACTIVE", "The status of the EKS cluster %s is %s.", name, cluster.Status)
 	}

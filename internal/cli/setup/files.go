@@ -74,7 +74,9 @@ func Earlier(samconfig []byte) Answers {
 func Config(f Facts, given Answers) ([]byte, error) {
 	state := `state: {memory: {}} # until the stack exists. Then run "gitlatch init --aws" again`
 	if f.Table != "" {
-		state = fmt.Sprintf("state: {dynamodb: {table: %q, region: %q}}", f.Table, f.Region)
+		table := f.Cluster
+		table.Service, table.Resource = "dynamodb", "table/"+f.Table
+		state = fmt.Sprintf("state: {dynamodb: %q}", table)
 	}
 	repository := fmt.Sprintf("url: %q", given.Repository)
 	if given.Credential != "" {
@@ -83,10 +85,10 @@ func Config(f Facts, given Answers) ([]byte, error) {
 	text := fmt.Appendf(nil, `apiVersion: gitlatch.dev/v1alpha1
 kind: Config
 site: %q
-cluster: {eks: {name: %q, region: %q}}
+cluster: {eks: %q}
 %s
 repository: {%s}
-`, given.Site, given.Cluster, f.Region, state, repository)
+`, given.Site, f.Cluster, state, repository)
 	_, err := config.ParseConfig("the configuration of the site", text)
 	return text, err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
@@ -44,6 +45,7 @@ func HostOf(address string) (repo.Host, error) {
 // Facts are the values that AWS returns about a site and its future stack.
 type Facts struct {
 	Region  string // of the stack
+	Cluster arn.ARN
 	Network Network
 	Table   string // DynamoDB table of the deployed stack; "" before the deployment
 	// Problems prevent the deployment or the first tick.
@@ -125,7 +127,7 @@ func (a AWS) table(ctx context.Context, f *Facts) {
 	case 1:
 		f.Table = found[0]
 	default:
-		f.problem("set state.dynamodb.table in the configuration of the site",
+		f.problem("set state.dynamodb in the configuration of the site",
 			"%s has %d tables whose names start with %s, so the table of the stack is unknown: %s.", f.Region, len(found), prefix, strings.Join(found, ", "))
 	}
 }

@@ -89,9 +89,9 @@ func (b Bucket) key(site, name string) string { return b.Prefix + site + "/" + n
 
 // remedies are the solutions to errors of S3, by error code.
 var remedies = map[string]string{
-	"NoSuchBucket":      "the bucket does not exist in this region: create it, or correct drills.s3",
+	"NoSuchBucket":      "the bucket does not exist in this region: create it, or correct drills",
 	"AccessDenied":      "allow the role s3:PutObject and s3:GetObject on the prefix, and s3:ListBucket on the bucket. If the bucket has a KMS key, allow the role kms:GenerateDataKey and kms:Decrypt on the key",
-	"PermanentRedirect": "the bucket is in another region: set drills.s3.region",
+	"PermanentRedirect": "the bucket is in another region: use a bucket of the region in which gitlatch runs",
 }
 
 func (b Bucket) explain(doing, name string, err error) error {

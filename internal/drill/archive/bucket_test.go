@@ -57,7 +57,7 @@ func TestABucketKeepsDrills(t *testing.T) {
 		return data
 	})
 	_, err := Bucket{Name: "nowhere-at-all", Client: client}.Last(t.Context(), "prod")
-	if err == nil || !strings.Contains(err.Error(), "create it, or correct drills.s3") {
+	if err == nil || !strings.Contains(err.Error(), "create it, or correct drills") {
 		t.Errorf("error %v", err)
 	}
 }

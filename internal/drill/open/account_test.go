@@ -44,11 +44,10 @@ func TestTheAccountIsTheAccountOfTheClusterThatIsRebuilt(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	for _, c := range []struct{ name, cluster, standby, region, path string }{
-		{"the site's cluster", "{eks: {name: prod}}", "{}", eks.Region, "/clusters/prod/"},
-		{"a standby", "{eks: {name: prod}}", "{eks: {name: other, region: eu-central-1}}", "eu-central-1", "/clusters/other/"},
-		{"a standby in another account", "{eks: {name: prod}}", fmt.Sprintf("{eks: {name: other, region: eu-central-1, roleArn: %q}}", role), "eu-central-1", "/clusters/other/"},
-		{"a standby of a kubeconfig", "{context: mine}", "{context: standby, eks: {name: other}}", eks.Region, "/clusters/other/"},
-		{"a standby without names on AWS", "{eks: {name: prod}}", "{context: standby}", "", ""},
+		{"the site's cluster", "{eks: prod}", "{}", eks.Region, "/clusters/prod/"},
+		{"a standby", "{eks: prod}", "{eks: arn:aws:eks:eu-central-1:123456789012:cluster/other}", "eu-central-1", "/clusters/other/"},
+		{"a standby in another account", "{eks: prod}", fmt.Sprintf("{eks: arn:aws:eks:eu-central-1:123456789012:cluster/other, roleArn: %q}", role), "eu-central-1", "/clusters/other/"},
+		{"a standby without names on AWS", "{eks: prod}", "{context: standby}", "", ""},
 		{"no names on AWS", "{context: mine}", "{}", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -104,7 +103,7 @@ users: [{name: me, user: {token: t}}], contexts: [{name: standby, context: {clus
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	lister, err := open.Standby(t.Context(), opener(t, fmt.Sprintf("{kubeconfig: %q}", file), "{context: standby, eks: {name: other}}"))
+	lister, err := open.Standby(t.Context(), opener(t, fmt.Sprintf("{kubeconfig: %q}", file), "{context: standby}"))
 	if err != nil {
 		t.Fatal(err)
 	}

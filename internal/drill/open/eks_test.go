@@ -42,10 +42,10 @@ func TestAFunctionReadsAHubOfEKS(t *testing.T) {
 apiVersion: gitlatch.dev/v1alpha1
 kind: Config
 site: prod-eu
-cluster: {eks: {name: prod-eu}}
+cluster: {eks: prod-eu}
 state: {memory: {}}
 repository: {url: 'https://git.example.com/site.git'}
-gitops: {eks: {name: hub, roleArn: %q}}
+gitops: {eks: hub, roleArn: %q}
 `, role))
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@
 package open
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -61,11 +62,10 @@ func Objects(ctx context.Context, o *wiring.Opener) (doctor.Lister, error) {
 		return nil, err
 	}
 	g := o.Config.GitOps
-	if g == (config.GitOps{}) {
+	if g == (config.Cluster{}) {
 		return own, nil
 	}
-	at := config.Cluster{Kubeconfig: o.Config.Cluster.Kubeconfig, Context: g.Context, EKS: g.EKS}
-	found, _, err = o.At(at).Client(ctx)
+	found, _, err = o.At(beside(o, g)).Client(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("gitops: %w", err)
 	}
@@ -90,7 +90,7 @@ func Creator(ctx context.Context, o *wiring.Opener) (doctor.Creator, error) {
 // names no EKS cluster.
 func Account(ctx context.Context, o *wiring.Opener) (doctor.Account, error) {
 	named := o.Config.Standby.EKS
-	if o.Config.Standby == (config.Standby{}) {
+	if o.Config.Standby == (config.Cluster{}) {
 		named = o.Config.Cluster.EKS
 	}
 	if named == (config.EKS{}) {
@@ -107,30 +107,35 @@ func Account(ctx context.Context, o *wiring.Opener) (doctor.Account, error) {
 // the site's cluster.
 func Standby(ctx context.Context, o *wiring.Opener) (doctor.Lister, error) {
 	s := o.Config.Standby
-	at := config.Cluster{EKS: s.EKS}
-	switch {
-	case s == (config.Standby{}):
+	if s == (config.Cluster{}) {
 		return nil, nil
-	case s.Context != "":
-		at = config.Cluster{Kubeconfig: o.Config.Cluster.Kubeconfig, Context: s.Context}
 	}
-	found, _, err := o.At(at).Client(ctx)
+	found, _, err := o.At(beside(o, s)).Client(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("standby: %w", err)
 	}
 	return kube.NewObjects(found)
 }
 
+// beside returns a cluster beside the site's. A context without a kubeconfig is in the
+// kubeconfig of the site's cluster.
+func beside(o *wiring.Opener, c config.Cluster) config.Cluster {
+	if c.EKS == (config.EKS{}) {
+		c.Kubeconfig = cmp.Or(c.Kubeconfig, o.Config.Cluster.Kubeconfig)
+	}
+	return c
+}
+
 // saved opens the archive of reports. It returns nil if the configuration names no place
 // for them.
 func saved(ctx context.Context, o *wiring.Opener) (archive.Archive, error) {
 	switch d := o.Config.Drills; {
-	case d.S3 != (config.S3{}):
-		own, err := o.In(ctx, "drills.s3.region", d.S3.Region)
+	case d.Bucket != "":
+		own, err := o.In(ctx, "drills", "")
 		if err != nil {
 			return nil, err
 		}
-		return archive.Bucket{Name: d.S3.Bucket, Prefix: d.S3.Prefix, Clock: o.Clock, Client: s3.NewFromConfig(own)}, nil
+		return archive.Bucket{Name: d.Bucket, Prefix: d.Prefix, Clock: o.Clock, Client: s3.NewFromConfig(own)}, nil
 	case d.Dir != "":
 		return archive.Folder(d.Dir), nil
 	}

@@ -27,7 +27,7 @@ func TestADrillOfEKSReadsEKSWhateverSamples(t *testing.T) {
 apiVersion: gitlatch.dev/v1alpha1
 kind: Config
 site: prod-eu
-cluster: {eks: {name: shop, region: eu-west-1}}
+cluster: {eks: arn:aws:eks:eu-west-1:123456789012:cluster/shop}
 state: {memory: {}}
 repository: {url: 'https://git.example.com/site.git'}
 demand: [{workload: shop/deployment/web, prometheus: {url: 'https://prometheus.example.com', query: up}}]

@@ -27,10 +27,10 @@ var environment = []string{
 apiVersion: gitlatch.dev/v1alpha1
 kind: Config
 site: prod-eu
-cluster: {eks: {name: prod-eu}}
-state: {dynamodb: {table: gitlatch}}
+cluster: {eks: prod-eu}
+state: {dynamodb: gitlatch}
 repository: {url: "https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/site"}
-alerts: {sns: {topicArn: "arn:aws:sns:eu-west-1:123456789012:gitlatch"}}
+alerts: {topicArn: "arn:aws:sns:eu-west-1:123456789012:gitlatch"}
 `,
 }
 

@@ -38,7 +38,7 @@ apiVersion: gitlatch.dev/v1alpha1
 kind: Config
 site: prod
 cluster: {kubeconfig: %q}
-state: {dynamodb: {table: %q}}
+state: {dynamodb: %q}
 repository: {url: %q, credentialEnv: GIT_TOKEN}
 `
 

@@ -68,7 +68,7 @@ func (a *cloud) site(t *testing.T, site string) *world {
 	a.mu.Lock()
 	a.sites[site] = m
 	a.mu.Unlock()
-	w := newWorld(t, site, fmt.Sprintf("state: {dynamodb: {table: %s}}\nalerts: {sns: {topicArn: %q}}\n", table, *topic.TopicArn))
+	w := newWorld(t, site, fmt.Sprintf("state: {dynamodb: %s}\nalerts: {topicArn: %q}\n", table, *topic.TopicArn))
 	w.names[table], w.names[*topic.TopicArn] = "TABLE", "TOPIC"
 	w.fails = func(which string, do fault) {
 		a.mu.Lock()

@@ -29,7 +29,7 @@ func TestTheQuickStartBeforeAdmissionPolicies(t *testing.T) {
 	cp.Nodes(t, 1)
 	cp.Metrics(t, func(string) string { return "7m" })
 	sh := newShell(t, home, origin.Dir, cp.Kubeconfig())
-	config := "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\nstate: {bolt: {path: prod-eu.db}}\nperiod: 1h\nrepository: {url: " + origin.Dir + "}\n"
+	config := "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\nstate: {bolt: prod-eu.db}\nperiod: 1h\nrepository: {url: " + origin.Dir + "}\n"
 	if err := os.WriteFile(filepath.Join(sh.dir, "prod-eu.yaml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}

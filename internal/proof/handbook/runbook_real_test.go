@@ -78,7 +78,7 @@ func TestTheRunbookRecoversALostCluster(t *testing.T) {
 	home := t.TempDir()
 	origin := gitserver.NewOrigin(t, filepath.Join(home, "origin.git"), shop)
 	sh := newShell(t, home, origin.Dir, "")
-	config := "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\nstate: {bolt: {path: prod-eu.db}}\nperiod: 1h\nrepository: {url: " + origin.Dir + "}\n"
+	config := "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\nstate: {bolt: prod-eu.db}\nperiod: 1h\nrepository: {url: " + origin.Dir + "}\n"
 	if err := os.WriteFile(filepath.Join(sh.dir, "prod-eu.yaml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -92,7 +92,7 @@ func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
 	// manifests.
 	aws := recipe(t, map[string][2]string{
 		"kustomization.yaml": components("checks", "dynamodb"),
-		"config.yaml":        {"bolt: {path: /var/lib/gitlatch/state.db}", "dynamodb: {table: gitlatch-state}"},
+		"config.yaml":        {"bolt: /var/lib/gitlatch/state.db", "dynamodb: gitlatch-state"},
 	})
 	if all := cp.Kubectl(t, "", "apply", "-k", aws, "--dry-run=server", "-o", "yaml"); strings.Contains(all, "PersistentVolumeClaim") || strings.Contains(all, "/var/lib/gitlatch") {
 		t.Errorf("with the state in DynamoDB there is a volume:\n%s", all)

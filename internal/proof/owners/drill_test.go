@@ -198,7 +198,7 @@ func (l *loss) command(t *testing.T, into any, args ...string) {
 kind: Config
 site: prod
 cluster: {kubeconfig: %q}
-state: {bolt: {path: %q}}
+state: {bolt: %q}
 repository: {url: %q}
 `, l.Kubeconfig(), filepath.Join(dir, "latch.db"), l.origin.Dir)})
 	var out, problems bytes.Buffer

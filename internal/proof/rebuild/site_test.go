@@ -49,7 +49,7 @@ func newKeeper(t *testing.T, files map[string]string, period time.Duration) *kee
 apiVersion: gitlatch.dev/v1alpha1
 kind: Config
 site: %s
-state: {bolt: {path: %q}}
+state: {bolt: %q}
 repository: {url: %q}
 period: %s
 `, site, filepath.Join(t.TempDir(), "state.db"), server.URL("site"), period))

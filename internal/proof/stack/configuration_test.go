@@ -19,16 +19,16 @@ kind: Config
 site: prod-eu
 period: 5m
 cluster:
-  eks: {name: prod-eu-blue, region: eu-west-1}
+  eks: prod-eu-blue
 state:
-  dynamodb: {table: gitlatch-prod-eu-StateTable-1A2B3C4D5E6F, region: eu-west-1}
+  dynamodb: gitlatch-prod-eu-StateTable-1A2B3C4D5E6F
 repository:
   url: https://github.com/example/fleet
   credentialSecret: gitlatch/github
   branch: main
   mode: direct
 alerts:
-  sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-eu-AlertTopic-1A2B3C4D5E6F"}
+  topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-eu-AlertTopic-1A2B3C4D5E6F"
 `,
 	"codecommit": `
 apiVersion: gitlatch.dev/v1alpha1
@@ -36,15 +36,15 @@ kind: Config
 site: prod-us
 period: 1m
 cluster:
-  eks: {name: prod-us, region: eu-west-1}
+  eks: prod-us
 state:
-  dynamodb: {table: gitlatch-prod-us-StateTable-1A2B3C4D5E6F, region: eu-west-1}
+  dynamodb: gitlatch-prod-us-StateTable-1A2B3C4D5E6F
 repository:
   url: https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet
   branch: checkpoints/live
   mode: direct
 alerts:
-  sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-us-AlertTopic-1A2B3C4D5E6F"}
+  topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-us-AlertTopic-1A2B3C4D5E6F"
 `,
 	"spoke": `
 apiVersion: gitlatch.dev/v1alpha1
@@ -52,16 +52,17 @@ kind: Config
 site: "123"
 period: 60m
 cluster:
-  eks: {name: edge, region: us-east-2, roleArn: "arn:aws:iam::444455556666:role/gitlatch-edge"}
+  eks: arn:aws:eks:us-east-2:444455556666:cluster/edge
+  roleArn: "arn:aws:iam::444455556666:role/gitlatch-edge"
 state:
-  dynamodb: {table: gitlatch-prod-eu-StateTable-1A2B3C4D5E6F, region: eu-west-1}
+  dynamodb: gitlatch-prod-eu-StateTable-1A2B3C4D5E6F
 repository:
   url: github::https://github.example.com/example/fleet
   credentialSecret: gitlatch/token
   branch: main
   mode: proposal
 alerts:
-  sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-eu-AlertTopic-1A2B3C4D5E6F"}
+  topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-eu-AlertTopic-1A2B3C4D5E6F"
 `,
 	"codecommit by proposal": `
 apiVersion: gitlatch.dev/v1alpha1
@@ -69,15 +70,15 @@ kind: Config
 site: prod-ap
 period: 5m
 cluster:
-  eks: {name: prod-ap, region: eu-west-1}
+  eks: prod-ap
 state:
-  dynamodb: {table: gitlatch-prod-ap-StateTable-1A2B3C4D5E6F, region: eu-west-1}
+  dynamodb: gitlatch-prod-ap-StateTable-1A2B3C4D5E6F
 repository:
   url: https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet
   branch: main
   mode: proposal
 alerts:
-  sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-ap-AlertTopic-1A2B3C4D5E6F"}
+  topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-ap-AlertTopic-1A2B3C4D5E6F"
 demand:
 - workload: shop/web
   cloudwatch: {namespace: Shop, metric: users}
@@ -88,9 +89,9 @@ kind: Config
 site: prod-uk
 period: 5m
 cluster:
-  eks: {name: prod-uk, region: eu-west-1}
+  eks: prod-uk
 state:
-  dynamodb: {table: gitlatch-prod-uk-StateTable-1A2B3C4D5E6F, region: eu-west-1}
+  dynamodb: gitlatch-prod-uk-StateTable-1A2B3C4D5E6F
 repository:
   url: ssh://git@git.example.com/platform/fleet.git
   credentialSecret: gitlatch/git
@@ -99,7 +100,7 @@ repository:
 commit:
   signing: {keySecret: gitlatch/signing}
 alerts:
-  sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-uk-AlertTopic-1A2B3C4D5E6F"}
+  topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-uk-AlertTopic-1A2B3C4D5E6F"
 `,
 	"gitlab": `
 apiVersion: gitlatch.dev/v1alpha1
@@ -107,16 +108,16 @@ kind: Config
 site: prod-ca
 period: 5m
 cluster:
-  eks: {name: prod-ca, region: eu-west-1}
+  eks: prod-ca
 state:
-  dynamodb: {table: gitlatch-prod-ca-StateTable-1A2B3C4D5E6F, region: eu-west-1}
+  dynamodb: gitlatch-prod-ca-StateTable-1A2B3C4D5E6F
 repository:
   url: gitlab::https://git.example.com/platform/eu/fleet.git
   credentialSecret: gitlatch/gitlab
   branch: main
   mode: proposal
 alerts:
-  sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-ca-AlertTopic-1A2B3C4D5E6F"}
+  topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-ca-AlertTopic-1A2B3C4D5E6F"
 `,
 }
 

@@ -26,7 +26,7 @@ const ringsBeside = "      AlarmActions: [!Ref TopicArn]\n"
 
 // restoresConfig is the text of the restore function's configuration before its state.
 const restoresConfig = "409MiB\n          GITLATCH_CONFIG: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n" +
-	"              site: \"${Site}\"\n              cluster: {eks: {name: \"${ClusterName}\", region: \"${AWS::Region}\"}}\n              "
+	"              site: \"${Site}\"\n              cluster: {eks: \"${ClusterName}\"}\n              "
 
 var defects = []defect{
 	// Problems of the second stack in a region, or of the first one after a deletion.
@@ -99,7 +99,7 @@ var defects = []defect{
 
 	// Differences between the template and the code.
 	{"the configuration's variable is misspelt", "", "          GITLATCH_CONFIG: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Site}\"\n              period", "          GITLATCH_CONF: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Site}\"\n              period", "contract", "environment"},
-	{"the configuration's text is misspelt", "", `alerts: {sns: {topicArn: "${Topic}"}}`, `alerts: {sns: {topic: "${Topic}"}}`, "contract", "configuration"},
+	{"the configuration's text is misspelt", "", `alerts: {topicArn: "${Topic}"}`, `alerts: {sns: {topic: "${Topic}"}}`, "contract", "configuration"},
 	{"a site's name becomes a number", "", "site: \"${Site}\"\n              period", "site: ${Site}\n              period", "contract", "configuration"},
 	{"the schedule sends another site", "", "{\"site\": \"${Site}\", \"time\"", "{\"site\": \"${ClusterName}\", \"time\"", "contract", "event"},
 	{"an event that is delivered twice is two samples", "", ", \"time\": \"<aws.scheduler.scheduled-time>\"}'", "}'", "contract", "event"},

@@ -95,12 +95,12 @@ kind: Config
 site: europe
 fleet: fleets/europe.yaml
 period: 5m
-state: {dynamodb: {table: gitlatch-europe-StateTable-1A2B3C4D5E6F, region: eu-west-1}}
+state: {dynamodb: gitlatch-europe-StateTable-1A2B3C4D5E6F}
 repository:
   url: github::https://github.example.com/example/fleet
   credentialSecret: gitlatch/github
   branch: main
-alerts: {sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-europe-AlertTopic-1A2B3C4D5E6F"}}
+alerts: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-europe-AlertTopic-1A2B3C4D5E6F"}
 `,
 	"fleet on codecommit": `
 apiVersion: gitlatch.dev/v1alpha1
@@ -108,9 +108,9 @@ kind: Config
 site: asia
 fleet: fleets/asia.yaml
 period: 1m
-state: {dynamodb: {table: gitlatch-asia-StateTable-1A2B3C4D5E6F, region: eu-west-1}}
+state: {dynamodb: gitlatch-asia-StateTable-1A2B3C4D5E6F}
 repository: {url: "https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet", branch: live}
-alerts: {sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-asia-AlertTopic-1A2B3C4D5E6F"}}
+alerts: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-asia-AlertTopic-1A2B3C4D5E6F"}
 `,
 }
 

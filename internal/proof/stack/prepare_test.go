@@ -189,7 +189,7 @@ func runsTwice(t *testing.T, binary string) {
 		t.Errorf("after the deployment: exit status %d\n%s", status, out)
 	}
 	c, err := config.ParseConfig("prod-eu.yaml", []byte(h.text(t, "prod-eu.yaml")))
-	if err != nil || c.State.DynamoDB.Table != "gitlatch-StateTable-1A2B3C4D5E6F" || c.Cluster.EKS.Name != "prod-eu-blue" || c.Repository.CredentialSecret != "gitlatch/github" {
+	if err != nil || !strings.HasSuffix(c.State.DynamoDB, ":table/gitlatch-StateTable-1A2B3C4D5E6F") || c.Cluster.EKS.Name != "prod-eu-blue" || c.Repository.CredentialSecret != "gitlatch/github" {
 		t.Errorf("the configuration is %+v, error %v", c, err)
 	}
 
