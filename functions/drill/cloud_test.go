@@ -228,7 +228,7 @@ func (c *cloud) deploy(t *testing.T, provider string) *stack {
 		if _, err := secretsmanager.NewFromConfig(c.moto.Config()).CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: &secret, SecretString: aws.String("github_pat_" + s.name)}); err != nil {
 			t.Fatal(err)
 		}
-		address, login = host.Address(s.name), fmt.Sprintf(`, credentialSecret: "%s"`, secret)
+		address, login = host.Address(s.name), fmt.Sprintf(`, credential: "secret:%s"`, secret)
 	}
 	s.gateway = gateway.Start(t, services)
 	s.newAccount(t)

@@ -27,7 +27,7 @@ kind: Config
 site: prod-eu
 cluster: {kubeconfig: %q}
 state: {memory: {}}
-repository: {url: %q, credentialEnv: GIT_TOKEN}
+repository: {url: %q, credential: env:GIT_TOKEN}
 `
 
 const kubeconfigOf = `
@@ -85,7 +85,7 @@ func TestAFunctionThatCannotStartSaysWhy(t *testing.T) {
 			[]string{"cluster: kubeconfig /nowhere/kubeconfig", "no such file"}},
 		{"a context that is not there", strings.Replace(good, "cluster: {", "cluster: {context: green, ", 1), "x",
 			[]string{`no context "green"`, "there are: test"}},
-		{"a token that is not there", good, "", []string{"repository.credentialEnv", "GIT_TOKEN is not set"}},
+		{"a token that is not there", good, "", []string{"repository.credential", "GIT_TOKEN is not set"}},
 		{"a repository that is not there", fmt.Sprintf(document, kubeconfig, "/nowhere/site.git"), "x", []string{"/nowhere/site.git", "this path does not exist"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

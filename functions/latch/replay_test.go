@@ -55,7 +55,7 @@ kind: Config
 site: prod-eu
 cluster: {eks: arn:aws:eks:%s:123456789012:cluster/prod-eu-blue}
 state: {memory: {}}
-repository: {url: %q, credentialEnv: GIT_TOKEN}
+repository: {url: %q, credential: env:GIT_TOKEN}
 `, standeks.Region, server.URL("site"))
 	key := aws.Key("arn:aws:sts::123456789012:assumed-role/latch/gitlatch")
 	f := runtimeapi.Start(t, runtimeapi.Build(t, "."), append(aws.Environment(key), config.Variable+"="+document, "GIT_TOKEN=git-secret")...)

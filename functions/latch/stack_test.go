@@ -130,7 +130,7 @@ func (c *cloud) deploy(t *testing.T, p plan) *stack {
 		"Table": table, "RepositoryUrl": address, "Login": "", "Branch": "main", "PublishMode": p.mode, "Topic": s.topic, "Demand": "", "Signing": "",
 	}
 	if p.provider != "codecommit" {
-		s.filled["Login"] = fmt.Sprintf(`, credentialSecret: "%s"`, s.secretName())
+		s.filled["Login"] = fmt.Sprintf(`, credential: "secret:%s"`, s.secretName())
 	}
 	if p.signed {
 		s.signs(t)
@@ -193,7 +193,7 @@ func (s *stack) signs(t *testing.T) {
 	private, key := gitserver.NewKey(t)
 	s.keep(t, s.secretName()+"-signing", string(private))
 	s.origin.RequireSignatures(t, gitserver.Public(key))
-	s.filled["Signing"] = fmt.Sprintf(`commit: {signing: {keySecret: "%s-signing"}}`, s.secretName())
+	s.filled["Signing"] = fmt.Sprintf(`commit: {signingKey: "secret:%s-signing"}`, s.secretName())
 }
 
 // keep creates a secret of the site.

@@ -129,7 +129,7 @@ func (c *cloud) stack(t *testing.T, provider, name string, deployments ...string
 		if _, err := vault.CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: &secret, SecretString: aws.String("github_pat_" + name)}); err != nil {
 			t.Fatal(err)
 		}
-		address, login = host.Address(name), fmt.Sprintf(`, credentialSecret: "%s"`, secret)
+		address, login = host.Address(name), fmt.Sprintf(`, credential: "secret:%s"`, secret)
 	}
 	s.gateway = gateway.Start(t, services)
 	s.key = c.eks.Key("arn:aws:sts::" + account + ":assumed-role/" + name + "/gitlatch")

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/yamldoc"
@@ -46,22 +45,4 @@ func eksName(into *EKS) yamldoc.Scalar {
 			into.Name = strings.TrimPrefix(fields[5], "cluster/")
 		}
 	})
-}
-
-// secretName is the form of the name or ARN of a secret in AWS Secrets Manager.
-var secretName = func() yamldoc.Form {
-	f := yamldoc.Text(`^[A-Za-z0-9/_+=.@][-A-Za-z0-9/_+=.@:]*$`, "the name or ARN of a secret in AWS Secrets Manager, not the secret itself").Hide()
-	f.Schema["not"] = schema{"pattern": tokenShape}
-	return f
-}()
-
-// tokenShape is the pattern of a token of GitHub or GitLab. A private key does not match
-// it, and is refused because of its dashes and line breaks.
-const tokenShape = `^(gh[a-z]_|github_pat_|glpat-)`
-
-func noToken(s string) error {
-	if regexp.MustCompile(tokenShape).MatchString(s) {
-		return yamldoc.ErrForm
-	}
-	return nil
 }

@@ -88,7 +88,7 @@ func Default(repositoryURL string) (Config, error) {
 	c := start()
 	c.Site = "local"
 	if repo.OverSSH(repositoryURL) {
-		return Config{}, errors.New("repository: an SSH URL requires a private key and the keys of the host. Set repository.credentialFile in a configuration, and use --config")
+		return Config{}, errors.New("repository: an SSH URL requires a private key and the keys of the host. Set repository.credential in a configuration, and use --config")
 	}
 	if _, err := repo.ParseHost(repositoryURL); err != nil {
 		return Config{}, fmt.Errorf("repository: %w", err)
@@ -142,11 +142,12 @@ func configDocument(c *Config) yamldoc.Document {
 				yamldoc.Required("name", "name of the commit author", yamldoc.Into(&c.Commit.Author.Name, yamldoc.Text(`^[^<>\r\n]+$`, "a name on one line, without < and >"))),
 				yamldoc.Required("email", "email address of the commit author", yamldoc.Into(&c.Commit.Author.Email, yamldoc.Text(`^[^<>\s]+@[^<>\s]+$`, "an e-mail address"))),
 			)),
-			yamldoc.Optional("signing", "SSH key that gitlatch uses to sign its commits; by default, gitlatch does not sign commits", signingFields(&c.Commit.Signing)),
-		)),
+			yamldoc.Optional("signingKey", "location of the private SSH key for signing commits"+secretForms+"; by default, gitlatch does not sign commits", secret(&c.Commit.Signing.Key)),
+			yamldoc.Optional("signingPassphrase", "location of the passphrase of the signing key"+secretForms+"; by default, the key has no passphrase", secret(&c.Commit.Signing.Passphrase)),
+		).With(yamldoc.Needs("signingPassphrase", "it is the passphrase of this key", "signingKey"))),
 		yamldoc.Optional("alerts", "destination of the alerts; by default, gitlatch writes alerts only to its log", yamldoc.Fields(
 			yamldoc.Optional("topicArn", "ARN of the Amazon SNS topic that receives the alerts", yamldoc.Into(&c.Alerts.TopicARN, topic)),
-			yamldoc.Optional("webhook", "webhook that receives the alerts; the webhook must accept a JSON object with the field `text`, like the webhooks of Slack and Mattermost", webhookFields(&c.Alerts.Webhook)),
+			yamldoc.Optional("webhook", "location of the URL of the webhook that receives the alerts"+secretForms+"; the webhook must accept a JSON object with the field `text`, like the webhooks of Slack and Mattermost", secret(&c.Alerts.Webhook)),
 		).With(yamldoc.OneOf("topicArn", "webhook"))),
 		yamldoc.Optional("demand", "metrics that measure the demand on workloads, such as requests per second; by default, gitlatch does not measure demand", items(&c.Demand, demandFields)),
 		yamldoc.Optional("drills", "folder for drill reports, or `s3://BUCKET/PREFIX` for an Amazon S3 bucket; gitlatch compares the result of each drill with the previous report; by default, gitlatch does not store drill reports", drills(&c.Drills)),

@@ -48,9 +48,8 @@ func prometheusFields(p *Prometheus) yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Required("url", "base URL of the Prometheus server, without the path /api/v1/query", yamldoc.Into(&p.URL, yamldoc.Text(`^https?://`, "an http or https URL"), wrongPrometheus)),
 		yamldoc.Required("query", "PromQL query that returns one number, such as sum(rate(http_requests_total[5m]))", yamldoc.Into(&p.Query, anyText)),
-		yamldoc.Optional("tokenEnv", "environment variable that contains the bearer token for Prometheus", yamldoc.Into(&p.Token.Env, variable)),
-		yamldoc.Optional("tokenFile", "path of the file that contains the bearer token for Prometheus", file(&p.Token.File)),
-	).With(yamldoc.AtMostOne("tokenEnv", "tokenFile"), yamldoc.Rule{Check: p.encrypted})
+		yamldoc.Optional("token", "location of the bearer token for Prometheus"+secretForms, secret(&p.Token)),
+	).With(yamldoc.Rule{Check: p.encrypted})
 }
 
 // statistics are the CloudWatch statistics that can measure demand.
@@ -75,7 +74,7 @@ func wrongPrometheus(s string) error {
 	case err != nil || u.Host == "":
 		return errors.New("must be a complete URL, such as https://prometheus.example.com")
 	case u.User != nil:
-		return errors.New("must not contain a password. Set tokenEnv or tokenFile")
+		return errors.New("must not contain a password. Set token")
 	case u.RawQuery != "" || u.Fragment != "":
 		return errors.New("must not have a query. Use the field query")
 	case strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/query"):
@@ -86,9 +85,9 @@ func wrongPrometheus(s string) error {
 
 // encrypted reports a token that would be sent without encryption.
 func (p *Prometheus) encrypted(r *yamldoc.Reader, path string) {
-	tokens := r.Standing(path, []string{"tokenEnv", "tokenFile"})
-	if u, err := url.Parse(p.URL); err == nil && u.Scheme == "http" && !repo.Loopback(u.Hostname()) && len(tokens) > 0 {
-		r.Report(yamldoc.Child(path, "url"), "must be https, because %s would be sent unencrypted", tokens[0])
+	hasToken := r.Line(yamldoc.Child(path, "token")) > 0
+	if u, err := url.Parse(p.URL); err == nil && u.Scheme == "http" && !repo.Loopback(u.Hostname()) && hasToken {
+		r.Report(yamldoc.Child(path, "url"), "must be https, because token would be sent unencrypted")
 	}
 }
 

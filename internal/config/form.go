@@ -20,9 +20,6 @@ var (
 	anyText = yamldoc.Text("", "text")
 	aFile   = yamldoc.Text("", "the path of a file")
 	truth   = yamldoc.Form{Must: "true or false", Tags: []string{"!!bool"}, Pattern: yamldoc.Like("(?i)^(true|false)$"), Schema: schema{"type": "boolean"}}
-
-	// Upper case only: few secrets that are written here by mistake match this.
-	variable = yamldoc.Text(`^[A-Z_][A-Z0-9_]*$`, "the name of an environment variable, in upper case, not the secret itself").Hide()
 )
 
 // file binds the path of a file on the machine on which gitlatch runs. A relative path is

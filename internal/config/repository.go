@@ -14,15 +14,12 @@ import (
 type Repository struct {
 	// URL is an address of repo.ParseHost. Its host decides the kind of the repository.
 	URL        string
-	Credential Secret // the login; see CredentialSecret. The zero value logs in without one
-	// CredentialSecret is the name or ARN of a secret in AWS Secrets Manager with the
-	// login, in place of Credential.
-	CredentialSecret string
-	Mode             Mode
-	Branch           string
-	PolicyFile       string // from the root of the repository
-	CAFile           string // PEM file with trusted certificates; "" uses the system's
-	MaxBytes         int    // maximum size of one read; 0 is the adapter's default
+	Credential Secret // the login; the zero value logs in without one
+	Mode       Mode
+	Branch     string
+	PolicyFile string // from the root of the repository
+	CAFile     string // PEM file with trusted certificates; "" uses the system's
+	MaxBytes   int    // maximum size of one read; 0 is the adapter's default
 }
 
 // Host returns the host of the repository. Without a credential, GitHub and GitLab are
@@ -32,7 +29,7 @@ func (r Repository) Host() repo.Host {
 	switch {
 	case err != nil: // the repository refuses the URL when it is opened
 		return repo.Host{Kind: repo.Git, URL: r.URL}
-	case host.Kind != repo.CodeCommit && r.Credential == (Secret{}) && r.CredentialSecret == "":
+	case host.Kind != repo.CodeCommit && r.Credential == (Secret{}):
 		host.Kind = repo.Git
 	}
 	return host
@@ -63,9 +60,7 @@ const (
 func repositoryFields(r *Repository) yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Required("url", "URL of the repository (https or ssh), or the path of a local repository; gitlatch recognizes GitHub, GitLab and CodeCommit by the host; for your own server, write `github::` or `gitlab::` before the https URL", address(&r.URL)),
-		yamldoc.Optional("credentialEnv", "environment variable that contains the login to the git server: an access token, `USER:TOKEN`, the JSON of a GitHub App, or the lines of `ssh-keyscan` and then a private SSH key", yamldoc.Into(&r.Credential.Env, variable)),
-		yamldoc.Optional("credentialFile", "path of the file that contains the login to the git server, in the same form", file(&r.Credential.File)),
-		yamldoc.Optional("credentialSecret", "name or ARN of the AWS Secrets Manager secret that contains the login to the git server, in the same form", yamldoc.Into(&r.CredentialSecret, secretName, noToken)),
+		yamldoc.Optional("credential", "location of the login to the git server"+secretForms+"; the login is an access token, `USER:TOKEN`, the JSON of a GitHub App, or the lines of `ssh-keyscan` and then a private SSH key", secret(&r.Credential)),
 		yamldoc.Optional("mode", "method that gitlatch uses to publish level changes; with the value `direct`, gitlatch commits level changes to the branch; with the value `proposal`, gitlatch opens one pull request",
 			yamldoc.Into(&r.Mode, yamldoc.Word(Direct, Propose))),
 		yamldoc.Optional("branch", "branch that contains the policy and the checkpoint files",
@@ -74,10 +69,7 @@ func repositoryFields(r *Repository) yamldoc.Object {
 		yamldoc.Optional("caFile", "path of a PEM file with trusted CA certificates; gitlatch uses these certificates instead of the CA certificates of the system", file(&r.CAFile)),
 		yamldoc.Optional("maxBytes", "maximum size of a download in bytes, for git servers that do not support partial clone; the default is 256 MiB", whole(&r.MaxBytes)),
 	).With(
-		yamldoc.AtMostOne("credentialEnv", "credentialFile"),
-		yamldoc.AtMostOne("credentialEnv", "credentialSecret"),
-		yamldoc.AtMostOne("credentialFile", "credentialSecret"),
-		r.requires(repo.SSHShape, "requires one of %s, with the private key and the lines of ssh-keyscan"),
+		r.requires(repo.SSHShape, "requires credential, with the private key and the lines of ssh-keyscan"),
 		proposable(r),
 		r.refuses(repo.SSHShape, "requires an https URL. Over SSH, gitlatch identifies the host by its key", "caFile"),
 		r.refuses(repo.CodeCommitShape, "must not be set for CodeCommit, to which gitlatch logs in with the AWS credentials", credentials...),
@@ -86,8 +78,7 @@ func repositoryFields(r *Repository) yamldoc.Object {
 	)
 }
 
-// credentials are the fields for the login. At most one is set.
-var credentials = []string{"credentialEnv", "credentialFile", "credentialSecret"}
+var credentials = []string{"credential"}
 
 const branchShape = `^[^\s~^:?*\[\\]+$`
 
@@ -131,7 +122,7 @@ func (r *Repository) requires(shape, why string) yamldoc.Rule {
 	return yamldoc.Rule{
 		Check: func(of *yamldoc.Reader, path string) {
 			if yamldoc.Like(shape)().MatchString(r.URL) && len(of.Standing(path, credentials)) == 0 {
-				of.Report(path, why, strings.Join(credentials, ", "))
+				of.Report(path, "%s", why)
 			}
 		},
 		Schema: schema{"if": at(shape), "then": schema{"anyOf": yamldoc.Each(credentials)}},

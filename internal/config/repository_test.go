@@ -32,8 +32,8 @@ func TestSecretsAreReadFromWhereTheyAreSaidToBe(t *testing.T) {
 		"nothing":               {},
 		"a variable":            {at: Secret{Env: "TOKEN"}, want: "from-env"},
 		"a file":                {at: Secret{File: held}, want: "from-file"},
-		"a variable not set":    {at: Secret{Env: "NONE"}, err: "read repository.credentialEnv: environment variable NONE is not set"},
-		"a file that is absent": {at: Secret{File: held + "x"}, err: "read repository.credentialFile: open "},
+		"a variable not set":    {at: Secret{Env: "NONE"}, err: "read repository.credential: environment variable NONE is not set"},
+		"a file that is absent": {at: Secret{File: held + "x"}, err: "read repository.credential: open "},
 		"a file that is empty":  {at: Secret{File: blank}, err: "is empty"},
 	} {
 		got, err := c.at.Read("repository.credential", getenv)
@@ -53,14 +53,14 @@ cluster: {kubeconfig: kube/config}
 state: {bolt: %[1]sprod.db}
 repository: {url: %[2]s}
 drills: drills
-alerts: {webhook: {urlFile: hook}}
+alerts: {webhook: file:hook}
 `
 	for name, c := range map[string]struct{ state, url, wantState, wantURL string }{
 		"beside it":  {"", "fleet.git", "/etc/gitlatch/prod.db", "/etc/gitlatch/fleet.git"},
 		"above it":   {"../", "../fleet.git", "/etc/prod.db", "/etc/fleet.git"},
 		"absolute":   {"/var/", "/srv/fleet.git", "/var/prod.db", "/srv/fleet.git"},
 		"a URL":      {"", "https://git.example.com/fleet.git", "/etc/gitlatch/prod.db", "https://git.example.com/fleet.git"},
-		"over SSH":   {"", "git@git.example.com:fleet.git, credentialFile: key", "/etc/gitlatch/prod.db", "git@git.example.com:fleet.git"},
+		"over SSH":   {"", "git@git.example.com:fleet.git, credential: file:key", "/etc/gitlatch/prod.db", "git@git.example.com:fleet.git"},
 		"a file URL": {"", "file:///srv/fleet.git", "/etc/gitlatch/prod.db", "file:///srv/fleet.git"},
 	} {
 		t.Run(name, func(t *testing.T) {

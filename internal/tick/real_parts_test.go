@@ -79,7 +79,7 @@ apiVersion: gitlatch.dev/v1alpha1
 kind: Config
 site: prod-eu
 state: {bolt: %q}
-repository: {url: %q, credentialEnv: TOKEN}
+repository: {url: %q, credential: env:TOKEN}
 `, filepath.Join(t.TempDir(), "state.db"), r.server.URL("site")))
 	must(t, err)
 	store, err := bolt.Open(r.config.State.Bolt)

@@ -54,7 +54,7 @@ func (o *Opener) sources(ctx context.Context) (all []demand.Source) {
 		}
 	}
 	for at, p := range servers {
-		token, err := at.token.Read("demand.prometheus.token", o.Getenv)
+		token, err := o.reveal(ctx, "demand.prometheus.token", at.token)
 		if err != nil {
 			all = append(all, demand.Closed(p.Name(), err))
 			continue

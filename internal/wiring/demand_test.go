@@ -26,9 +26,9 @@ func TestDemandIsMeasuredAsConfigured(t *testing.T) {
 	const head = "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod\nstate: {memory: {}}\nrepository: {url: /srv/site.git}\n"
 	c, err := config.ParseConfig("config", fmt.Appendf(nil, head+`
 demand:
-- {workload: shop/web, prometheus: {url: %[1]q, query: web, tokenEnv: TOKEN}}
-- {workload: shop/api, prometheus: {url: %[1]q, query: api, tokenEnv: TOKEN}}
-- {workload: shop/mail, prometheus: {url: "https://prometheus.example.com", query: mail, tokenEnv: NONE}}
+- {workload: shop/web, prometheus: {url: %[1]q, query: web, token: env:TOKEN}}
+- {workload: shop/api, prometheus: {url: %[1]q, query: api, token: env:TOKEN}}
+- {workload: shop/mail, prometheus: {url: "https://prometheus.example.com", query: mail, token: env:NONE}}
 - {workload: shop/pay, cloudwatch: {namespace: Shop, metric: users, region: eu-west-1}}
 - {workload: shop/ads, cloudwatch: {namespace: Shop, metric: views, region: eu-west-1}}
 `, server.URL))
@@ -56,7 +56,7 @@ demand:
 	if len(names) != 3 || len(found) != 2 || strings.Join(asked, ", ") != "Bearer hunter2 api, Bearer hunter2 web" {
 		t.Errorf("sources %q, found %v, asked %q", names, found, asked)
 	}
-	if closed != "Prometheus prometheus.example.com: read demand.prometheus.tokenEnv: environment variable NONE is not set" {
+	if closed != "Prometheus prometheus.example.com: read demand.prometheus.token: environment variable NONE is not set" {
 		t.Errorf("said %s", closed)
 	}
 	c.Demand = nil

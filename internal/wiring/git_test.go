@@ -32,20 +32,20 @@ func TestARepositoryOverSSHIsOpenedAsConfigured(t *testing.T) {
 	environment := map[string]string{"DEPLOY": s.HostKeys()[0] + "\n" + string(s.Key), "SIGN": signs, "JUNK": "hunter2 hunter2", "TOKEN": "hunter2",
 		"OTHERHOST": other.HostKeys()[0] + "\n" + string(s.Key), "OTHERKEY": s.HostKeys()[0] + "\n" + signs}
 	for _, c := range []struct{ name, credential, signing, want string }{
-		{name: "a key in a variable", credential: "credentialEnv: DEPLOY"},
-		{name: "a key in a file, and commits signed", credential: "credentialFile: " + deploy, signing: "keyEnv: SIGN"},
-		{name: "another host", credential: "credentialEnv: OTHERHOST", want: "not pinned"},
-		{name: "another key", credential: "credentialEnv: OTHERKEY", want: "rejects git with the key"},
-		{name: "no key", credential: "credentialEnv: NONE", want: "read repository.credentialEnv: environment variable NONE is not set"},
-		{name: "junk for a key", credential: "credentialEnv: JUNK", want: "repository.credentialEnv: environment variable JUNK: is not a token, user:token or a private key"},
-		{name: "a token for a key", credential: "credentialEnv: TOKEN", want: "repository.credentialEnv: environment variable TOKEN: contains a token, and repository.url is an ssh URL"},
-		{name: "junk to sign by", credential: "credentialEnv: DEPLOY", signing: "keyEnv: JUNK", want: "commit.signing: the key is not a private key"},
-		{name: "no passphrase", credential: "credentialEnv: DEPLOY", signing: "keyEnv: SIGN, passphraseEnv: NONE", want: "read commit.signing.passphraseEnv: environment variable NONE is not set"},
+		{name: "a key in a variable", credential: "credential: env:DEPLOY"},
+		{name: "a key in a file, and commits signed", credential: "credential: file:" + deploy, signing: "signingKey: env:SIGN"},
+		{name: "another host", credential: "credential: env:OTHERHOST", want: "not pinned"},
+		{name: "another key", credential: "credential: env:OTHERKEY", want: "rejects git with the key"},
+		{name: "no key", credential: "credential: env:NONE", want: "read repository.credential: environment variable NONE is not set"},
+		{name: "junk for a key", credential: "credential: env:JUNK", want: "repository.credential: environment variable JUNK: is not a token, user:token or a private key"},
+		{name: "a token for a key", credential: "credential: env:TOKEN", want: "repository.credential: environment variable TOKEN: contains a token, and repository.url is an ssh URL"},
+		{name: "junk to sign by", credential: "credential: env:DEPLOY", signing: "signingKey: env:JUNK", want: "commit.signingKey: the key is not a private key"},
+		{name: "no passphrase", credential: "credential: env:DEPLOY", signing: "signingKey: env:SIGN, signingPassphrase: env:NONE", want: "read commit.signingPassphrase: environment variable NONE is not set"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			document := "state: {memory: {}}\nrepository: {url: '" + s.URL("shop") + "', " + c.credential + "}\n"
 			if c.signing != "" {
-				document += "commit: {signing: {" + c.signing + "}}\n"
+				document += "commit: {" + c.signing + "}\n"
 			}
 			opened := opener(t, document)
 			id, err := oneCommit(t, opened, func(name string) string { return environment[name] }, o.Tip("main"))

@@ -16,7 +16,7 @@ type readCredentials func(context.Context) (github.Credentials, error)
 // credentials returns a function that reads the credentials for GitHub from the
 // configured file, environment variable, or secret of AWS.
 func (o *Opener) credentials(ctx context.Context) (readCredentials, error) {
-	held := secret{field: "repository.credentialSecret", name: o.Config.Repository.CredentialSecret}
+	held := secret{field: "repository.credential", name: o.Config.Repository.Credential.Name}
 	if held.name == "" {
 		return o.local, nil
 	}

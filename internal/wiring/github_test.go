@@ -13,24 +13,24 @@ func TestLocalCredentialsOfGitHub(t *testing.T) {
 	isolated(t, "") // sets the environment, so the test is not parallel
 	const app = `{"appId": 1, "installationId": 2, "privateKey": "hunter2"}`
 	for _, c := range []struct{ field, content, want string }{
-		{"credentialEnv", "github_pat_x", ""},
-		{"credentialFile", "github_pat_x\n", ""},
-		{"credentialEnv", "", "read repository.credentialEnv: environment variable SECRET is not set"},
-		{"credentialFile", "", "read repository.credentialFile: FILE is empty"},
-		{"credentialFile", "hunter2 hunter2", "repository.credentialFile: FILE: token: contains spaces"},
-		{"credentialEnv", "-----BEGIN RSA PRIVATE KEY-----\nhunter2", "repository.credentialEnv: environment variable SECRET: contains only a private key. Write JSON with appId"},
-		{"credentialFile", app, "repository.credentialFile: FILE: privateKey: is not PEM"},
-		{"credentialEnv", app, "repository.credentialEnv: environment variable SECRET: privateKey: is not PEM"},
+		{"env", "github_pat_x", ""},
+		{"file", "github_pat_x\n", ""},
+		{"env", "", "read repository.credential: environment variable SECRET is not set"},
+		{"file", "", "read repository.credential: FILE is empty"},
+		{"file", "hunter2 hunter2", "repository.credential: FILE: token: contains spaces"},
+		{"env", "-----BEGIN RSA PRIVATE KEY-----\nhunter2", "repository.credential: environment variable SECRET: contains only a private key. Write JSON with appId"},
+		{"file", app, "repository.credential: FILE: privateKey: is not PEM"},
+		{"env", app, "repository.credential: environment variable SECRET: privateKey: is not PEM"},
 	} {
 		file := filepath.Join(t.TempDir(), "secret")
 		if err := os.WriteFile(file, []byte(c.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		place := file
-		if strings.HasSuffix(c.field, "Env") {
+		if c.field == "env" {
 			place = "SECRET"
 		}
-		o := opener(t, "state: {memory: {}}\nrepository: {url: https://github.com/team/site, "+c.field+": "+place+"}")
+		o := opener(t, "state: {memory: {}}\nrepository: {url: https://github.com/team/site, credential: "+c.field+":"+place+"}")
 		o.Getenv = func(string) string { return c.content }
 		read, err := o.credentials(t.Context())
 		if err != nil {

@@ -2,10 +2,12 @@ package wiring
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
@@ -39,7 +41,7 @@ func (h *heldKeys) get(ctx context.Context) (gitwire.Keys, error) {
 
 // inSecrets reports whether credentials or the signing key are in Secrets Manager.
 func (o *Opener) inSecrets() bool {
-	return o.Config.Repository.CredentialSecret != "" || o.Config.Commit.Signing.KeySecret != ""
+	return o.Config.Repository.Credential.Name != "" || o.Config.Commit.Signing.InVault()
 }
 
 // keys returns a function that reads the secrets of the repository from Secrets Manager,
@@ -50,31 +52,23 @@ func (o *Opener) keys(ctx context.Context, known gitwire.Keys) (readKeys, error)
 	if shared != nil && shared.held != nil {
 		return shared.held.get, nil
 	}
-	login := secret{field: "repository.credentialSecret"}
+	login := secret{field: "repository.credential"}
 	if o.Config.Repository.Host().Kind != repo.GitHub { // the login to GitHub reads its own secret
-		login.name = o.Config.Repository.CredentialSecret
+		login.name = o.Config.Repository.Credential.Name
 	}
-	signature := secret{field: "commit.signing.keySecret", name: o.Config.Commit.Signing.KeySecret}
-	vaults := map[secret]Vault{}
-	for _, s := range []secret{login, signature} {
-		if s.name == "" {
-			continue
-		}
-		own, err := o.In(ctx, s.field, regionOf(s.name))
-		if err != nil {
-			return nil, err
-		}
-		vaults[s] = secretsmanager.NewFromConfig(own)
+	vault, err := o.vault(ctx, login)
+	if err != nil {
+		return nil, err
 	}
 	held := &heldKeys{read: func(ctx context.Context) (keys gitwire.Keys, err error) {
 		keys = known
-		if vault := vaults[login]; vault != nil {
+		if login.name != "" {
 			if keys.Auth, keys.SSH, err = login.login(ctx, vault, o.Config.Repository.Host().URL); err != nil {
 				return keys, err
 			}
 		}
-		if vault := vaults[signature]; vault != nil {
-			keys.Signer, err = signature.signer(ctx, vault)
+		if o.Config.Commit.Signing.InVault() {
+			keys.Signer, err = o.signer(ctx)
 		}
 		return keys, err
 	}}
@@ -97,15 +91,45 @@ func (s secret) login(ctx context.Context, vault Vault, url string) (wire.Auth, 
 	return auth, keys, nil
 }
 
-// signer reads the key that signs commits. Errors do not show it.
-func (s secret) signer(ctx context.Context, vault Vault) (*signing.Key, error) {
-	text, err := s.text(ctx, vault)
+// signer reads the key that signs commits, and its passphrase. Errors do not show them.
+func (o *Opener) signer(ctx context.Context) (*signing.Key, error) {
+	s := o.Config.Commit.Signing
+	key, err := o.reveal(ctx, "commit.signingKey", s.Key)
 	if err != nil {
 		return nil, err
 	}
-	key, err := signing.Open([]byte(text), nil)
+	passphrase, err := o.reveal(ctx, "commit.signingPassphrase", s.Passphrase)
 	if err != nil {
-		return nil, s.failed(err)
+		return nil, err
 	}
-	return key, nil
+	signer, err := signing.Open([]byte(key), []byte(passphrase))
+	if err != nil {
+		return nil, fmt.Errorf("commit.signingKey: %w", err)
+	}
+	return signer, nil
+}
+
+// reveal reads a secret from its location; "" for the zero value.
+func (o *Opener) reveal(ctx context.Context, field string, at config.Secret) (string, error) {
+	if at.Name == "" {
+		return at.Read(field, o.Getenv)
+	}
+	in := secret{field: field, name: at.Name}
+	vault, err := o.vault(ctx, in)
+	if err != nil {
+		return "", err
+	}
+	return in.text(ctx, vault)
+}
+
+// vault returns the client of Secrets Manager for a secret; nil without a name.
+func (o *Opener) vault(ctx context.Context, s secret) (Vault, error) {
+	if s.name == "" {
+		return nil, nil
+	}
+	own, err := o.In(ctx, s.field, regionOf(s.name))
+	if err != nil {
+		return nil, err
+	}
+	return secretsmanager.NewFromConfig(own), nil
 }

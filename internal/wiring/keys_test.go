@@ -100,16 +100,16 @@ func TestKeysInSecretsLogInAndSign(t *testing.T) {
 		{"an unknown host key", overSSH.URL("c"), "stranger", "", overSSH.Create(t, "c", map[string]string{"a": "1"}), "",
 			"which is not pinned. Either the host changed its key, or someone intercepts the connection. gitlatch sent nothing. Compare the key with the published keys. If it is one of them, add it to the credential of the repository, before the private key: " + overSSH.HostKeys()[0]},
 		{"a token over SSH", overSSH.URL("d"), "token", "", overSSH.Create(t, "d", map[string]string{"a": "1"}), "",
-			"repository.credentialSecret: secret token: contains a token, and repository.url is an ssh URL. Store the private key and the lines of ssh-keyscan, or use the https URL"},
+			"repository.credential: secret token: contains a token, and repository.url is an ssh URL. Store the private key and the lines of ssh-keyscan, or use the https URL"},
 		{"a key over HTTP", plain.URL("e"), "key", "", plain.Create(t, "e", map[string]string{"a": "1"}), "", "secret key: contains a private key, and repository.url is not an ssh URL"},
-		{"no such secret", plain.URL("f"), "gone", "", plain.Create(t, "f", map[string]string{"a": "1"}), "", "repository.credentialSecret: secret gone: create the secret, or correct its name and region"},
+		{"no such secret", plain.URL("f"), "gone", "", plain.Create(t, "f", map[string]string{"a": "1"}), "", "repository.credential: secret gone: create the secret, or correct its name and region"},
 		{"another token", plain.URL("g"), "junk", "", plain.Create(t, "g", map[string]string{"a": "1"}), "", "401"},
-		{"a signing key that is not a key", plain.URL("h"), "token", "junk", plain.Create(t, "h", map[string]string{"a": "1"}), "", "commit.signing.keySecret: secret junk: the key is not a private key in PEM"},
+		{"a signing key that is not a key", plain.URL("h"), "token", "junk", plain.Create(t, "h", map[string]string{"a": "1"}), "", "commit.signingKey: the key is not a private key in PEM"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			document := "state: {memory: {}}\nrepository: {url: '" + c.url + "', credentialSecret: " + c.secret + "}\n"
+			document := "state: {memory: {}}\nrepository: {url: '" + c.url + "', credential: secret:" + c.secret + "}\n"
 			if c.sign != "" {
-				document += "commit: {signing: {keySecret: " + c.sign + "}}\n"
+				document += "commit: {signingKey: secret:" + c.sign + "}\n"
 			}
 			if c.allowed != "" {
 				c.origin.RequireSignatures(t, c.allowed)
@@ -145,7 +145,7 @@ func TestMembersShareTheSecrets(t *testing.T) {
 	o := s.Create(t, "fleet", map[string]string{"a": "1"})
 	count := vaults(t, map[string]string{"token": "token-1"})
 	s.RequireAuth("x-access-token", "token-1")
-	fleet := opener(t, "fleet: fleet.yaml\nstate: {memory: {}}\nrepository: {url: '"+s.URL("fleet")+"', credentialSecret: token}")
+	fleet := opener(t, "fleet: fleet.yaml\nstate: {memory: {}}\nrepository: {url: '"+s.URL("fleet")+"', credential: secret:token}")
 	heads := func(of *Opener) {
 		t.Helper()
 		r, _, err := of.Repository(t.Context())
@@ -175,7 +175,7 @@ func TestASecretIsReadAgainAfterAnError(t *testing.T) {
 	o := s.Create(t, "shop", map[string]string{"a": "1"})
 	s.RequireAuth("x-access-token", "token-1")
 	vaults(t, map[string]string{"token": "{}"})
-	of := opener(t, "state: {memory: {}}\nrepository: {url: '"+s.URL("shop")+"', credentialSecret: token}")
+	of := opener(t, "state: {memory: {}}\nrepository: {url: '"+s.URL("shop")+"', credential: secret:token}")
 	r, _, err := of.Repository(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -201,9 +201,9 @@ func TestGitLabOpensMergeRequestsWithTheToken(t *testing.T) {
 	s.Grant("glpat-1")
 	vaults(t, map[string]string{"git": "glpat-1"})
 	for name, c := range map[string]struct{ auth, want string }{
-		"a secret":         {"credentialSecret: git", ""},
-		"a variable":       {"credentialEnv: TOKEN", ""},
-		"another variable": {"credentialEnv: OTHER", "GitLab answers 401"},
+		"a secret":         {"credential: secret:git", ""},
+		"a variable":       {"credential: env:TOKEN", ""},
+		"another variable": {"credential: env:OTHER", "GitLab answers 401"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := opener(t, "state: {memory: {}}\nrepository: {url: 'gitlab::"+s.Repository("shop")+"', mode: proposal, "+c.auth+"}")
@@ -237,7 +237,7 @@ func TestGitHubIsLoggedInToWithASecret(t *testing.T) {
 		http.NotFound(w, r)
 	}))
 	defer host.Close()
-	document := "state: {memory: {}}\nrepository: {url: 'github::" + host.URL + "/team/site', credentialSecret: gitlatch/token}"
+	document := "state: {memory: {}}\nrepository: {url: 'github::" + host.URL + "/team/site', credential: secret:gitlatch/token}"
 	r, proposals, err := opener(t, document).Repository(t.Context())
 	if err != nil || proposals == nil || len(shown) > 0 {
 		t.Fatalf("proposals %v, requests %v, error %v", proposals, shown, err)
@@ -249,7 +249,7 @@ func TestGitHubIsLoggedInToWithASecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.Heads(t.Context()); err == nil || !strings.Contains(err.Error(), "repository.credentialSecret: secret gitlatch/other: create the secret") {
+	if _, _, err := r.Heads(t.Context()); err == nil || !strings.Contains(err.Error(), "repository.credential: secret gitlatch/other: create the secret") {
 		t.Errorf("error %v", err)
 	}
 	ca := filepath.Join(t.TempDir(), "ca.pem")

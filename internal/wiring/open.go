@@ -206,7 +206,7 @@ func (o *Opener) Alerts(ctx context.Context) (tick.Alerts, error) {
 		}
 		return alerts.Topic{ARN: topic, Client: sns.NewFromConfig(own)}, nil
 	}
-	url, err := o.Config.Alerts.Webhook.Read("alerts.webhook.url", o.Getenv)
+	url, err := o.reveal(ctx, "alerts.webhook", o.Config.Alerts.Webhook)
 	if url == "" || err != nil {
 		return nil, err
 	}
@@ -339,7 +339,7 @@ func (o *Opener) github(ctx context.Context, host repo.Host) (repo.Repository, r
 			Signer:    signer,
 		},
 	}
-	if c := o.Config.Commit.Signing; c.KeySecret != "" {
+	if o.Config.Commit.Signing.InVault() {
 		if options.Git.Keys, err = o.keys(ctx, gitwire.Keys{}); err != nil {
 			return nil, nil, err
 		}

@@ -96,11 +96,11 @@ func TestWhatIsConfiguredIsOpened(t *testing.T) {
 
 func TestAlertsGoToAWebhookWhoseURLIsASecret(t *testing.T) {
 	t.Parallel()
-	const document = "state: {memory: {}}\nrepository: {url: 'https://git.example.com/site.git'}\nalerts: {webhook: {urlEnv: HOOK}}"
+	const document = "state: {memory: {}}\nrepository: {url: 'https://git.example.com/site.git'}\nalerts: {webhook: env:HOOK}"
 	for value, want := range map[string]string{
 		"https://hooks.example.com/hunter2": "webhook.Hook <nil>",
 		"hunter2":                           "<nil> alerts.webhook: the URL must be an https URL, or an http one within the network",
-		"":                                  "<nil> read alerts.webhook.urlEnv: environment variable HOOK is not set",
+		"":                                  "<nil> read alerts.webhook: environment variable HOOK is not set",
 	} {
 		o := opener(t, document)
 		o.Getenv = func(string) string { return value }
@@ -173,7 +173,7 @@ func TestASecretThatCannotBeUsedIsNamedAndNotTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := secret{field: "repository.credentialSecret", name: "gitlatch/git"}
+			s := secret{field: "repository.credential", name: "gitlatch/git"}
 			_, err := s.read(t.Context(), c.vault)
 			if err == nil || !strings.HasPrefix(err.Error(), s.field+": secret gitlatch/git: ") || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("error %v, want %q", err, c.want)

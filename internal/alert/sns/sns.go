@@ -84,14 +84,14 @@ var faults = []struct {
 	remedy  string
 	forGood bool // SNS would reject the message at any time
 }{
-	{[]string{"NotFound", "NotFoundException"}, "", "the topic does not exist: deploy the stack again, or correct alerts.sns.topicArn", false},
+	{[]string{"NotFound", "NotFoundException"}, "", "the topic does not exist: deploy the stack again, or correct alerts.topicArn", false},
 	{[]string{"AuthorizationError", "AuthorizationErrorException"}, "", "the role may not publish to it: allow sns:Publish on the topic", false},
 	{[]string{"InvalidSignatureException", "SignatureDoesNotMatch"}, "", "it does not accept the credentials: check them, and the clock of this machine", false},
 	{[]string{"InvalidClientTokenId"}, "", "it does not accept the credentials: check them", false},
 	{[]string{"ExpiredToken"}, "", "it does not accept the credentials: they have expired. Renew them", false},
 	{[]string{"KMSAccessDenied"}, "", "the role may not use the topic's key: allow kms:GenerateDataKey* and kms:Decrypt on it", false},
 	{[]string{"KMSDisabled"}, "", "the topic's key is disabled: enable it", false},
-	{[]string{"InvalidParameter"}, "TopicArn", "alerts.sns.topicArn is not the ARN of a topic", false},
+	{[]string{"InvalidParameter"}, "TopicArn", "alerts.topicArn is not the ARN of a topic", false},
 	{[]string{"InvalidParameter", "ParameterValueInvalid", "ValidationException"}, "", "it rejects this message", true},
 }
 

@@ -165,7 +165,7 @@ func TestWhatIsRefusedForGood(t *testing.T) {
 		{"a value", &types.InvalidParameterValueException{Message: aws.String("no")}, true, "rejects this message"},
 		{"no valid request", &types.ValidationException{Message: aws.String("no")}, true, "rejects this message"},
 		// A topic with a wrong name accepts no alert until a user corrects the name.
-		{"no topic's name", &types.InvalidParameterException{Message: aws.String("Invalid parameter: TopicArn Reason: An ARN must have at least 6 elements, not 1")}, false, "alerts.sns.topicArn"},
+		{"no topic's name", &types.InvalidParameterException{Message: aws.String("Invalid parameter: TopicArn Reason: An ARN must have at least 6 elements, not 1")}, false, "alerts.topicArn"},
 		{"no topic", &types.NotFoundException{Message: aws.String("Topic does not exist")}, false, "deploy the stack again"},
 		{"no rights", &types.AuthorizationErrorException{Message: aws.String("no")}, false, "allow sns:Publish"},
 		{"throttled", said("Throttling", "Rate exceeded"), false, "Rate exceeded"},

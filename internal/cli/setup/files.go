@@ -80,7 +80,7 @@ func Config(f Facts, given Answers) ([]byte, error) {
 	}
 	repository := fmt.Sprintf("url: %q", given.Repository)
 	if given.Credential != "" {
-		repository += fmt.Sprintf(", credentialSecret: %q", given.Credential)
+		repository += fmt.Sprintf(", credential: %q", "secret:"+given.Credential)
 	}
 	text := fmt.Appendf(nil, `apiVersion: gitlatch.dev/v1alpha1
 kind: Config

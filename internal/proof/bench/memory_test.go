@@ -39,7 +39,7 @@ kind: Config
 site: prod
 cluster: {kubeconfig: %q}
 state: {dynamodb: %q}
-repository: {url: %q, credentialEnv: GIT_TOKEN}
+repository: {url: %q, credential: env:GIT_TOKEN}
 `
 
 // memories measures the resident set of the built bootstrap: a new process, up to its

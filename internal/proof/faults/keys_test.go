@@ -48,7 +48,7 @@ func byDeployKey(t *testing.T) (*world, []func()) {
 	w.origin = server.Create(t, "site", map[string]string{"gitlatch.yaml": fmt.Sprintf(policy, w.site)})
 	login := server.HostKeys()[0] + "\n" + string(server.Key)
 	w.environment["DEPLOY_KEY"], w.environment["WHOLE_KEY"] = login, login
-	w.configure(t, fmt.Sprintf("cluster: {kubeconfig: %q}\nstate: {memory: {}}\nrepository: {url: %q, credentialEnv: DEPLOY_KEY}\n",
+	w.configure(t, fmt.Sprintf("cluster: {kubeconfig: %q}\nstate: {memory: {}}\nrepository: {url: %q, credential: env:DEPLOY_KEY}\n",
 		w.kubeconfig, server.URL("site")))
 	_, stranger := gitserver.NewKey(t)
 	return w, []func(){

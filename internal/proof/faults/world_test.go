@@ -78,7 +78,7 @@ func newWorld(t *testing.T, site, document string) *world {
 	w.names[w.git.URL("site")] = "GIT"
 	w.fails = func(_ string, do fault) { w.git.Intercept(gitserver.Interceptor(w.meets(do))) }
 	w.reaches(t, "https://127.0.0.1:1", "")
-	w.configure(t, fmt.Sprintf("cluster: {kubeconfig: %q}\nrepository: {url: %q, credentialEnv: GIT_TOKEN}\n", w.kubeconfig, w.git.URL("site"))+document)
+	w.configure(t, fmt.Sprintf("cluster: {kubeconfig: %q}\nrepository: {url: %q, credential: env:GIT_TOKEN}\n", w.kubeconfig, w.git.URL("site"))+document)
 	return w
 }
 
@@ -103,7 +103,7 @@ contexts: [{name: test, context: {cluster: test, user: test}}]
 func (w *world) configure(t *testing.T, document string) {
 	t.Helper()
 	c, err := config.ParseConfig("config", []byte("apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: "+w.site+
-		"\ncommit: {signing: {keyEnv: SIGNING_KEY}}\n"+document))
+		"\ncommit: {signingKey: env:SIGNING_KEY}\n"+document))
 	if err != nil {
 		t.Fatal(err)
 	}

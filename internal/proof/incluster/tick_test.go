@@ -156,9 +156,9 @@ func proposes(t *testing.T, cp *controlplane.ControlPlane) {
 	tip := origin.Tip("main")
 	const url = "  url: https://git.example.com/platform/fleet.git\n" +
 		"  # The key token of the Secret gitlatch. It may read and push this repository.\n" +
-		"  credentialFile: /etc/gitlatch/secrets/token\n"
+		"  credential: file:/etc/gitlatch/secrets/token\n"
 	cp.Kubectl(t, "", "apply", "-k", recipe(t, map[string][2]string{"config.yaml": {url, fmt.Sprintf(
-		"  url: %s\n  credentialFile: /etc/gitlatch/secrets/app.json\n  mode: proposal\n", host.Address("fleet"))}}))
+		"  url: %s\n  credential: file:/etc/gitlatch/secrets/app.json\n  mode: proposal\n", host.Address("fleet"))}}))
 	app, err := json.Marshal(map[string]any{
 		"appId": 7, "installationId": 70,
 		"privateKey": string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})),

@@ -24,7 +24,7 @@ state:
   dynamodb: gitlatch-prod-eu-StateTable-1A2B3C4D5E6F
 repository:
   url: https://github.com/example/fleet
-  credentialSecret: gitlatch/github
+  credential: secret:gitlatch/github
   branch: main
   mode: direct
 alerts:
@@ -58,7 +58,7 @@ state:
   dynamodb: gitlatch-prod-eu-StateTable-1A2B3C4D5E6F
 repository:
   url: github::https://github.example.com/example/fleet
-  credentialSecret: gitlatch/token
+  credential: secret:gitlatch/token
   branch: main
   mode: proposal
 alerts:
@@ -94,11 +94,11 @@ state:
   dynamodb: gitlatch-prod-uk-StateTable-1A2B3C4D5E6F
 repository:
   url: ssh://git@git.example.com/platform/fleet.git
-  credentialSecret: gitlatch/git
+  credential: secret:gitlatch/git
   branch: main
   mode: direct
 commit:
-  signing: {keySecret: gitlatch/signing}
+  signingKey: secret:gitlatch/signing
 alerts:
   topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-uk-AlertTopic-1A2B3C4D5E6F"
 `,
@@ -113,7 +113,7 @@ state:
   dynamodb: gitlatch-prod-ca-StateTable-1A2B3C4D5E6F
 repository:
   url: gitlab::https://git.example.com/platform/eu/fleet.git
-  credentialSecret: gitlatch/gitlab
+  credential: secret:gitlatch/gitlab
   branch: main
   mode: proposal
 alerts:

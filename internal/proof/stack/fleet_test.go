@@ -98,7 +98,7 @@ period: 5m
 state: {dynamodb: gitlatch-europe-StateTable-1A2B3C4D5E6F}
 repository:
   url: github::https://github.example.com/example/fleet
-  credentialSecret: gitlatch/github
+  credential: secret:gitlatch/github
   branch: main
 alerts: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-europe-AlertTopic-1A2B3C4D5E6F"}
 `,

@@ -189,7 +189,7 @@ func runsTwice(t *testing.T, binary string) {
 		t.Errorf("after the deployment: exit status %d\n%s", status, out)
 	}
 	c, err := config.ParseConfig("prod-eu.yaml", []byte(h.text(t, "prod-eu.yaml")))
-	if err != nil || !strings.HasSuffix(c.State.DynamoDB, ":table/gitlatch-StateTable-1A2B3C4D5E6F") || c.Cluster.EKS.Name != "prod-eu-blue" || c.Repository.CredentialSecret != "gitlatch/github" {
+	if err != nil || !strings.HasSuffix(c.State.DynamoDB, ":table/gitlatch-StateTable-1A2B3C4D5E6F") || c.Cluster.EKS.Name != "prod-eu-blue" || c.Repository.Credential.Name != "gitlatch/github" {
 		t.Errorf("the configuration is %+v, error %v", c, err)
 	}
 
@@ -300,7 +300,7 @@ func onAnyServer(t *testing.T, binary string) {
 	if want := "The file credential contains the lines that ssh-keyscan prints, and then a private SSH key"; status != 0 || !strings.Contains(flat(out), want) {
 		t.Errorf("exit status %d, no %q in\n%s", status, want, out)
 	}
-	if want := `repository: {url: "` + repository + `", credentialSecret: "gitlatch/git"}`; !strings.Contains(h.text(t, "prod-eu.yaml"), want) {
+	if want := `repository: {url: "` + repository + `", credential: "secret:gitlatch/git"}`; !strings.Contains(h.text(t, "prod-eu.yaml"), want) {
 		t.Errorf("no %q in\n%s", want, h.text(t, "prod-eu.yaml"))
 	}
 	d := h.deploysWithoutAQuestion(t, at)[0]

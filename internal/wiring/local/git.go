@@ -83,16 +83,20 @@ func Login(text, url string) (wire.Auth, wire.SSH, error) {
 // Signer returns the key that signs commits; nil if commits are not signed, or the key is
 // in a secret of AWS.
 func Signer(s config.Signing, getenv func(string) string) (*signing.Key, error) {
-	if s.Key == (config.Secret{}) {
+	if s.Key == (config.Secret{}) || s.InVault() {
 		return nil, nil
 	}
-	key, passphrase, err := s.Read(getenv)
+	key, err := s.Key.Read("commit.signingKey", getenv)
+	if err != nil {
+		return nil, err
+	}
+	passphrase, err := s.Passphrase.Read("commit.signingPassphrase", getenv)
 	if err != nil {
 		return nil, err
 	}
 	signer, err := signing.Open([]byte(key), []byte(passphrase))
 	if err != nil {
-		return nil, fmt.Errorf("commit.signing: %w", err)
+		return nil, fmt.Errorf("commit.signingKey: %w", err)
 	}
 	return signer, nil
 }
