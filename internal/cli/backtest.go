@@ -26,11 +26,11 @@ import (
 // A trial contains the flags of backtest.
 type trial struct {
 	flags
-	policies, presets []string
-	given             func(flag string) bool
-	period            time.Duration
-	workload          string
-	output            output[backtest.Report]
+	policies []string
+	given    func(flag string) bool
+	period   time.Duration
+	workload string
+	output   output[backtest.Report]
 }
 
 const (
@@ -86,8 +86,6 @@ func (t *trial) register(c *cobra.Command, env Env) {
 	f := c.Flags()
 	t.given = f.Changed
 	f.StringSliceVar(&t.policies, "policy", nil, "policy files to compare, or - for standard input")
-	f.StringSliceVar(&t.presets, "preset", nil, "presets to compare: "+strings.Join(policy.PresetNames(), ", "))
-	offer(c, "preset", policy.PresetNames())
 	f.Var((*units.Span)(&t.period), "period", "time between two simulated ticks (default: the period in --config; without --config, 5m or the sample interval, whichever is longer)")
 	f.StringVar(&t.workload, "workload", "", "workload to show in the chart (default: the workload with the most replicas)")
 	t.output.register(c, backtest.Report.Table, map[string]form[backtest.Report]{"html": inHTML(page.Backtest)})
@@ -150,10 +148,6 @@ func readPast(env Env, name string, past *backtest.Past, show *tty.Progress) (er
 func (t *trial) check() error {
 	var wrong wrongs
 	wrong.unless(!t.given("period") || t.period > 0 && t.period <= maxPeriod && t.period%time.Second == 0, "--period: must be a multiple of 1s, above 0 and at most %s, got %s", policy.Span(maxPeriod), t.period)
-	for _, name := range t.presets {
-		_, ok := policy.Presets()[name]
-		wrong.unless(ok, "--preset: must be one of %s, got %q", strings.Join(policy.PresetNames(), ", "), name)
-	}
 	return errors.Join(wrong...)
 }
 
@@ -234,12 +228,13 @@ func (t *trial) candidates(ctx context.Context, env Env, past *backtest.Past) ([
 	return all, nil
 }
 
-// presetNames returns the presets to compare, the default one first.
+// presetNames returns the presets to compare, the default one first; none if the user
+// selects a policy.
 func (t *trial) presetNames() []string {
-	if len(t.presets) == 0 && len(t.policies) == 0 && t.file == "" && t.repository == "" {
-		names := policy.PresetNames()
-		slices.Reverse(names)
-		return names
+	if len(t.policies) > 0 || t.file != "" || t.repository != "" {
+		return nil
 	}
-	return t.presets
+	names := policy.PresetNames()
+	slices.Reverse(names)
+	return names
 }

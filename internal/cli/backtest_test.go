@@ -44,7 +44,7 @@ func TestBacktestIsReadAtEightyColumns(t *testing.T) {
 	past := file(t, "past.csv", pastScale())
 	for name, args := range map[string][]string{
 		"backtest.txt":       {"backtest", past},
-		"backtest-index.txt": {"backtest", past, "--preset", "closest", "--workload", "search/index"},
+		"backtest-index.txt": {"backtest", past, "--workload", "search/index"},
 	} {
 		got := run(time.Time{}, args...)
 		if got.status != 0 || got.err != "" {
@@ -126,14 +126,14 @@ func TestBacktestTriesWhatItIsAskedTo(t *testing.T) {
 	past := file(t, "past.csv", pastScale())
 	proposed := file(t, "gitlatch.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\npolicies: [{name: default, match: {}, series: tens, hold: {down: 0m}}]\n")
 
-	d := backtested(t, run(w.now, "backtest", past, "--config", w.path("config.yaml"), "--policy", proposed, "--preset", "closest", "-o", "json"))
-	if !slices.Equal(d.names(), []string{"hourly job", "prod-eu", proposed, "closest"}) {
+	d := backtested(t, run(w.now, "backtest", past, "--config", w.path("config.yaml"), "--policy", proposed, "-o", "json"))
+	if !slices.Equal(d.names(), []string{"hourly job", "prod-eu", proposed}) {
 		t.Errorf("%v", d.names())
 	}
 	if quiet, busy := d.Policies[1], d.Policies[2]; quiet.CommitsPerDay > 4 || busy.CommitsPerDay < 10 {
 		t.Errorf("%+v and %+v", quiet, busy)
 	}
-	if d := backtested(t, run(w.now, "backtest", past, "--period", "10m", "--preset", "cope", "-o", "json")); d.Period != "10m0s" {
+	if d := backtested(t, run(w.now, "backtest", past, "--period", "10m", "-o", "json")); d.Period != "10m0s" {
 		t.Errorf("%+v", d)
 	}
 }
@@ -184,7 +184,6 @@ func TestBacktestSaysWhatIsWrong(t *testing.T) {
 		{[]string{past, "--workload", "shop/wep"}, []string{`--workload: workload "shop/wep": the files have no workload with this name; there are shop/web`}},
 		{[]string{past, "--period", "0s"}, []string{"--period: must be a multiple of 1s, above 0 and at most 24h, got 0s"}},
 		{[]string{past, "--period", "-1ns"}, []string{"--period", "must be a duration such as 5m, 26h or 8d", `"-1ns"`}},
-		{[]string{past, "--preset", "cop"}, []string{"--preset", "cope"}},
 		{[]string{past, "-o", "xml"}, []string{"--output", "table, json, yaml, html"}},
 		{[]string{past, "--policy", policy}, []string{"prest"}},
 		{[]string{past, "--period", "1500ms"}, []string{"--period", "must be a multiple of 1s"}},
@@ -218,13 +217,13 @@ func TestBacktestOfAShortPast(t *testing.T) {
 		apart time.Duration
 		want  []string
 	}{
-		{1, 0, []string{"1 workload with 1 sample,\nfrom 2026-09-14 07:30 to 2026-09-14 07:30. backtest simulates a tick every 5m.\n", "\n  cope                  0      -  -            -     -        -\n", "\nSome workloads never got a level: 1 of 1 with hourly job, 1 of 1 with cope."}},
+		{1, 0, []string{"1 workload with 1 sample,\nfrom 2026-09-14 07:30 to 2026-09-14 07:30. backtest simulates a tick every 5m.\n", "\n  cope                  0      -  -            -     -        -\n", "\nSome workloads never got a level: 1 of 1 with hourly job, 1 of 1 with cope,"}},
 		{2, 5 * time.Minute, []string{"\n  cope                  0      -  -            -     -        -\n"}},
 		{3, 5 * time.Minute, []string{"1 workload with 3 samples at intervals of 5m,\n", "   minutes since 2026-09-14 07:30\n", "\n         0      1      2      3 "}},
 		{30, 5 * time.Minute, []string{"   hours since 2026-09-14 07:30\n", "\n         0                           1                            2\n"}},
 		{80, time.Hour, []string{"   days since 2026-09-14 07:30\n"}},
 	} {
-		got := run(time.Time{}, "backtest", "--preset", "cope", file(t, "past.csv", rows(c.n, c.apart)))
+		got := run(time.Time{}, "backtest", file(t, "past.csv", rows(c.n, c.apart)))
 		if got.status != 0 || got.err != "" {
 			t.Errorf("%d samples: %+v", c.n, got)
 		}

@@ -20,7 +20,6 @@ func TestAShellCompletesNames(t *testing.T) {
 		"pause -c " + config + " -n ":             {"pay", "shop"},
 		"tick -o ":                                {"table", "json", "yaml"},
 		"diff -o ":                                {"table", "json", "yaml"},
-		"backtest --preset ":                      {"closest", "cope"},
 		"restore --release=":                      {"all", "expired"},
 		"explain -c " + w.path("none.yaml") + " ": nil,
 	} {

@@ -44,7 +44,6 @@ func TestAnEmptyFlagIsRefused(t *testing.T) {
 		{"pause", "--until", ""},
 		{"backtest", "past.csv", "--policy", ""},
 		{"backtest", "past.csv", "--workload", ""},
-		{"backtest", "past.csv", "--preset", ""},
 	} {
 		w := &world{dir: t.TempDir()}
 		got := w.run(args...)

@@ -89,7 +89,7 @@ func run(ctx context.Context, out io.Writer) error {
 
 // backtest returns the command to measure.
 func backtest(ctx context.Context, output string) *exec.Cmd {
-	return exec.CommandContext(ctx, filepath.Join("bin", "gitlatch"), "backtest", "--preset", "cope", "--period", "1m", "-o", output, "-")
+	return exec.CommandContext(ctx, filepath.Join("bin", "gitlatch"), "backtest", "--policy", filepath.Join("scripts", "bench-backtest", "gitlatch.yaml"), "--period", "1m", "-o", output, "-")
 }
 
 // fed runs a command with the CSV as its standard input.
