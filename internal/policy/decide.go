@@ -148,9 +148,9 @@ func (j judgement) raise() (Decision, bool) {
 	}
 	level := slices.Min(j.latch.Up.Levels[n-hold:])
 	if hold == 1 {
-		return j.cross(level, fmt.Sprintf("%s1 sample rounded to level %d or higher; it was %d pods", onlyReady(j.scale), level, raiseNeed(j.scale))), true
+		return j.cross(level, fmt.Sprintf("%s1 sample rounded to level %d or higher; it was %s", onlyReady(j.scale), level, pods(raiseNeed(j.scale)))), true
 	}
-	return j.cross(level, fmt.Sprintf("%s%d samples in a row rounded to level %d or higher; the last was %d pods", onlyReady(j.scale), hold, level, raiseNeed(j.scale))), true
+	return j.cross(level, fmt.Sprintf("%s%d samples in a row rounded to level %d or higher; the last was %s", onlyReady(j.scale), hold, level, pods(raiseNeed(j.scale)))), true
 }
 
 // first decides about a workload without a level, which cannot be lowered.
@@ -167,8 +167,8 @@ func (j judgement) lower() (Decision, bool) {
 	case j.stop.Reason != ReasonNone && below:
 		return j.stopped(j.stop), true
 	case down.Running() && down.Count >= j.policy.HoldUp && elapsed >= j.policy.HoldDown:
-		d := j.cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than level %d; the last was %d pods",
-			Span(elapsed), down.Since.UTC().Format(time.RFC3339), down.Level, j.scale.Desired))
+		d := j.cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than level %d; the last was %s",
+			Span(elapsed), down.Since.UTC().Format(time.RFC3339), down.Level, pods(j.scale.Desired)))
 		d.Rides = elapsed < 2*j.policy.HoldDown
 		return d, true
 	case down.Running():
@@ -267,6 +267,14 @@ func raiseNeed(s workload.Scale) int32 {
 		return s.Ready
 	}
 	return s.Desired
+}
+
+// pods returns a number of pods in words.
+func pods(n int32) string {
+	if n == 1 {
+		return "1 pod"
+	}
+	return fmt.Sprintf("%d pods", n)
 }
 
 // onlyReady returns the start of a reason that names the ready pods, or "" if the desired
