@@ -42,8 +42,11 @@ func (s Secret) Read(field string, getenv func(string) string) (string, error) {
 
 // At returns the location of the secret for errors. field is the same as for Read.
 func (s Secret) At(field string) string {
-	if s.Env != "" {
+	switch {
+	case s.Env != "":
 		return field + ": environment variable " + s.Env
+	case s.Name != "":
+		return field + ": secret " + s.Name
 	}
 	return field + ": " + s.File
 }

@@ -16,7 +16,6 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/gitlatch/gitlatch/internal/clean/redact"
-	"github.com/gitlatch/gitlatch/internal/repo/github"
 )
 
 // answerWithin is how long an AWS service may take for one answer. The SDK tries three
@@ -115,17 +114,4 @@ func (s secret) text(ctx context.Context, vault Vault) (string, error) {
 		return "", s.failed(errors.New("is binary. Store it as text"))
 	}
 	return *answer.SecretString, nil
-}
-
-// read reads the credentials for GitHub. Errors do not show them.
-func (s secret) read(ctx context.Context, vault Vault) (github.Credentials, error) {
-	text, err := s.text(ctx, vault)
-	if err != nil {
-		return github.Credentials{}, err
-	}
-	credentials, err := github.ParseSecret(text)
-	if err != nil {
-		return github.Credentials{}, s.failed(err)
-	}
-	return credentials, nil
 }

@@ -5,34 +5,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
-
 	"github.com/gitlatch/gitlatch/internal/repo/github"
 )
 
-// readCredentials reads the credentials for GitHub. Errors do not show them.
-type readCredentials func(context.Context) (github.Credentials, error)
-
-// credentials returns a function that reads the credentials for GitHub from the
-// configured file, environment variable, or secret of AWS.
-func (o *Opener) credentials(ctx context.Context) (readCredentials, error) {
-	held := secret{field: "repository.credential", name: o.Config.Repository.Credential.Name}
-	if held.name == "" {
-		return o.local, nil
-	}
-	own, err := o.In(ctx, held.field, regionOf(held.name))
-	if err != nil {
-		return nil, err
-	}
-	vault := secretsmanager.NewFromConfig(own)
-	return func(ctx context.Context) (github.Credentials, error) { return held.read(ctx, vault) }, nil
-}
-
-// local reads credentials from a file or an environment variable.
-func (o *Opener) local(context.Context) (github.Credentials, error) {
+// credentials reads the credentials for GitHub from their location. Errors do not show them.
+func (o *Opener) credentials(ctx context.Context) (github.Credentials, error) {
 	const field = "repository.credential"
 	at := o.Config.Repository.Credential
-	text, err := at.Read(field, o.Getenv)
+	text, err := o.reveal(ctx, field, at)
 	if err != nil {
 		return github.Credentials{}, err
 	}

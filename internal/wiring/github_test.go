@@ -32,11 +32,7 @@ func TestLocalCredentialsOfGitHub(t *testing.T) {
 		}
 		o := opener(t, "state: {memory: {}}\nrepository: {url: https://github.com/team/site, credential: "+c.field+":"+place+"}")
 		o.Getenv = func(string) string { return c.content }
-		read, err := o.credentials(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		credentials, err := read(t.Context())
+		credentials, err := o.credentials(t.Context())
 		want := strings.ReplaceAll(c.want, "FILE", file)
 		switch {
 		case want == "":

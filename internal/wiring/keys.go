@@ -47,23 +47,16 @@ func (o *Opener) inSecrets() bool {
 // keys returns a function that reads the secrets of the repository from Secrets Manager,
 // once. known has the keys that are not in a secret. Members of a fleet share the
 // function.
-func (o *Opener) keys(ctx context.Context, known gitwire.Keys) (readKeys, error) {
+func (o *Opener) keys(known gitwire.Keys) readKeys {
 	shared := o.shared()
 	if shared != nil && shared.held != nil {
-		return shared.held.get, nil
+		return shared.held.get
 	}
-	login := secret{field: "repository.credential"}
-	if o.Config.Repository.Host().Kind != repo.GitHub { // the login to GitHub reads its own secret
-		login.name = o.Config.Repository.Credential.Name
-	}
-	vault, err := o.vault(ctx, login)
-	if err != nil {
-		return nil, err
-	}
+	host := o.Config.Repository.Host()
 	held := &heldKeys{read: func(ctx context.Context) (keys gitwire.Keys, err error) {
 		keys = known
-		if login.name != "" {
-			if keys.Auth, keys.SSH, err = login.login(ctx, vault, o.Config.Repository.Host().URL); err != nil {
+		if o.Config.Repository.Credential.Name != "" && host.Kind != repo.GitHub { // the login to GitHub reads its own secret
+			if keys.Auth, keys.SSH, err = o.gitLogin(ctx, host.URL); err != nil {
 				return keys, err
 			}
 		}
@@ -75,18 +68,20 @@ func (o *Opener) keys(ctx context.Context, known gitwire.Keys) (readKeys, error)
 	if shared != nil {
 		shared.held = held
 	}
-	return held.get, nil
+	return held.get
 }
 
-// login reads the credentials for the repository at a URL. Errors do not show them.
-func (s secret) login(ctx context.Context, vault Vault, url string) (wire.Auth, wire.SSH, error) {
-	text, err := s.text(ctx, vault)
+// gitLogin reads the credentials for the repository at a URL. Errors do not show them.
+func (o *Opener) gitLogin(ctx context.Context, url string) (wire.Auth, wire.SSH, error) {
+	const field = "repository.credential"
+	at := o.Config.Repository.Credential
+	text, err := o.reveal(ctx, field, at)
 	if err != nil {
 		return wire.Auth{}, wire.SSH{}, err
 	}
 	auth, keys, err := local.Login(text, url)
 	if err != nil {
-		return wire.Auth{}, wire.SSH{}, s.failed(err)
+		return wire.Auth{}, wire.SSH{}, fmt.Errorf("%s: %w", at.At(field), err)
 	}
 	return auth, keys, nil
 }
@@ -104,7 +99,7 @@ func (o *Opener) signer(ctx context.Context) (*signing.Key, error) {
 	}
 	signer, err := signing.Open([]byte(key), []byte(passphrase))
 	if err != nil {
-		return nil, fmt.Errorf("commit.signingKey: %w", err)
+		return nil, fmt.Errorf("%s: %w", s.Key.At("commit.signingKey"), err)
 	}
 	return signer, nil
 }
@@ -114,22 +109,9 @@ func (o *Opener) reveal(ctx context.Context, field string, at config.Secret) (st
 	if at.Name == "" {
 		return at.Read(field, o.Getenv)
 	}
-	in := secret{field: field, name: at.Name}
-	vault, err := o.vault(ctx, in)
+	own, err := o.In(ctx, field, regionOf(at.Name))
 	if err != nil {
 		return "", err
 	}
-	return in.text(ctx, vault)
-}
-
-// vault returns the client of Secrets Manager for a secret; nil without a name.
-func (o *Opener) vault(ctx context.Context, s secret) (Vault, error) {
-	if s.name == "" {
-		return nil, nil
-	}
-	own, err := o.In(ctx, s.field, regionOf(s.name))
-	if err != nil {
-		return nil, err
-	}
-	return secretsmanager.NewFromConfig(own), nil
+	return secret{field: field, name: at.Name}.text(ctx, secretsmanager.NewFromConfig(own))
 }

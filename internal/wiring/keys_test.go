@@ -104,7 +104,7 @@ func TestKeysInSecretsLogInAndSign(t *testing.T) {
 		{"a key over HTTP", plain.URL("e"), "key", "", plain.Create(t, "e", map[string]string{"a": "1"}), "", "secret key: contains a private key, and repository.url is not an ssh URL"},
 		{"no such secret", plain.URL("f"), "gone", "", plain.Create(t, "f", map[string]string{"a": "1"}), "", "repository.credential: secret gone: create the secret, or correct its name and region"},
 		{"another token", plain.URL("g"), "junk", "", plain.Create(t, "g", map[string]string{"a": "1"}), "", "401"},
-		{"a signing key that is not a key", plain.URL("h"), "token", "junk", plain.Create(t, "h", map[string]string{"a": "1"}), "", "commit.signingKey: the key is not a private key in PEM"},
+		{"a signing key that is not a key", plain.URL("h"), "token", "junk", plain.Create(t, "h", map[string]string{"a": "1"}), "", "commit.signingKey: secret junk: the key is not a private key in PEM"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			document := "state: {memory: {}}\nrepository: {url: '" + c.url + "', credential: secret:" + c.secret + "}\n"
@@ -259,5 +259,17 @@ func TestGitHubIsLoggedInToWithASecret(t *testing.T) {
 	if _, _, err := opener(t, strings.Replace(document, "repository: {", "repository: {caFile: "+ca+", ", 1)).Repository(t.Context()); err == nil ||
 		!strings.Contains(err.Error(), "repository.caFile: "+ca+" contains no PEM certificate") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A webhook may be in Secrets Manager, as any other secret.
+func TestAWebhookInASecretIsOpened(t *testing.T) {
+	vaults(t, map[string]string{"hook": "https://hooks.example.com/hunter2"}) // sets the environment, so the test is not parallel
+	for name, want := range map[string]string{"hook": "", "gone": "alerts.webhook: secret gone: create the secret"} {
+		o := opener(t, "state: {memory: {}}\nrepository: {url: 'https://git.example.com/site.git'}\nalerts: {webhook: secret:"+name+"}")
+		alerts, err := o.Alerts(t.Context())
+		if (alerts == nil) != (want != "") || (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: alerts %v, error %v, want %q", name, alerts, err, want)
+		}
 	}
 }

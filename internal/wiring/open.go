@@ -243,10 +243,7 @@ func (o *Opener) git(ctx context.Context, host repo.Host) (repo.Repository, repo
 	if err != nil {
 		return nil, nil, err
 	}
-	read, err := o.keys(ctx, gitwire.Keys{Auth: options.Auth, SSH: options.SSH, Signer: options.Signer})
-	if err != nil {
-		return nil, nil, err
-	}
+	read := o.keys(gitwire.Keys{Auth: options.Auth, SSH: options.SSH, Signer: options.Signer})
 	if o.inSecrets() {
 		options.Keys = read
 	}
@@ -310,10 +307,6 @@ func (o *Opener) codecommit(ctx context.Context, host repo.Host) (repo.Repositor
 
 func (o *Opener) github(ctx context.Context, host repo.Host) (repo.Repository, repo.Proposals, error) {
 	c := o.Config.Repository
-	credentials, err := o.credentials(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
 	bundle, err := local.CABundle(c)
 	if err != nil {
 		return nil, nil, err
@@ -329,7 +322,7 @@ func (o *Opener) github(ctx context.Context, host repo.Host) (repo.Repository, r
 	options := github.Options{
 		Repository: host.Name,
 		APIURL:     apiOf(host.Server),
-		Secret:     credentials,
+		Secret:     o.credentials,
 		ReadOnly:   o.ReadOnly,
 		Git: gitwire.Options{
 			Branch:    c.Branch,
@@ -340,9 +333,7 @@ func (o *Opener) github(ctx context.Context, host repo.Host) (repo.Repository, r
 		},
 	}
 	if o.Config.Commit.Signing.InVault() {
-		if options.Git.Keys, err = o.keys(ctx, gitwire.Keys{}); err != nil {
-			return nil, nil, err
-		}
+		options.Git.Keys = o.keys(gitwire.Keys{})
 	}
 	if shared := o.shared(); shared != nil {
 		if shared.login == nil {
