@@ -142,13 +142,13 @@ func drilling(c map[string]any, s sample) map[string]any {
 	delete(c, "demand") // the result of a rebuild does not depend on it
 	own := s.beside[drillSource]
 	if hub := own["HubClusterName"]; hub != "" {
-		c["gitops"] = map[string]any{"eks": map[string]any{"name": hub, "region": region}}
+		c["gitops"] = map[string]any{"eks": hub}
 	}
-	if own["StandbyClusterArn"] != "" {
-		c["standby"] = map[string]any{"eks": map[string]any{"name": "prod-us-standby", "region": "us-west-2"}}
+	if standby := own["StandbyClusterArn"]; standby != "" {
+		c["standby"] = map[string]any{"eks": standby}
 	}
 	if bucket := own["DrillBucket"]; bucket != "" {
-		c["drills"] = map[string]any{"s3": map[string]any{"bucket": bucket, "prefix": "gitlatch/drills/"}}
+		c["drills"] = "s3://" + bucket + "/gitlatch/drills"
 	}
 	return c
 }
