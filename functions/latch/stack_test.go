@@ -126,7 +126,7 @@ func (c *cloud) deploy(t *testing.T, p plan) *stack {
 	s.gateway = gateway.Start(t, services)
 	s.subscribe(t)
 	s.filled = map[string]string{
-		"Site": p.name, "PeriodMinutes": "5", "ClusterName": cluster, "Region": moto.Region, "AWS::Region": moto.Region, "Assume": "",
+		"Site": p.name, "PeriodMinutes": "5", "Cluster": cluster, "Region": moto.Region, "AWS::Region": moto.Region, "Assume": "",
 		"Table": table, "RepositoryUrl": address, "Login": "", "Branch": "main", "PublishMode": p.mode, "Topic": s.topic, "Demand": "", "Signing": "",
 	}
 	if p.provider != "codecommit" {

@@ -86,7 +86,7 @@ var open = map[string]any{"vpcId": "vpc-0a1b2c3d", "endpointPublicAccess": true,
 // cluster sets the answer of EKS, which the API model of EKS checks.
 func (h *home) cluster(t *testing.T, mode string, network map[string]any) {
 	t.Helper()
-	cluster := map[string]any{"name": "prod-eu-blue", "status": "ACTIVE", "accessConfig": map[string]any{"authenticationMode": mode}}
+	cluster := map[string]any{"name": "prod-eu-blue", "arn": "arn:aws:eks:" + region + ":" + account + ":cluster/prod-eu-blue", "status": "ACTIVE", "accessConfig": map[string]any{"authenticationMode": mode}}
 	if network != nil {
 		cluster["resourcesVpcConfig"] = network
 	}
