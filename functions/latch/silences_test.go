@@ -63,7 +63,7 @@ func silences() []silence {
 		{name: "silent-cluster", provider: "codecommit", says: []string{"sample: reach the API server at https://127.0.0.1:"},
 			begins: func(t *testing.T, s *stack) {
 				s.eks.Describe("deaf", standeks.Cluster{Endpoint: "https://" + deaf(t), CA: s.cp.Config().CAData})
-				s.start(t, `name: "`+cluster+`", region`, `name: "deaf", region`)
+				s.start(t, `eks: "`+cluster+`"`, `eks: "deaf"`)
 			}, ends: again},
 		{name: "silent-github", provider: "github", begins: elsewhere, ends: again, says: []string{"reconcile with git: ", "get a token for App 7", "127.0.0.1:"}},
 		{name: "silent-git", provider: "spoke", begins: elsewhere, ends: again, says: []string{"reconcile with git: ", "/octo/silent-git.git"}},

@@ -83,7 +83,7 @@ func troubles() []trouble {
 	}
 	return []trouble{
 		{name: "cluster-missing", provider: "codecommit",
-			breaks: as(`name: "`+cluster+`", region`, `name: "gone", region`), repairs: again,
+			breaks: as(`eks: "`+cluster+`"`, `eks: "gone"`), repairs: again,
 			says: []string{"sample: describe EKS cluster gone in eu-west-1: ResourceNotFoundException: ", "Check the name and the Region in cluster.eks"}},
 		{name: "cluster-not-active", provider: "codecommit",
 			breaks: instead("eks:DescribeCluster", creating), repairs: instead("eks:DescribeCluster", nil),
@@ -113,7 +113,7 @@ func troubles() []trouble {
 			breaks: func(t *testing.T, s *stack) {
 				admin := s.cp.Config()
 				s.eks.Describe("prod-us", standeks.Cluster{Endpoint: admin.Host, CA: admin.CAData})
-				s.start(t, `name: "`+cluster+`", region`, `name: "prod-us", region`)
+				s.start(t, `eks: "`+cluster+`"`, `eks: "prod-us"`)
 			},
 			repairs: again,
 			says:    []string{": unauthorized: ", "--cluster-name prod-us ", "check that prod-us in cluster.eks is the name of the cluster"}},
@@ -126,10 +126,10 @@ func troubles() []trouble {
 			says:    []string{"sample: describe EKS cluster prod-eu in eu-west-1: SignatureDoesNotMatch: ", "AWS rejects the credentials. Check whether they expired or were replaced"}},
 
 		{name: "table-missing", provider: "codecommit",
-			breaks: as(`table: "gitlatch"`, `table: "gitlatch-gone"`), repairs: again,
+			breaks: as(`dynamodb: "gitlatch"`, `dynamodb: "gitlatch-gone"`), repairs: again,
 			says: []string{"take the lease of site table-missing: ", "table gitlatch-gone does not exist: create it, or correct the table or the region of state.dynamodb"}},
 		{name: "table-misshapen", provider: "codecommit",
-			breaks: as(`table: "gitlatch"`, `table: "gitlatch-misshapen"`), repairs: again,
+			breaks: as(`dynamodb: "gitlatch"`, `dynamodb: "gitlatch-misshapen"`), repairs: again,
 			says: []string{"table gitlatch-misshapen has another key schema: its key must be pk (partition) and sk (sort), both strings"}},
 		{name: "table-denied", provider: "codecommit",
 			breaks: instead("dynamodb:Query", denied("dynamodb:Query")), repairs: instead("dynamodb:Query", nil),
@@ -175,7 +175,7 @@ func troubles() []trouble {
 		{name: "app-key-malformed", provider: "github", breaks: secret("nonsense"), repairs: held,
 			says: []string{"repository.credential: secret gitlatch/app-key-malformed: privateKey: is not PEM, or its line breaks were lost"}},
 		{name: "app-secret-missing", provider: "github",
-			breaks: as(`Secret: "gitlatch/app-secret-missing"`, `Secret: "gitlatch/gone"`), repairs: again,
+			breaks: as(`"secret:gitlatch/app-secret-missing"`, `"secret:gitlatch/gone"`), repairs: again,
 			says: []string{"repository.credential: secret gitlatch/gone: create the secret, or correct its name and region"}},
 		{name: "app-secret-denied", provider: "github",
 			breaks: instead("secretsmanager:GetSecretValue", denied("secretsmanager:GetSecretValue")), repairs: instead("secretsmanager:GetSecretValue", nil),

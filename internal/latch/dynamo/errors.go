@@ -30,7 +30,7 @@ type fault struct{ is, fix string }
 
 var (
 	faults = map[string]fault{
-		"ResourceNotFoundException":           {"does not exist", "create it, or correct the table or its region in state.dynamodb"},
+		"ResourceNotFoundException":           {"does not exist", "create it, or correct the table or the region of state.dynamodb"},
 		"AccessDeniedException":               {"denies access", "allow the role GetItem, Query, UpdateItem and DeleteItem on the table for the leading key site#<site>, and the use of its KMS key"},
 		"UnrecognizedClientException":         {"does not accept the credentials", "check them, and check that they belong to the table's account and Region"},
 		"InvalidSignatureException":           {"does not accept the credentials", "check them, and the clock of this machine"},
