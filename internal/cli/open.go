@@ -172,7 +172,7 @@ func openFile(path string, reading bool) (latch.Store, error) {
 		return mem.New(), nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("state.bolt.path: make the folder of the state file: %w. Set a path that this user can write to", err)
+		return nil, fmt.Errorf("state.bolt: make the folder of the state file: %w. Set a path that this user can write to", err)
 	}
 	store, err := bolt.Open(path)
 	if err != nil {

@@ -11,6 +11,7 @@ type EKS struct {
 	Name    string
 	Region  string // "" is the region in which the program runs
 	RoleARN string // role to assume before the login, such as a role in another account; "" assumes no role
+	ARN     string // "" if the configuration has only the name, in the account of the login
 }
 
 // regionField returns the field for the Region of a resource.
@@ -41,6 +42,7 @@ func eksName(into *EKS) yamldoc.Scalar {
 	return yamldoc.Taken(cluster, func(text string) {
 		into.Name = text
 		if fields := strings.Split(text, ":"); len(fields) > 1 {
+			into.ARN = text
 			into.Region = fields[3]
 			into.Name = strings.TrimPrefix(fields[5], "cluster/")
 		}

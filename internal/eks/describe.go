@@ -82,6 +82,9 @@ func (c *Cluster) describe(ctx context.Context) (description, error) {
 	if err != nil {
 		return description{}, fmt.Errorf("%s: %w", c, err)
 	}
+	if seen := aws.ToString(answer.Cluster.Arn); c.options.ARN != "" && seen != c.options.ARN {
+		return description{}, fmt.Errorf("the login leads to %s, and the configuration names %s: set roleArn to a role in the account of the cluster", seen, c.options.ARN)
+	}
 	return found, nil
 }
 

@@ -28,6 +28,7 @@ type Options struct {
 	Name    string // the name of the cluster
 	Region  string // "" is the region of the AWS configuration
 	RoleARN string // the role to assume; "" uses the credentials directly
+	ARN     string // the cluster that EKS must describe; "" is the one of this name in the account of the credentials
 	Site    string // the site of the cluster; its name is part of the external ID
 	// Group is the Kubernetes group that the caller should be in. Rights is the folder
 	// with the manifests of its rights. Only error messages use them. "" is the group and

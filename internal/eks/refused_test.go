@@ -133,6 +133,15 @@ func TestAClusterOfAnotherAccountIsReachedThroughARole(t *testing.T) {
 	}
 }
 
+// Another account can have a cluster of the same name. gitlatch must not sample that one.
+func TestTheARNOfAClusterNamesItsAccount(t *testing.T) {
+	t.Parallel()
+	own := "arn:aws:eks:" + stand.Region + ":" + account + ":cluster/prod-eu"
+	newWorld(t, func(o *eks.Options) { o.ARN = own }).sees(t)
+	other := strings.Replace(own, account, "210987654321", 1)
+	newWorld(t, func(o *eks.Options) { o.ARN = other }).fails(t, "the login leads to "+own, "names "+other, "set roleArn")
+}
+
 func TestWhatTheClusterRefusesIsSaidWithWhatToDo(t *testing.T) {
 	t.Parallel()
 	t.Run("no access entry", func(t *testing.T) {

@@ -58,9 +58,9 @@ func (s Set) ChooseRollout(sample workload.Sample) Policy {
 // find returns the policy that the workload's annotation names, else the policy of
 // the first rule that matches. explicit is true if that rule names the namespace
 // without a pattern. An annotation counts only if the match of the named policy covers
-// the namespace, so a tenant cannot choose a policy of another namespace, and not if the match
-// is empty, so a tenant cannot leave a policy of its namespace. Choose ignores an
-// annotation that names no such policy, so a typo does not end latching.
+// the namespace, so a tenant cannot choose a policy of another namespace. It does not count
+// if the match is empty, because that policy is for the workloads that no other selects.
+// Choose ignores an annotation that names no such policy, so a typo does not end latching.
 func (s Set) find(sample workload.Sample) (p Policy, explicit bool) {
 	p = s.Default
 	for i := len(s.Rules) - 1; i >= 0; i-- {

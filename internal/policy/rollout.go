@@ -33,11 +33,11 @@ import (
 //   - A rollout can replace several templates at once. The old template of a new entry is
 //     then the one with the most available pods. But if the previous entry selected its old
 //     template, gitlatch keeps that one while it has available pods.
-//   - For a rollout to an earlier template, gitlatch writes a new entry only if the rollout
-//     fails.
+//   - If git has no entry, gitlatch writes one for a rollout to an earlier template only if
+//     the rollout fails.
 //
-// A rollout is stalled if pods of the target are missing and none has become available for
-// 10 minutes (also `progressDeadline`). It has failed in each of these cases:
+// A rollout is stalled if pods of the target are missing and no new pod has become available
+// for 10 minutes (also `progressDeadline`). It has failed in each of these cases:
 //
 //   - Its controller reports a failure.
 //   - It is stalled and not halted, and its controller does not detect stalled rollouts.

@@ -66,7 +66,7 @@ func (o *Opener) In(ctx context.Context, field, region string) (aws.Config, erro
 }
 
 func noRegion(field string) error {
-	return fmt.Errorf("%s: no Region is configured. Set AWS_REGION, or write the ARN", field)
+	return fmt.Errorf("%s: no Region is configured. Set AWS_REGION", field)
 }
 
 // regionOf returns the region of an ARN; "" if resource is a name.

@@ -3,6 +3,7 @@ package wiring
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
@@ -113,5 +114,6 @@ func (o *Opener) reveal(ctx context.Context, field string, at config.Secret) (st
 	if err != nil {
 		return "", err
 	}
-	return secret{field: field, name: at.Name}.text(ctx, secretsmanager.NewFromConfig(own))
+	text, err := secret{field: field, name: at.Name}.text(ctx, secretsmanager.NewFromConfig(own))
+	return strings.TrimSpace(text), err
 }

@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/repo/signing"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitlab"
@@ -263,13 +264,22 @@ func TestGitHubIsLoggedInToWithASecret(t *testing.T) {
 }
 
 // A webhook may be in Secrets Manager, as any other secret.
-func TestAWebhookInASecretIsOpened(t *testing.T) {
-	vaults(t, map[string]string{"hook": "https://hooks.example.com/hunter2"}) // sets the environment, so the test is not parallel
+func TestAWebhookInASecretIsReadForAnAlert(t *testing.T) {
+	sent := 0
+	hooks := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { sent++ }))
+	defer hooks.Close()
+	vaults(t, map[string]string{"hook": hooks.URL + "/hunter2\n"}) // sets the environment, so the test is not parallel
 	for name, want := range map[string]string{"hook": "", "gone": "alerts.webhook: secret gone: create the secret"} {
 		o := opener(t, "state: {memory: {}}\nrepository: {url: 'https://git.example.com/site.git'}\nalerts: {webhook: secret:"+name+"}")
 		alerts, err := o.Alerts(t.Context())
-		if (alerts == nil) != (want != "") || (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: alerts %v, error %v, want %q", name, alerts, err, want)
+		if err != nil {
+			t.Fatalf("%s: opening the alerts reads the secret: %v", name, err)
 		}
+		if err := alerts.Send(t.Context(), alert.Notice{Text: "a"}); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", name, err, want)
+		}
+	}
+	if sent != 1 {
+		t.Errorf("%d alerts arrived", sent)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"k8s.io/client-go/rest"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	alerts "github.com/gitlatch/gitlatch/internal/alert/sns"
 	"github.com/gitlatch/gitlatch/internal/alert/webhook"
 	"github.com/gitlatch/gitlatch/internal/config"
@@ -167,6 +168,7 @@ func (o *Opener) EKS(ctx context.Context) (*eks.Cluster, error) {
 		Name:    c.EKS.Name,
 		Region:  c.EKS.Region,
 		RoleARN: c.EKS.RoleARN,
+		ARN:     c.EKS.ARN,
 		Site:    o.Config.Site,
 		Group:   o.Group,
 		Rights:  o.Rights,
@@ -206,8 +208,19 @@ func (o *Opener) Alerts(ctx context.Context) (tick.Alerts, error) {
 		}
 		return alerts.Topic{ARN: topic, Client: sns.NewFromConfig(own)}, nil
 	}
+	switch at := o.Config.Alerts.Webhook; {
+	case at == config.Secret{}:
+		return nil, nil
+	case at.Name != "":
+		return secretHook{o}, nil
+	}
+	return o.webhook(ctx)
+}
+
+// webhook opens the webhook at the configured URL.
+func (o *Opener) webhook(ctx context.Context) (tick.Alerts, error) {
 	url, err := o.reveal(ctx, "alerts.webhook", o.Config.Alerts.Webhook)
-	if url == "" || err != nil {
+	if err != nil {
 		return nil, err
 	}
 	hook, err := webhook.Open(url)
@@ -215,6 +228,19 @@ func (o *Opener) Alerts(ctx context.Context) (tick.Alerts, error) {
 		return nil, fmt.Errorf("alerts.webhook: the URL %w", err)
 	}
 	return hook, nil
+}
+
+// A secretHook reads the URL of the webhook from Secrets Manager for each alert. A tick does not
+// fail because of a secret that only an alert needs.
+type secretHook struct{ of *Opener }
+
+// Send posts an alert.
+func (h secretHook) Send(ctx context.Context, n alert.Notice) error {
+	hook, err := h.of.webhook(ctx)
+	if err != nil {
+		return err
+	}
+	return hook.Send(ctx, n)
 }
 
 // Repository opens the repository and its proposals. The proposals are nil if the host
