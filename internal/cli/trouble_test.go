@@ -56,7 +56,7 @@ func TestNothingIsDoneWhereNothingCanBe(t *testing.T) {
 		}, []string{`/kubeconfig: no context "green"; there are: `, "cluster.context in the configuration"}},
 		{"a state in a folder that cannot be made", func(t *testing.T, w *world) {
 			w.write(t, "config.yaml", fmt.Sprintf(configure, w.path("kubeconfig"), w.path("kubeconfig/latch.db"), w.origin.Dir))
-		}, []string{"state.bolt.path: ", "not a directory. Set a path that this user can write to"}},
+		}, []string{"state.bolt: ", "not a directory. Set a path that this user can write to"}},
 
 		{"a repository that is not there", func(t *testing.T, w *world) { w.configure(t, w.path("nowhere.git")) },
 			[]string{"nowhere.git", "this path does not exist"}},

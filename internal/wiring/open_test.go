@@ -134,7 +134,7 @@ func TestWithoutARegionTheFieldIsNamed(t *testing.T) {
 		"state.dynamodb":       "arn:aws:dynamodb:eu-west-1:123456789012:table/",
 	} {
 		document := strings.Replace(rest, without, "", 1)
-		if _, err := opener(t, document).Open(t.Context()); err == nil || !strings.HasPrefix(err.Error(), field+": no Region is configured. Set AWS_REGION, or write the ARN") {
+		if _, err := opener(t, document).Open(t.Context()); err == nil || !strings.HasPrefix(err.Error(), field+": no Region is configured. Set AWS_REGION") {
 			t.Errorf("%s: error %v", field, err)
 		}
 	}
