@@ -99,7 +99,7 @@ func TestTheQuickStartOfTheHandbookRuns(t *testing.T) {
 }
 
 // commandsFor returns the commands in the code blocks of the page up to "Your own cluster", without
-// the blocks of the other tool. A block belongs to the tool that the line before it names.
+// the blocks of the other tool. A block after "If you use" is for one tool.
 func commandsFor(page, tool string) (commands []string) {
 	page, _, _ = strings.Cut(page, "\n## Your own cluster")
 	other := map[string]string{"Flux": "Argo CD", "Argo CD": "Flux"}[tool]
@@ -116,7 +116,7 @@ func commandsFor(page, tool string) (commands []string) {
 		}
 		command, prompted := strings.CutPrefix(code, "$ ")
 		switch {
-		case strings.Contains(before, other+", and the URL") || strings.Contains(before, "With "+other) || strings.Contains(before, "Flux when you ask") && tool != "Flux":
+		case strings.Contains(before, "If you use "+other):
 		case open:
 			commands[len(commands)-1] += command
 			open = strings.HasSuffix(command, "\\\n") || strings.Contains(commands[len(commands)-1], "<<'EOF'") && command != "EOF\n"
