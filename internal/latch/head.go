@@ -79,6 +79,14 @@ type Agreed struct {
 	Suspect string `json:"suspect,omitzero"`
 }
 
+// ReadAgain returns the agreement without a directory, so that the next tick reads and judges the
+// directory at Tip, although the branch did not move.
+func (a Agreed) ReadAgain() Agreed {
+	a.Reread = true
+	a.Directory = ""
+	return a
+}
+
 // A Proposal is a change that a user is asked to merge: gitlatch's branch, and the host's
 // pull request for the branch. The latches store the proposed levels.
 type Proposal struct {

@@ -211,6 +211,12 @@ func (l Latch) Removed(until, again time.Time) Latch {
 	return l
 }
 
+// Returned reports whether the latch has an entry again after a user removed it together with
+// many others, and so recently that another removal opts the workload out.
+func (l Latch) Returned(now time.Time) bool {
+	return now.Before(l.RemovedUntil) && !l.Declared.IsZero()
+}
+
 // Yielded returns the latch without a pause, an edit grace period or a mass removal that
 // is over at now.
 func (l Latch) Yielded(now time.Time) Latch {

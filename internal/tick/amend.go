@@ -38,8 +38,7 @@ func Amend(ctx context.Context, store latch.Store, site, owner string, now time.
 	}
 	state := latch.State{Head: head, Latches: latch.LatchesOf(all)}
 	if state.Torn() {
-		state.Head.Agreed.Reread = true
-		state.Head.Agreed.Directory = ""
+		state.Head.Agreed = state.Head.Agreed.ReadAgain()
 	}
 	state, err = a.apply(state)
 	if err != nil {

@@ -47,11 +47,11 @@ func (t *Tick) follow(s latch.State, f read.Found) (latch.State, notes.Notes) {
 		// If a part of the tip could not be read, the latches follow the other parts, and the
 		// head agrees with no directory.
 		s.Head.Agreed.Tip = f.Tip
+		s.Head.Agreed.Directory = f.Directory
 		s.Head.Agreed.Suspect = ""
-		s.Head.Agreed.Reread = !clean
-		s.Head.Agreed.Directory = ""
-		if clean {
-			s.Head.Agreed.Directory = f.Directory
+		s.Head.Agreed.Reread = false
+		if !clean {
+			s.Head.Agreed = s.Head.Agreed.ReadAgain()
 		}
 	}
 	s, more = followProposal(s, f)
@@ -79,7 +79,8 @@ func charge(site string, s latch.State, f read.Found) (latch.State, notes.Notes)
 	judged := lists.Index(f.Changes, read.WorkloadOf)
 	for _, c := range f.Pushes {
 		s.Head.Budget = policy.Spend(f.Set.Guards, s.Head.Budget, c.When)
-		if c.When.After(s.Head.At) {
+		unsaved := c.When.After(s.Head.At)
+		if unsaved {
 			s.Latches = s.Latches.Each(present)
 		}
 		n.Notice(notes.Landed, c.Intent, "the push of an earlier tick had landed")
@@ -94,7 +95,8 @@ func charge(site string, s latch.State, f read.Found) (latch.State, notes.Notes)
 	return s, n
 }
 
-// followEntries returns the latches that agree with the entries.
+// followEntries returns the latches that agree with the entries. An entry that a user removed
+// together with many others gets an edit grace period.
 func followEntries(l latch.Latches, f read.Found) (latch.Latches, notes.Notes) {
 	var n notes.Notes
 	changed := map[workload.ID]latch.Latch{}
@@ -102,13 +104,17 @@ func followEntries(l latch.Latches, f read.Found) (latch.Latches, notes.Notes) {
 	until := f.Until()
 	optOutUntil := until.Add(f.Set.Guards.RetireAfter)
 	for _, c := range f.Changes {
-		one, notices := followEntry(l.Get(c.ID), c, until)
+		was := l.Get(c.ID)
+		var one latch.Latch
+		var notices []notes.Notice
 		commit := removed[c.ID]
-		if commit != "" {
-			one = l.Get(c.ID).Removed(until, optOutUntil)
+		if commit == "" {
+			one, notices = followEntry(was, c, until)
+		} else {
+			one = was.Removed(until, optOutUntil)
 			notices = []notes.Notice{removedNotice(c.ID, commit, until, optOutUntil)}
 		}
-		if !one.Equal(l.Get(c.ID)) {
+		if !one.Equal(was) {
 			changed[c.ID] = one
 		}
 		n.Notices = append(n.Notices, notices...)
@@ -116,20 +122,22 @@ func followEntries(l latch.Latches, f read.Found) (latch.Latches, notes.Notes) {
 	return l.With(changed), n
 }
 
-// followEntry returns the latch that agrees with its entry. If a user made the last change,
-// the edit grace period ends at the given instant.
+// followEntry returns the latch that agrees with its entry: first with the pushes and merges of
+// gitlatch, which leave the entry WithoutUser, and then with the last change if a user made it.
+// These differ after a push, a merge, or a new or lost state. An edit grace period ends at the given
+// instant.
 func followEntry(l latch.Latch, c ledger.Change, until time.Time) (latch.Latch, []notes.Notice) {
 	var n notes.Notes
-	differs := l.Declared != c.WithoutUser                                       // the state is new or lost, or a push landed
-	merged := c.Ours && l.Proposed() == c.WithoutUser && !c.WithoutUser.IsZero() // a user merged the proposed entry
-	if differs || merged {
+	differs := l.Declared != c.WithoutUser
+	if differs {
 		l = l.Settled(c.WithoutUser)
-		l.OptedOut = l.OptedOut && c.WithoutUser.IsZero() // a user wrote the entry again, or merged it
+		l.OptedOut = l.OptedOut && c.WithoutUser.IsZero() // an entry ends an opt-out
 	}
 	if c.Persons() {
 		return followUser(l, c, until)
 	}
-	if differs && !c.Ours {
+	seeded := differs && !c.Ours // no push or merge explains the difference
+	if seeded {
 		n.Notice(notes.Seeded, c.ID.String(), "%s read from git", cmp.Or(declared(c.Now), "no entry"))
 	}
 	return l, n.Notices
@@ -137,30 +145,43 @@ func followEntry(l latch.Latch, c ledger.Change, until time.Time) (latch.Latch, 
 
 // followUser returns the latch that agrees with an entry that a user changed last:
 //
-//	entry now   at the agreement
-//	present     any                edit grace period; an opt-out ends
-//	absent      absent             gitlatch wrote it in the window: edit grace period
-//	absent      present            the workload is opted out
+//	entry now                        what the user did           the workload
+//	absent, and agreed               deleted the entry           is opted out
+//	agreed, after gitlatch's change  reverted gitlatch's change  has an edit grace period
+//	anything else                    edited the entry            has an edit grace period
+//
+// An edit grace period ends an opt-out.
 func followUser(l latch.Latch, c ledger.Change, until time.Time) (latch.Latch, []notes.Notice) {
+	deleted := c.Now.IsZero() && !c.Agreed.IsZero()
+	reverted := c.Ours && c.Now == c.Agreed
+	switch {
+	case deleted:
+		return optedOut(l, c)
+	case reverted:
+		return accepted(l, c, until, notes.Reverted, "a user reverted gitlatch's change")
+	}
+	return accepted(l, c, until, notes.Adopted, "a user edited its entry")
+}
+
+// optedOut returns the latch of a workload that a user opted out. It has no timer of a
+// retirement, because no entry is left to retire.
+func optedOut(l latch.Latch, c ledger.Change) (latch.Latch, []notes.Notice) {
 	var n notes.Notes
-	id := c.ID.String()
-	if c.Now.IsZero() && !c.Agreed.IsZero() {
-		n.Notice(notes.OptedOut, id, "a user deleted its entry, so gitlatch no longer latches it. To latch it again, write the entry or run gitlatch adopt")
-		l = l.Adopted(c.Now, time.Time{})
-		l.OptedOut = true
-		l.RemovedUntil = time.Time{}
-		return present(l), n.Notices // no entry is left to retire
-	}
-	kind, why := notes.Adopted, "a user edited its entry"
-	reverted := c.Ours && c.Now == c.Agreed // back to the entry before gitlatch's change
-	if reverted {
-		kind, why = notes.Reverted, "a user reverted gitlatch's change"
-	}
+	n.Notice(notes.OptedOut, c.ID.String(), "a user deleted its entry, so gitlatch no longer latches it. To latch it again, write the entry or run gitlatch adopt")
+	l = l.Adopted(c.Now, time.Time{})
+	l.OptedOut = true
+	l.RemovedUntil = time.Time{}
+	return present(l), n.Notices
+}
+
+// accepted returns the latch with a user's entry, and an edit grace period.
+func accepted(l latch.Latch, c ledger.Change, until time.Time, kind notes.Kind, why string) (latch.Latch, []notes.Notice) {
+	var n notes.Notes
 	what := declared(c.Now) + " accepted"
 	if c.Now.IsZero() {
 		what = "it has no entry"
 	}
-	n.Notice(kind, id, "%s: %s; edit grace period until %s, or until gitlatch adopt %s", why, what, notes.Time(until), c.ID.Short())
+	n.Notice(kind, c.ID.String(), "%s: %s; edit grace period until %s, or until gitlatch adopt %s", why, what, notes.Time(until), c.ID.Short())
 	return l.Adopted(c.Now, until), n.Notices
 }
 

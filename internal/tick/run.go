@@ -68,7 +68,8 @@ type Tick struct {
 	PolicyFile  string
 	ParsePolicy func(file string, data []byte) (policy.Set, error)
 
-	// Flush raises to the present need, without stabilization windows and budget.
+	// Flush raises each level to the present need, without the stabilization window of a raise
+	// and without the budget. It lowers no level.
 	Flush  bool
 	SkipCI bool // asks the CI of the branch to skip checkpoint commits
 	DryRun bool // writes nothing, and takes no lease
@@ -203,7 +204,8 @@ func (t *Tick) fold(ctx context.Context, tenancy *tenancy, loaded read.Loaded, r
 	}
 	state = proposed.Enter(state, plan)
 
-	// The cluster cannot have the commit of this tick yet.
+	// The cluster cannot have the commit of this tick yet, so the check compares the cluster with
+	// the levels before it.
 	state.Head.Applied = t.check(ctx, decided.State, git, decided.Stop)
 	state, more, alerts := t.alerts(state, git, *report, found.Conditions)
 	found = found.And(more)

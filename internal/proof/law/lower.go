@@ -143,7 +143,7 @@ func retires(s *Seen) string {
 		case absent < s.Told.Set.Guards.RetireAfter-story.Period:
 			return fmt.Sprintf("%s was retired after %s", change.ID, absent)
 		}
-		s.retired[change.ID] = retired{s.Told.At, len(s.Before.Entries)}
+		s.retired[change.ID] = retired{-s.observed(), len(s.Before.Entries)}
 	}
 	if len(s.retired) == before {
 		return "" // a user may remove the other entries
@@ -157,17 +157,35 @@ func (s *Seen) renames(id workload.ID) bool {
 	return slices.ContainsFunc(s.Mine, func(c Commit) bool { return s.renamed(s.at(c.ID), id) })
 }
 
-// retired is the instant at which an entry was removed, and the number of entries before.
+// retired is an entry that was removed: the observed time from then to the last saved tick, and
+// the number of entries before.
 type retired struct {
-	at time.Time
-	of int
+	since time.Duration
+	of    int
+}
+
+// observed returns the observed time from the last saved tick to this one.
+func (s *Seen) observed() time.Duration {
+	return (&look{at: s.Before.Head.At}).before(&look{at: s.Told.At})
+}
+
+// age adds a saved tick to the time since each entry was removed. An instant would not do: a
+// clock that was ahead comes to the same hour again.
+func (w *Witness) age(s *Seen) {
+	if !s.settled() {
+		return
+	}
+	for id, r := range w.retired {
+		r.since += s.observed()
+		w.retired[id] = r
+	}
 }
 
 // many returns a text if more entries were removed within RetireAfter than the guards
 // allow.
 func (s *Seen) many() string {
-	guards, now := s.Told.Set.Guards, s.Told.At
-	maps.DeleteFunc(s.retired, func(_ workload.ID, r retired) bool { return r.at.After(now) || now.Sub(r.at) >= guards.RetireAfter })
+	guards, observed := s.Told.Set.Guards, s.observed()
+	maps.DeleteFunc(s.retired, func(_ workload.ID, r retired) bool { return r.since+observed >= guards.RetireAfter })
 	n, entries := len(s.retired), 0
 	for _, r := range s.retired {
 		entries = max(entries, r.of) // a user may remove other entries in between

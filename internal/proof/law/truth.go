@@ -37,7 +37,7 @@ type look struct {
 	braked    time.Time // the end of a restore's brake; zero without one
 	frozen    string    // why the level may not be lowered; "" if it may
 	seen      bool      // its scale was read
-	unseen    bool      // the tick read no part of the site
+	unseen    bool      // the tick read no part of the site, or does not sample the workload's kind
 	part      bool      // the tick read only a part of the site, so the sample is not compared
 	unlatched bool      // no policy latches the workload, so the guard of a mass drop forgets it
 }
@@ -115,7 +115,8 @@ func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 		case l.frozen == "" && !w.names(id.Kind):
 			l.frozen = "the policy does not name its kind"
 		}
-		l.unseen = s.Told.Stop.All
+		_, looked := s.Told.Kinds.Object(id.Kind)
+		l.unseen = s.Told.Stop.All || !looked
 		l.seen = s.read(id)
 		if sample := s.World.Fleet[id]; sample.Scale != nil && s.ruled() {
 			l.unlatched = !judges(s.rule(sample), sample)
@@ -222,6 +223,16 @@ func (s *Seen) reviewed(id workload.ID) bool {
 	})
 }
 
+// lastNeed returns the last known need in samples; 0 if none is known.
+func lastNeed(looks []*look) int32 {
+	for _, l := range slices.Backward(looks) {
+		if l.need > 0 {
+			return l.need
+		}
+	}
+	return 0
+}
+
 // acknowledge notes that a user accepts the live state.
 func (w *Witness) acknowledge() {
 	w.acknowledged = true
@@ -259,13 +270,20 @@ func (w *Witness) drop(at time.Time) {
 	w.dropped, w.acknowledged = map[workload.ID]before{}, false
 	for id, of := range w.lives {
 		next := &look{at: at}
-		for _, l := range slices.Backward(of.looks) {
+		for i, l := range slices.Backward(of.looks) {
 			if l.at.Equal(at) {
 				continue // the sample of the drop itself
 			}
 			had := w.dropped[id]
-			if !l.at.Before(next.at) || had.most > 0 && l.at.Before(at.Add(-35*time.Minute)) {
-				break // the clock went back since, or the sample is too old
+			if !l.at.Before(next.at) {
+				// The clock went back since. If the scale has been unknown since then, the guard still has
+				// the last known scale, and counts the workload among those that have not dropped.
+				had.most = max(had.most, lastNeed(of.looks[:i+1]))
+				w.dropped[id] = had
+				break
+			}
+			if had.most > 0 && l.at.Before(at.Add(-35*time.Minute)) {
+				break // the sample is too old
 			}
 			if l.unseen || l.part {
 				continue

@@ -199,6 +199,7 @@ func (w *Witness) watch() func() {
 			}
 		}
 		w.noteRemoved(seen)
+		w.age(seen)
 		w.settle(seen)
 		w.remember(seen, looks)
 	}

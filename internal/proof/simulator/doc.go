@@ -53,6 +53,6 @@
 // A run prints its ticks and violations, and the rarest event, the rarest pair of an event
 // and a death, and the rarest state that a tick found in git. An event counts only if it is
 // possible in its history, such as a merge on a host with pull requests. A pair counts only
-// if a tick died. A run of 1,000,000 ticks or more fails if it drew an event fewer than 1,000
+// if a tick died. A run of 1,200,000 ticks or more fails if it drew an event fewer than 1,000
 // times, found a state fewer than 1,000 times, or had a pair fewer than 50 times.
 package simulator

@@ -36,6 +36,12 @@ var lively = []event{
 	{"unready", 5, func(d *draw) []string { return d.then("workload %s ready=%d", d.who(), 1+d.IntN(40)) }},
 	{"suspended", 4, func(d *draw) []string { return d.then(d.scales(d.who(), 0)) }},
 	{"blind", 4, func(d *draw) []string { return d.then("workload %s blind=%s", d.who(), pick(d, "FailedGetMetric", "")) }},
+	{"peak while blind", 4, func(d *draw) []string {
+		who, low := d.who(), 1+d.IntN(9)
+		lines := []string{d.scales(who, 1000+d.IntN(4000)), "try 4", d.scales(who, low), fmt.Sprintf("try %d", 1+d.IntN(12))}
+		lines = append(lines, fmt.Sprintf("workload %s blind=FailedGetMetric", who), d.scales(who, 100+d.IntN(400)), "try")
+		return append(lines, fmt.Sprintf("workload %s blind=", who), d.scales(who, low), fmt.Sprintf("try %d", 5+d.IntN(20)))
+	}},
 	{"stale", 4, func(d *draw) []string { return d.then("workload %s stale", d.who()) }},
 	{"gone", 4, func(d *draw) []string { return d.then("gone %s", d.who()) }},
 	{"retired", 4, func(d *draw) []string { return []string{"gone " + d.who(), "try 30"} }},

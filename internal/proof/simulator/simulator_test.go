@@ -73,7 +73,7 @@ func TestRandomHistoriesBreakNoLaw(t *testing.T) {
 		if len(names) > 0 {
 			rare := slices.MinFunc(names, rarest)
 			fmt.Printf("figure rarest_%s %d (%s)\n", of, r.seen[rare], rare)
-			if least := map[string]int{"event": 1000, "pair": 50, "state": 1000}[of]; r.ticks >= 1_000_000 && *only == "" && r.seen[rare] < least {
+			if least := map[string]int{"event": 1000, "pair": 50, "state": 1000}[of]; r.ticks >= 1_200_000 && *only == "" && r.seen[rare] < least {
 				t.Errorf("%d ticks have the %s %q %d times, and not %d times", r.ticks, of, rare, r.seen[rare], least)
 			}
 		}

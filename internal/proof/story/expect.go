@@ -103,9 +103,12 @@ func (s *Story) expect(w []string) error {
 			}
 		}
 		return errors.New("no decision")
-	case "notice": // adopted shop/web | rewritten
+	case "notice": // adopted shop/web ["words"] | rewritten
 		for _, n := range s.Last.Notices {
 			if string(n.Kind) == w[1] && (len(w) < 3 || n.Subject == w[2] || n.Subject == ID(w[2]).String()) {
+				if len(w) > 3 {
+					return contains(n.Text, w[3])
+				}
 				return nil
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -263,14 +264,21 @@ func (s *Story) undo(some func(repo.LogEntry) bool) error {
 	}
 	now, did, was := s.Repository.Files(), s.Repository.Show(log[i].ID), s.Repository.Show(log[i].Parents[0])
 	files := map[string][]byte{}
-	for path, text := range did {
-		if before, ok := was[path]; before == text && ok {
+	both := maps.Clone(was)
+	maps.Copy(both, did)
+	for path := range both {
+		before, had := was[path]
+		text, has := did[path]
+		at, is := now[path]
+		switch {
+		case had == has && before == text:
 			continue
-		} else if files[path] = []byte(before); !ok {
-			files[path] = nil
-		}
-		if now[path] != text {
+		case is != has || at != text:
 			return errors.New("the revert has a conflict in " + path)
+		}
+		files[path] = nil
+		if had {
+			files[path] = []byte(before)
 		}
 	}
 	s.Repository.Edit("Revert "+log[i].ID, s.Now, files)

@@ -49,6 +49,8 @@ func TestEdges(t *testing.T) {
 			[]stretch{{written(50, 0.89), 1, false}, {written(50, 0.89), 1, true}, {written(50, 0.9), 1, false}}},
 		{"written by a user, and the metrics ask for more", alert.Override, latch.Latch{},
 			[]stretch{{written(99, 1.11), 1, false}, {written(99, 1.11), 1, true}, {written(100, 1.11), 1, false}}},
+		{"written by a user without a maximum, and the metrics ask for more", alert.Override, latch.Latch{},
+			[]stretch{{unlimited(written(99, 1.11)), 1, false}, {unlimited(written(99, 1.11)), 1, true}}},
 
 		{"grown by less than a quarter for no load", alert.NotLoad, latch.Latch{}, []stretch{{loaded(17, 0.5), 1, false}, {loaded(21, 0.5), long, false}}},
 		{"grown by a quarter, and by three pods", alert.NotLoad, latch.Latch{}, []stretch{{loaded(12, 0.5), 1, false}, {loaded(15, 0.5), long, false}}},
@@ -61,6 +63,10 @@ func TestEdges(t *testing.T) {
 		{"three times the pods for its demand", alert.WorkPerRequest, usual(0.01), []stretch{{asked(30, 1000), long, false}}},
 		{"more than three times the pods, down to twice", alert.WorkPerRequest, usual(0.01),
 			[]stretch{{asked(31, 1000), 3, false}, {asked(31, 1000), 1, true}, {asked(21, 1000), long, true}, {asked(20, 1000), 1, false}}},
+		{"four times the pods in the first 26 hours, which become usual", alert.WorkPerRequest, since(26*time.Hour-time.Second, usual(0.01)), []stretch{{asked(40, 1000), long, false}}},
+		{"four times the pods after the first 26 hours", alert.WorkPerRequest, since(26*time.Hour, usual(0.01)), []stretch{{asked(40, 1000), 3, false}, {asked(40, 1000), 1, true}}},
+		{"twice the pods of last week, and four times those of this week", alert.WorkPerRequest, usual(0.01),
+			[]stretch{{asked(20, 1000), long, false}, {asked(10, 2000), 7 * 25 * 12, false}, {asked(20, 1000), 3, false}, {asked(20, 1000), 1, true}}},
 		{"nine pods for nothing", alert.WorkPerRequest, usual(0.01), []stretch{{asked(9, 0), long, false}, {asked(10, 0), 3, false}, {asked(10, 0), 1, true}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -102,6 +108,12 @@ func written(desired int32, load float64) workload.Scale {
 	return s
 }
 
+// unlimited is a scale without a maximum.
+func unlimited(s workload.Scale) workload.Scale {
+	s.Max = 0
+	return s
+}
+
 func idling(driver workload.Driver, least int32) workload.Scale {
 	return workload.Scale{Min: least, Max: 1000, Driver: driver}
 }
@@ -121,4 +133,25 @@ func declared(level int32) latch.Latch {
 // for a week.
 func usual(per float64) latch.Latch {
 	return latch.Latch{Watch: latch.Watch{Usual: per, Learned: noon.Add(-time.Hour), Measured: noon.Add(-7 * 24 * time.Hour)}}
+}
+
+// since returns a latch whose demand has been measured for a time at noon.
+func since(measured time.Duration, l latch.Latch) latch.Latch {
+	l.Watch.Measured = noon.Add(-measured)
+	return l
+}
+
+// The samples of a steady workload change no memory, so that no tick writes it to the state.
+func TestASteadyWorkloadIsNotWritten(t *testing.T) {
+	t.Parallel()
+	s, scale := newSite(), asked(20, 20)
+	steady := workload.Sample{ID: web, Scale: &scale, Rollout: &workload.Rollout{}}
+	s.judge(noon, steady)
+	first := s.latches[web].Watch
+	for look := range 30 * 12 { // an hour has twelve
+		s.judge(noon.Add(time.Duration(look+1)*period), steady)
+		if now := s.latches[web].Watch; !now.Equal(first) {
+			t.Fatalf("look %d: %+v, and first %+v", look, now, first)
+		}
+	}
 }

@@ -182,6 +182,14 @@ func TestAGapIsNotObserved(t *testing.T) {
 			t.Errorf("sample %d: %+v", i, c)
 		}
 	}
+	for gap, observed := range map[time.Duration]bool{3 * period: true, 3*period + time.Second: false} {
+		s := newSite()
+		s.declare(web, checkpoint.Entry{Replicas: 200, Min: 1, Max: 200})
+		s.judge(noon, zero)
+		if c, _ := s.judge(noon.Add(gap), zero); (len(c) > 0) != observed {
+			t.Errorf("%s between two samples: %+v", gap, c)
+		}
+	}
 }
 
 // From the eleventh workload on, the workloads with a condition of one kind share one
@@ -190,6 +198,7 @@ func TestManyOfAKindAreOne(t *testing.T) {
 	t.Parallel()
 	s := newSite()
 	now := noon
+	unknown := false
 	step := func(written int) (said []string) {
 		var all []workload.Sample
 		for i := range 40 {
@@ -197,6 +206,9 @@ func TestManyOfAKindAreOne(t *testing.T) {
 				Scale: &workload.Scale{Desired: 10, Ready: 10, Min: 1, Max: 200, Driver: workload.DrivenByHPA}}
 			if i < written {
 				one.Scale.Hand = "kubectl"
+			}
+			if unknown {
+				one.Scale, one.Rollout, one.Unknown = nil, nil, "generation 7 is not observed yet"
 			}
 			all = append(all, one)
 		}
@@ -209,19 +221,28 @@ func TestManyOfAKindAreOne(t *testing.T) {
 		}
 		return said
 	}
-	if said := step(8); len(said) != 8 || len(s.open) != 8 {
-		t.Errorf("eight: %q", said)
+	if said := step(10); len(said) != 10 || len(s.open) != 10 {
+		t.Errorf("ten: %q, open %d", said, len(s.open))
 	}
-	if said := step(30); !slices.Equal(said, []string{"raised"}) || len(s.open) != 9 {
+	if said := step(30); !slices.Equal(said, []string{"raised"}) || len(s.open) != 11 {
 		t.Errorf("thirty: %q, open %d", said, len(s.open))
 	}
-	if text := s.open[0].Text; !strings.HasPrefix(text, "22 workloads: shop/deployment/web-08, ") || !strings.Contains(text, "and 17 more") {
+	if text := s.open[0].Text; !strings.HasPrefix(text, "20 workloads: shop/deployment/web-10, ") || !strings.Contains(text, "and 15 more") {
 		t.Errorf("says %q", text)
 	}
-	if said := step(9); len(said) != 0 || len(s.open) != 9 {
-		t.Errorf("nine: %q, open %d", said, len(s.open))
+	fix := s.open[0].Fix
+	unknown = true
+	if said := step(30); len(said) != 0 || len(s.open) != 11 {
+		t.Errorf("unknown: %q, open %d", said, len(s.open))
 	}
-	if said := step(0); len(said) != 9 || len(s.open) != 0 {
+	if shared := s.open[0]; !strings.HasSuffix(shared.Text, "For the first one: it started at 2026-03-02T12:10:00Z, and this tick could not check it") || shared.Fix != fix {
+		t.Errorf("unknown: says %q, fix %q, and before %q", shared.Text, shared.Fix, fix)
+	}
+	unknown = false
+	if said := step(11); len(said) != 0 || len(s.open) != 11 {
+		t.Errorf("eleven: %q, open %d", said, len(s.open))
+	}
+	if said := step(0); len(said) != 11 || len(s.open) != 0 {
 		t.Errorf("none: %q", said)
 	}
 }
@@ -269,6 +290,10 @@ func TestWhoIsJudged(t *testing.T) {
 		if !slices.Equal(kindsOf(got), c.want) {
 			t.Errorf("%s: %v, want %v", name, kindsOf(got), c.want)
 		}
+		said := map[alert.Kind]alert.Condition{}
+		for _, g := range got {
+			said[g.Kind] = g
+		}
 		unread := one
 		unread.Scale, unread.Rollout, unread.Unknown = nil, nil, "generation 7 is not observed yet"
 		got = judge(unread)
@@ -278,6 +303,9 @@ func TestWhoIsJudged(t *testing.T) {
 		for _, g := range got {
 			if g.Effect != "a rebuild starts the workload with 200 pods, its level in git. The level does not change: its scale is unknown: generation 7 is not observed yet" {
 				t.Errorf("%s, unknown: does %q", name, g.Effect)
+			}
+			if was := said[g.Kind]; g.Text != was.Text || g.Fix != was.Fix {
+				t.Errorf("%s, unknown: says %q, fix %q, and before %q, fix %q", name, g.Text, g.Fix, was.Text, was.Fix)
 			}
 		}
 		s.look.Whole = false

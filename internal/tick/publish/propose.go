@@ -141,7 +141,7 @@ func (p *proposer) propose(ctx context.Context, done Proposed, s latch.State) (P
 		moved = !p.upToDate(*ours) || !slices.Equal(want.changes, has.changes)
 	}
 	if p.Propose {
-		want.repairs = p.repairs(p.tip, s, moved, has.repairs)
+		want.repairs = p.repairs(s, moved, has.repairs)
 	}
 	switch {
 	case want.nothing() && ours == nil:
@@ -149,21 +149,39 @@ func (p *proposer) propose(ctx context.Context, done Proposed, s latch.State) (P
 	case want.nothing():
 		return p.withdraw(ctx, done, *ours, "no change is left")
 	case moved || !slices.Equal(want.repairs, has.repairs):
-		pushed, result, err := p.pushProposal(ctx, done, s, want)
-		if err != nil || result == notPushed {
-			return pushed, err
+		next, result, err := p.pushProposal(ctx, done, s, want)
+		switch {
+		case err != nil, result == notPushed:
+			return next, err
+		case result == pushed:
+			return p.open(ctx, next, next.proposing(s.Latches), *next.Open)
 		}
-		done = pushed
+		done = next
 	}
-	if done.Pushed || ours.ID == "" && !p.DryRun {
-		return p.open(ctx, done, s)
+	// Nothing was pushed, so a proposal is open, or its branch waits to be opened.
+	if ours.ID == "" && !p.DryRun {
+		return p.open(ctx, done, s.Latches, *ours)
 	}
-	if p.Fleet.At.Sub(ours.Opened) >= unmergedAfter { // the proposal is open and up to date
+	if p.Fleet.At.Sub(ours.Opened) >= unmergedAfter {
 		text := fmt.Sprintf("pull request %s has waited for a merge since %s", ours.URL, notes.Time(ours.Opened))
 		p.Condition(alert.Blocked, "proposal", text, notes.OldLevels+". gitlatch keeps the pull request up to date",
 			"merge the pull request. To decline its level changes, close it. gitlatch then does not change its workloads for 24 hours")
 	}
 	return done, nil
+}
+
+// repairs returns the repairs to propose. moved is true if the branch gets a new commit in any
+// case: otherwise only the open repairs stay until the budget has a commit. If the tick did not
+// read the directory, the open repairs do not change.
+func (p *proposer) repairs(s latch.State, moved bool, open []latch.Repair) []latch.Repair {
+	if p.tip.tree == nil {
+		return open
+	}
+	due := read.Repairs(p.tip.tree, s.Head.Declined)
+	if moved || policy.Affords(p.Set.Guards, s.Head.Budget, p.Fleet.At) {
+		return due
+	}
+	return lists.Filter(due, func(m latch.Repair) bool { return slices.Contains(open, m) })
 }
 
 // upToDate reports whether the proposal's branch has gitlatch's commit on the present base.
@@ -282,11 +300,10 @@ func (p *proposer) takenOver(branch string) {
 		fmt.Sprintf("merge branch %s, or delete it. gitlatch then creates it again", branch))
 }
 
-// open opens or updates the pull request on the host. s is the state before the push.
-func (p *proposer) open(ctx context.Context, done Proposed, s latch.State) (Proposed, error) {
-	s = done.Enter(s, p.Plan)
-	ours := *s.Head.Proposal
-	shown := crossings(read.Proposed(s.Latches), done.Decisions)
+// open opens or updates the pull request on the host for a proposal whose branch is pushed. The
+// latches contain the proposed entries.
+func (p *proposer) open(ctx context.Context, done Proposed, latches latch.Latches, ours latch.Proposal) (Proposed, error) {
+	shown := crossings(read.Proposed(latches), done.Decisions)
 	restored := namespaces(ours.Repairs)
 	message := ledger.Message(p.Set.Subject, ledger.Trailers{Site: p.Site}, false, lists.Map(shown, line), restored)
 	title, _, _ := strings.Cut(message, "\n")

@@ -84,8 +84,7 @@ func (c Committed) Enter(s latch.State, p Plan) latch.State {
 		s.Head.Agreed.Directory = ""
 		s = policy.Settled(p.Set.Guards, s, c.Commit.Changes, p.Fleet.At)
 	case c.Dropped:
-		s.Head.Agreed.Reread = true
-		s.Head.Agreed.Directory = ""
+		s.Head.Agreed = s.Head.Agreed.ReadAgain()
 	}
 	return s
 }
@@ -148,15 +147,44 @@ func (t try) smaller() try {
 	return try{repairs: t.repairs}
 }
 
-// commit tries to push until no change is left, the push lands, or the host refuses it. Each
-// attempt applies the changes to the tip of that moment.
+// commit pushes one commit to the base. After a lost race it tries again on the new tip, up to
+// attempts times, and without the repairs: the next tick judges this tip, and repairs its files.
 func (p *publisher) commit(ctx context.Context, done Committed) (Committed, error) {
 	now := try{changes: lists.Filter(done.Decisions, policy.Decision.Crosses)}
 	now.repairs = p.due(done.tip, len(now.changes) > 0)
-	for attempt := 1; !now.empty(); {
-		at, err := p.withTree(ctx, done.tip)
+	for attempt := 1; ; attempt++ {
+		var err error
+		done, now, err = p.pushTry(ctx, done, now)
+		lost := errors.Is(err, repo.ErrMoved)
+		if !lost {
+			return done, err
+		}
+		if attempt == attempts {
+			p.Problem(fmt.Errorf("publish: the branch moved %d times in a row; the next tick tries again", attempts))
+			return done, nil
+		}
+		if p.Wait != nil {
+			p.Wait(ctx, time.Duration(attempt)*200*time.Millisecond)
+		}
+		commit, _, err := p.Repository.Heads(ctx)
 		if err != nil {
 			return done, err
+		}
+		done.tip = tip{commit: commit, directory: done.tip.directory, unjudged: true}
+		now.repairs = nil
+	}
+}
+
+// pushTry composes a try on the tip and pushes it. It composes again with fewer changes in two
+// cases: the host refused the size, or the budget has no commit for the repairs that are left
+// alone. It ends without an error if the push lands, if no change is left, or if the host refuses
+// the push. It returns the effects, and what is left of the try. After a lost race, the error is
+// repo.ErrMoved.
+func (p *publisher) pushTry(ctx context.Context, done Committed, now try) (Committed, try, error) {
+	for !now.empty() {
+		at, err := p.withTree(ctx, done.tip)
+		if err != nil {
+			return done, now, err
 		}
 		done.tip = at
 		w := p.compose(at, policy.Changes(now.changes), now.repairs)
@@ -166,61 +194,40 @@ func (p *publisher) commit(ctx context.Context, done Committed) (Committed, erro
 		for _, id := range w.skipped {
 			p.Notice(notes.Moved, id.String(), "its entry changed before the push; the next tick decides again")
 		}
-		if len(w.skipped) > 0 && len(p.due(at, policy.Commits(now.changes))) < len(now.repairs) {
-			now.repairs = nil // no change is left to ride with, and the budget has no commit for them
+		if len(w.skipped) > 0 && p.unaffordable(at, now) {
+			now.repairs = nil
 			continue
 		}
 		if len(w.files) == 0 || now.nothing() {
-			return done, nil
+			return done, now, nil
 		}
 		pushed, err := p.pushBase(ctx, done, w, now.changes)
 		if tooLarge(err) && now.smaller().size() < now.size() {
 			now = now.smaller()
 			continue
 		}
-		switch {
-		case err == nil:
-			return pushed, nil
-		case p.NoteRefusal(err, "publish: %w; the levels in git do not change until the branch accepts a push", ""):
-			return done, nil
-		case !errors.Is(err, repo.ErrMoved):
-			return done, err
-		case attempt == attempts:
-			p.Problem(fmt.Errorf("publish: the branch moved %d times in a row; the next tick tries again", attempts))
-			return done, nil
+		if p.NoteRefusal(err, "publish: %w; the levels in git do not change until the branch accepts a push", "") {
+			return done, now, nil
 		}
-		if p.Wait != nil {
-			p.Wait(ctx, time.Duration(attempt)*200*time.Millisecond)
-		}
-		attempt++
-		commit, _, err := p.Repository.Heads(ctx)
-		if err != nil {
-			return done, err
-		}
-		// The next tick judges the new tip, and restores its files.
-		done.tip = tip{commit: commit, directory: done.tip.directory, unjudged: true}
-		now.repairs = nil
+		return pushed, now, err
 	}
-	return done, nil
+	return done, now, nil
 }
 
-// due returns the repairs to commit. rides is true if a commit is made anyway: otherwise a
-// repair waits for the budget.
+// due returns the repairs to commit to the base; nil if the tick did not judge the tip. rides is
+// true if a commit is made anyway: otherwise a repair waits for the budget.
 func (p *publisher) due(at tip, rides bool) []latch.Repair {
-	return p.repairs(at, p.Decided.State, rides, nil)
+	affords := rides || policy.Affords(p.Set.Guards, p.Decided.Head.Budget, p.Fleet.At)
+	if at.unjudged || !affords {
+		return nil
+	}
+	return read.Repairs(at.tree, p.Decided.Head.Declined)
 }
 
-// repairs returns the repairs to publish without a level change. before are the repairs of the
-// open proposal: if the tick did not read the directory, it returns them unchanged.
-func (p *publisher) repairs(at tip, s latch.State, rides bool, before []latch.Repair) []latch.Repair {
-	if at.unjudged || at.tree == nil {
-		return before
-	}
-	due := read.Repairs(at.tree, s.Head.Declined)
-	if rides || policy.Affords(p.Set.Guards, s.Head.Budget, p.Fleet.At) {
-		return due
-	}
-	return lists.Filter(due, func(m latch.Repair) bool { return slices.Contains(before, m) })
+// unaffordable reports whether the budget has no commit for the repairs of a try. Repairs ride
+// with a level change, which has its own commit, but the last one may be skipped.
+func (p *publisher) unaffordable(at tip, t try) bool {
+	return len(p.due(at, policy.Commits(t.changes))) < len(t.repairs)
 }
 
 // withTree returns a tip with its content.

@@ -18,7 +18,8 @@ func byWorkload(a, b checkpoint.Change) int { return workload.Compare(a.ID, b.ID
 
 // wanted returns the changes to propose. They are the decisions to review, the earlier
 // proposals that are still valid, and every level change if the argument all is set. A
-// review is not opened again for a smaller level.
+// review is not opened again for a smaller level. The decisions for the level and for the rollout
+// of a workload become one change, which shows the difference to the base.
 func wanted(latches latch.Latches, decisions []policy.Decision, all bool, now time.Time) []checkpoint.Change {
 	var asking []policy.Decision
 	review := map[workload.ID]bool{}
@@ -26,7 +27,7 @@ func wanted(latches latch.Latches, decisions []policy.Decision, all bool, now ti
 		reviewed := d.Verdict == policy.Review
 		if reviewed || all && d.Crosses() {
 			review[d.ID] = review[d.ID] || reviewed
-			d.From = latches.Get(d.ID).Base() // as decided, so that Changes joins both readings
+			d.From = latches.Get(d.ID).Base() // policy.Changes applies the decisions of a workload to the first From
 			asking = append(asking, d)
 		}
 	}
@@ -37,13 +38,11 @@ func wanted(latches latch.Latches, decisions []policy.Decision, all bool, now ti
 	}
 	for _, c := range read.Proposed(latches) {
 		next, asked := by[c.ID]
-		l := latches.Get(c.ID)
+		smaller := asked && review[c.ID] && !next.To.IsZero() && next.To.Replicas < c.To.Replicas
 		switch {
-		case l.OptedOut, now.Before(l.PausedUntil):
+		case keptOut(latches.Get(c.ID), asked, now):
 			delete(by, c.ID)
-		case now.Before(l.GraceUntil) && !(l.GraceScale && asked): // with GraceScale, the edit grace period covers the level alone
-			delete(by, c.ID)
-		case asked && review[c.ID] && !next.To.IsZero() && c.To.Replicas > next.To.Replicas: // a review keeps the higher level
+		case smaller:
 			next.To = next.To.WithScale(c.To)
 			by[c.ID] = next
 		case !asked && all:
@@ -52,6 +51,14 @@ func wanted(latches latch.Latches, decisions []policy.Decision, all bool, now ti
 	}
 	maps.DeleteFunc(by, func(_ workload.ID, c checkpoint.Change) bool { return c.From == c.To })
 	return slices.SortedFunc(maps.Values(by), byWorkload)
+}
+
+// keptOut reports whether a user keeps the change of a workload out of the proposal. With
+// GraceScale, the edit grace period covers the level alone, so what this tick asks for is a
+// rollout change, and stays.
+func keptOut(l latch.Latch, asked bool, now time.Time) bool {
+	inGrace := now.Before(l.GraceUntil) && !(l.GraceScale && asked)
+	return l.OptedOut || now.Before(l.PausedUntil) || inGrace
 }
 
 // crossings returns changes as decisions, with the reasons of the given decisions if they

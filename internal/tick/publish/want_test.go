@@ -69,6 +69,26 @@ func TestWhatPeopleAreAskedFor(t *testing.T) {
 	}
 }
 
+// A review that is not asked for less has the bounds of its last decision, unless the decision
+// asks for less.
+func TestBoundsOfAReviewThatIsNotAskedForLess(t *testing.T) {
+	t.Parallel()
+	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+	at := func(n, most int32) checkpoint.Entry { return checkpoint.Entry{Replicas: n, Min: 1, Max: most} }
+	review := latch.Latch{ID: web, Declared: at(100, 200)}.Proposing(at(2000, 3000), true)
+	for _, c := range []struct{ asked, want checkpoint.Entry }{
+		{at(1000, 4000), at(2000, 3000)},
+		{at(2000, 4000), at(2000, 4000)},
+		{at(5000, 6000), at(5000, 6000)},
+	} {
+		decisions := []policy.Decision{{ID: web, Verdict: policy.Review, To: c.asked}}
+		got := wanted(latch.LatchesOf(map[workload.ID]latch.Latch{web: review}), decisions, false, time.Time{})
+		if len(got) != 1 || got[0].To != c.want {
+			t.Errorf("asked for %+v: %+v, want %+v", c.asked, got, c.want)
+		}
+	}
+}
+
 // A change can be of the replicas, of the rollout, or of both. The removal of an entry with
 // both counts as one of the replicas.
 func TestReadingsOfAChange(t *testing.T) {

@@ -17,13 +17,17 @@ type writing struct {
 	files    map[string][]byte   // new contents by path; nil removes the file
 	restored []string            // the namespaces whose checkpoint file is restored to its canonical form
 	changes  []checkpoint.Change // the changes to make, in the order of workload.Compare
-	renamed  []policy.Decision   // the removals of entries under the old name of a kind, also in changes
-	skipped  []workload.ID       // the workloads whose change was not applied, because the entry has another value
+	// renamed are the removals of entries under the old name of a kind. They are in changes too, and
+	// replace the decisions for these entries.
+	renamed []policy.Decision
+	skipped []workload.ID // the workloads whose change was not applied, because the entry has another value
 }
 
 // compose applies changes to the files of a tip whose tree was read, and restores the
 // checkpoint files of the repairs. It leaves out a change whose entry no longer has the value
-// that the decision used.
+// that the decision used. If the policy gave a kind another name, the commit that writes a
+// workload's level under the new name removes its entry under the old one. While the old entry
+// has an edit grace period, the decisions have no level under the new name.
 func (p *publisher) compose(at tip, changes []checkpoint.Change, repairs []latch.Repair) writing {
 	tree := *at.tree
 	changes, removals := tree.Rename(p.Fleet.Kinds, changes)
@@ -102,9 +106,9 @@ func (w writing) effect(site string, on tip) (effect, error) {
 	}, nil
 }
 
-// later returns the namespaces that wait for another commit. It returns half of the
-// namespaces that the proposal does not have yet. If the proposal has every namespace or no
-// namespace, it returns half of them.
+// later returns the namespaces that wait for another commit, because the host refuses one commit
+// with all of them. has are the namespaces in the open proposal: they stay in it, and the second
+// half of the others waits. If the proposal has all of them, or none, the second half of all waits.
 func later(all, has []string) []string {
 	all = slices.Compact(slices.Sorted(slices.Values(all)))
 	rest := slices.DeleteFunc(slices.Clone(all), func(namespace string) bool { return slices.Contains(has, namespace) })

@@ -26,7 +26,8 @@ func agreedAt(a latch.Agreed, file string) latch.Agreed {
 }
 
 // Kinds returns the kinds to sample, which the agreed policy names, and the agreement for
-// the path of the policy. If no readable policy at this path is agreed, Kinds reads the
+// the path of the policy. A tick samples the kinds of a changed policy only after the tick that
+// agreed to the policy. If no readable policy at this path is agreed, Kinds reads the
 // tip. A broken policy at the tip names no kinds. If the file is gone, a dry run without state
 // agrees to its last version.
 func Kinds(ctx context.Context, from Source, head latch.Head) (workload.Kinds, latch.Agreed, error) {
@@ -68,30 +69,37 @@ func lastPolicy(ctx context.Context, from Source, tip string) (repo.Object, erro
 	return found.Object, err
 }
 
-// policy parses the policy file at the tip. If the file is broken or gone, it uses the agreed
-// policy and adds a problem. If no policy is agreed, a broken file is an error.
+// policy returns what was found, with the policy at the tip. If its file is broken or gone, it
+// adds a problem, and the agreed policy is used instead. If no policy is agreed, a broken file is an
+// error.
 func (r *reader) policy(f Found, o repo.Object) (Found, error) {
-	last := repo.Object{ID: r.agreed.Policy}
-	if o.ID == "" && last.ID != "" {
-		r.PolicyGone(r.PolicyFile, r.PolicyFile+" is gone from the branch", notes.UsesLast)
-		f.Clean = false
-		return r.policy(f, last)
-	}
-	source := o.Files[r.PolicyFile]
-	if o.ID != "" && o.ID == last.ID {
-		source = r.agreed.PolicySource
-	}
-	set, err := r.ParsePolicy(r.PolicyFile, source)
+	agreed := r.agreed.Policy
 	switch {
-	case err == nil:
-		f.Set = set
-		f.Next.Policy = o.ID
-		f.Next.PolicySource = source
-		return f, nil
-	case last.ID == "" || last.ID == o.ID:
+	case agreed == "":
+		return r.parsed(f, o.ID, o.Files[r.PolicyFile])
+	case o.ID == agreed:
+		return r.parsed(f, agreed, r.agreed.PolicySource)
+	case o.ID == "":
+		r.PolicyGone(r.PolicyFile, r.PolicyFile+" is gone from the branch", notes.UsesLast)
+	default:
+		with, err := r.parsed(f, o.ID, o.Files[r.PolicyFile])
+		if err == nil {
+			return with, nil
+		}
+		r.Invalid(r.PolicyFile, err, notes.UsesLast)
+	}
+	f.Clean = false
+	return r.parsed(f, agreed, r.agreed.PolicySource)
+}
+
+// parsed returns what was found, with the policy of an object id and its source.
+func (r *reader) parsed(f Found, id string, source []byte) (Found, error) {
+	set, err := r.ParsePolicy(r.PolicyFile, source)
+	if err != nil {
 		return f, err
 	}
-	r.Invalid(r.PolicyFile, err, notes.UsesLast)
-	f.Clean = false
-	return r.policy(f, last)
+	f.Set = set
+	f.Next.Policy = id
+	f.Next.PolicySource = source
+	return f, nil
 }

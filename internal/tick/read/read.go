@@ -43,7 +43,10 @@ type Found struct {
 	Branch    string           // the commit of the proposal's branch; "" if the branch does not exist
 	Directory string           // the object id of the site's directory; "" if unknown or missing
 	Tree      *checkpoint.Tree // the site's directory; nil if the tick did not read it
-	Set       policy.Set
+	// Set is the policy at the tip, or the agreed one if that file is broken or gone. If a user
+	// changed its kinds, Fleet has the kinds of the agreed policy, because a tick samples before it
+	// reads the tip.
+	Set policy.Set
 	// Fleet is the sample. It has no cluster if site.yaml is broken and the head has no UID.
 	Fleet workload.Fleet
 	// Cluster is the UID of the site's own cluster, from the head, or else from site.yaml; ""
@@ -89,7 +92,9 @@ type reader struct {
 //	the site's directory was judged        Judged, with Tree
 //
 // The policy at the tip is read in each case. Unless Blocked is set, the open proposal is
-// reviewed at the end.
+// reviewed at the end. After Judged, the head agrees with the tip and its directory. If a file of
+// the tip could not be read, Clean is false: the head then agrees with the tip, but with no
+// directory, and the next tick reads the tip again although it did not move (Reread).
 func Git(ctx context.Context, from Source, loaded Loaded) (Found, notes.Notes, error) {
 	r := &reader{Source: from, State: loaded.State, agreed: agreement(loaded, from.Propose), fleet: loaded.Fleet}
 	r.commits = &Commits{from: from.Repository, Commits: ledger.Commits{From: from.Repository, Site: from.Site}}
@@ -144,8 +149,7 @@ func agreement(loaded Loaded, proposes bool) latch.Agreed {
 	expired := len(Unexpired(loaded.Head.Declined, loaded.Fleet.At)) < len(loaded.Head.Declined)
 	unproposed := ours != nil && len(ours.Repairs) > 0 && !proposes
 	if loaded.Torn() || expired || unproposed {
-		agreed.Reread = true
-		agreed.Directory = ""
+		agreed = agreed.ReadAgain()
 	}
 	return agreed
 }
@@ -165,9 +169,10 @@ func (r *reader) base(ctx context.Context, f Found) (Found, error) {
 		f.Next.Suspect = ""
 	}
 	// Read omits the files of an object whose id is known. So the checkpoint files are not read
-	// if the directory did not move, and no push of gitlatch is to be judged.
+	// if the directory did not move, unless commits of gitlatch must be judged.
 	known := map[string]string{r.PolicyFile: r.agreed.Policy}
-	if len(w.ours) == 0 {
+	judges := len(w.ours) > 0
+	if !judges {
 		known[ledger.Checkpoints(r.Site)] = r.agreed.Directory
 	}
 	maps.DeleteFunc(known, func(_, id string) bool { return id == "" })
@@ -182,8 +187,8 @@ func (r *reader) base(ctx context.Context, f Found) (Found, error) {
 	}
 	directory := objects[ledger.Checkpoints(r.Site)]
 	f.Directory = directory.ID
-	unmoved := directory.ID != "" && directory.ID == known[ledger.Checkpoints(r.Site)]
-	if unmoved {
+	sameDirectory := directory.ID != "" && directory.ID == r.agreed.Directory
+	if sameDirectory && !judges {
 		f.Judged = true
 		return f, nil
 	}

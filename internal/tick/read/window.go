@@ -184,18 +184,18 @@ func (r *reader) past(ctx context.Context, f Found, w window) (Found, error) {
 	return f, err
 }
 
-// agreedHolding returns the content of git at the last agreement. If it is unknown, as after
-// the loss of the head, it returns the content of the tip: then no change counts as a user's,
-// and no entry gets an edit grace period. For a rewritten branch it returns the content of
-// the latches.
+// agreedHolding returns the content of git at the last agreement. An entry that differs from it
+// at the tip, without a push of gitlatch, is a user's change and gets an edit grace period.
 func (r *reader) agreedHolding(ctx context.Context, f Found, w window) (ledger.Holding, error) {
+	noUserChange := f.Past.Tip
+	sameDirectory := r.agreed.Directory != "" && r.agreed.Directory == f.Directory
 	switch {
-	case w.belief == rewritten:
+	case w.belief == rewritten: // the agreed tip is not in the history
 		return ledger.Holding{Entries: r.declared()}, nil
-	case w.belief != descends:
-		return f.Past.Tip, nil
-	case r.agreed.Directory != "" && r.agreed.Directory == f.Directory:
-		return f.Past.Tip, nil
+	case w.belief != descends: // the authors of the changes are unknown
+		return noUserChange, nil
+	case sameDirectory: // the tick read it only to judge the commits of ticks
+		return noUserChange, nil
 	}
 	s, err := r.commits.At(ctx, r.agreed.Tip)
 	if err != nil {
@@ -233,23 +233,30 @@ func (r *reader) mergedAtHost(ctx context.Context, f Found, w window, judged []l
 	if err != nil || last == nil || last.State != repo.ProposalMerged {
 		return nil, err
 	}
+	made, err := r.made(ctx, last.Head, f.Branch)
+	if err != nil {
+		return nil, err
+	}
 	var changes []checkpoint.Change
 	saved := r.Head.Proposal != nil && r.Head.Proposal.Head == last.Head
 	if saved {
 		changes = Proposed(r.Latches)
 	}
-	made, err := r.commits.Made(ctx, last.Head)
-	deleted := last.Head != f.Branch
-	if err != nil && deleted && ctx.Err() == nil {
-		return changes, nil // the host may delete the commits of a deleted branch
-	}
-	if err != nil || made == nil {
-		return changes, err
-	}
 	// A dead tick may have pushed a proposal that is not in the state. Its base is the agreed
 	// tip or a later commit. A proposal on an older base was merged before.
-	if saved || w.since(r.agreed.Tip, made.Base) {
+	if made != nil && (saved || w.since(r.agreed.Tip, made.Base)) {
 		changes = append(changes, made.Changes...)
 	}
 	return changes, nil
+}
+
+// made returns gitlatch's commit at the head of a merged proposal; nil if it is another's, or if
+// the host deleted it with its branch. branch is the present commit of the branch.
+func (r *reader) made(ctx context.Context, head, branch string) (*Made, error) {
+	made, err := r.commits.Made(ctx, head)
+	deleted := head != branch
+	if err != nil && deleted && ctx.Err() == nil {
+		return nil, nil
+	}
+	return made, err
 }
