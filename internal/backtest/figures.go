@@ -143,8 +143,8 @@ func Table(s term.Style, rows []Row) string {
 	}
 	head, body, _ := strings.Cut(term.Table("lrrlrrr", cells...), "\n")
 	return s.Faint(head) + "\n" + body + s.Faint(
-		"  Worst and mean: the share of the needed pods that a rebuild starts.\n"+
-			"  Surplus: the pods that it starts beyond them, as a share of them.") + "\n"
+		"  \"worst\" and \"mean\" show the share of needed pods that a rebuild starts.\n"+
+			"  \"surplus\" shows the additional pods, relative to the needed pods.") + "\n"
 }
 
 // Cells returns the name and the figures as texts: commits a day, worst share and its

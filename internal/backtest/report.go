@@ -40,7 +40,7 @@ func Compare(ctx context.Context, past *Past, candidates []Candidate, drawn work
 	r := Report{
 		Document: term.DocumentOf("Backtest"), From: from, To: to, Workloads: len(past.IDs()), Samples: past.Samples(),
 		Step: past.Step().String(), Period: period.String(), Policies: []Row{Hourly(past, 3*period, from)},
-		Plot: term.Plot{Title: drawn.Short() + " by " + candidates[0].Name, To: max(to.Sub(from), time.Second), Every: term.Marks(to.Sub(from))},
+		Plot: term.Plot{Title: drawn.Short() + " with policy " + candidates[0].Name, To: max(to.Sub(from), time.Second), Every: term.Marks(to.Sub(from))},
 	}
 	for i, c := range candidates {
 		var watch Watch
@@ -91,7 +91,7 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 
 // Opening describes the past and the replay in two lines.
 func (r Report) Opening() string {
-	samples := term.Number(r.Samples) + " samples"
+	samples := "a total of " + term.Number(r.Samples) + " samples"
 	if r.Samples == 1 {
 		samples = "1 sample"
 	}
@@ -99,7 +99,7 @@ func (r Report) Opening() string {
 		samples += " at intervals of " + policy.Span(step)
 	}
 	period, _ := time.ParseDuration(r.Period)
-	return fmt.Sprintf("%s with %s,\nfrom %s to %s. backtest simulates a tick every %s.",
+	return fmt.Sprintf("%s with %s,\nfrom %s to %s. A simulated tick runs every %s.",
 		term.Count(r.Workloads, "workload"), samples, r.From.Format(minute), r.To.Format(minute), policy.Span(period))
 }
 

@@ -40,6 +40,9 @@ func (t Tree) Marks(samples []workload.Sample) Marks {
 // String returns the numbers, and the command if a mark is missing.
 func (m Marks) String() string {
 	text := fmt.Sprintf("%d of %d workloads were created with their level", m.With, m.Of)
+	if m.Of == 1 {
+		text = fmt.Sprintf("%d of 1 workload was created with its level", m.With)
+	}
 	if len(m.Without) > 0 {
 		text += "; run \"gitlatch restore\""
 	}

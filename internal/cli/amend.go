@@ -26,24 +26,25 @@ func newAdopt(env Env) *cobra.Command {
 	var a amending
 	c := &cobra.Command{
 		Use:   "adopt [TARGET...]",
-		Short: "Accept a rebuilt cluster, or latch workloads again",
-		Long: `Without targets, "gitlatch adopt" accepts the current cluster as the cluster of
-the site, for example after a rebuild. After you run the command, gitlatch can
-lower levels again. If many workloads lost half of their pods at the same time,
-gitlatch reports a mass drop. "gitlatch adopt" then also accepts the new replica
-counts of these workloads. For example, run the command after you move workloads
-to another cluster.
+		Short: "Accept a cluster, or resume a workload's level changes",
+		Long: `If you specify no targets, "gitlatch adopt" accepts the current cluster as the
+cluster of the site, for example after a rebuild. After you run "gitlatch
+adopt", gitlatch can lower levels again. If many workloads lose half of their
+pods at the same time, gitlatch reports a mass drop. If the drop is intended,
+for example after a move to another cluster, run "gitlatch adopt" to accept the
+new replica counts.
 
-If a user deleted the entries of workloads from git, gitlatch writes no levels
-for these workloads. To write their levels again, run "gitlatch adopt" with
-these workloads as targets. The command also ends the pauses and the edit grace
-periods of the targets.
+If a user deleted the entry of a workload from git, gitlatch writes no level for
+the workload. To let gitlatch write a level again, run "gitlatch adopt" with the
+workload as a target. With a target, "gitlatch adopt" also ends the pause and
+the edit grace period of the workload. During an edit grace period (24 hours),
+gitlatch does not overwrite a user's edit.
 
 "gitlatch adopt" changes the state of the site, and writes nothing to git.` + targetWords,
 		Example: `  # Accept the rebuilt cluster
   gitlatch adopt -c prod-eu.yaml
 
-  # Latch a workload again
+  # Let gitlatch write the level of a workload again
   gitlatch adopt shop/web -c prod-eu.yaml`,
 		RunE: timed(longest, func(ctx context.Context, args []string) error { return a.run(ctx, env, args, a.adopt) }),
 	}
@@ -57,13 +58,13 @@ func newPause(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "pause [TARGET...] --until TIME",
 		Short: "Pause level changes of a site or its workloads",
-		Long: `Without targets, "gitlatch pause" stops the level changes of the site until the
-given time. If you specify targets, the command stops only the level changes of
-these workloads.
+		Long: `If you specify no targets, "gitlatch pause" stops all level changes of the site
+until the given time. If you specify targets, the command stops the level
+changes of the given workloads only.
 
 During a pause, gitlatch stops the timers and commits no level changes. gitlatch
-continues to sample the cluster, and to send reports and alerts. To end a pause,
-use --until now.` + targetWords,
+continues to sample the cluster, and to send reports and alerts. The time "now"
+ends a pause.` + targetWords,
 		Example: `  # Pause the site for 3 hours
   gitlatch pause --until 3h -c prod-eu.yaml
 

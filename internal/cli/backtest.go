@@ -42,31 +42,35 @@ func newBacktest(env Env) *cobra.Command {
 	t := trial{}
 	c := &cobra.Command{
 		Use:   "backtest FILE...",
-		Short: "Compare policies with an hourly job on past data",
-		Long: `"gitlatch backtest" applies policies to recorded replica counts, with the code
-of "gitlatch tick". The command writes nothing. It prints the number of commits
-per day, and the share of the needed pods that a rebuild from git starts: the
-lowest share, the time below 95 %, and the mean. The surplus are the pods beyond
-the needed pods. The table starts with a job that commits all replica counts
-every hour.
+		Short: "Compare policies on past replica counts",
+		Long: `"gitlatch backtest" applies policies to recorded replica counts, and makes the
+same decisions as "gitlatch tick". The command writes nothing.
+
+For each policy, the command prints the number of commits per day. The coverage
+is the percentage of the needed pods that start in a rebuild from git. The table
+shows the lowest coverage, the time during which the coverage is below 95 %, and
+the mean coverage. The surplus is the number of additional pods that a rebuild
+starts, as a percentage of the needed pods. For comparison, the first row shows
+a job that commits all replica counts every hour.
 
 FILE is a CSV file, or the response of a Prometheus server. To read from
-standard input, use - as FILE. If you specify several files, give them in the
-order of time.
+standard input, specify "-" as FILE. If you specify several files, start with
+the oldest.
 
-A CSV file has the columns "time", "workload" and "replicas", and may have
-others. Times use the RFC 3339 format or Unix seconds. The name of a workload
+A CSV file has the columns "time", "workload" and "replicas", and can have
+others. Times are in RFC 3339 format or in Unix seconds. The name of a workload
 has the form namespace/name or namespace/kind/name. If the value in the column
 "replicas" is empty, the replica count is unknown. The command rounds fractional
 replica counts up.
 
-To create a response of Prometheus, send this query to its query_range endpoint:
+To get a response from Prometheus, send this query to the query_range endpoint:
 
   max by (namespace, deployment) (kube_deployment_spec_replicas)
 
-The command ignores rollouts, and the time between two samples of a workload
-that are more than three periods apart. It assumes that all workloads are
-autoscaled. If you select no policy, the command compares all presets.`,
+The command ignores rollouts and gaps in the data. A gap is a time span of more
+than three periods without a sample of the workload. The command assumes that
+all workloads are autoscaled. If you select no policy, the command compares all
+presets.`,
 		Example: `  # Compare all presets
   gitlatch backtest past.csv
 

@@ -217,9 +217,9 @@ func TestBacktestOfAShortPast(t *testing.T) {
 		apart time.Duration
 		want  []string
 	}{
-		{1, 0, []string{"1 workload with 1 sample,\nfrom 2026-09-14 07:30 to 2026-09-14 07:30. backtest simulates a tick every 5m.\n", "\n  cope                  0      -  -            -     -        -\n", "\nSome workloads never got a level: 1 of 1 with hourly job, 1 of 1 with cope,"}},
+		{1, 0, []string{"1 workload with 1 sample,\nfrom 2026-09-14 07:30 to 2026-09-14 07:30. A simulated tick runs every 5m.\n", "\n  cope                  0      -  -            -     -        -\n", "\nSome workloads never got a level: 1 of 1 with hourly job, 1 of 1 with cope,"}},
 		{2, 5 * time.Minute, []string{"\n  cope                  0      -  -            -     -        -\n"}},
-		{3, 5 * time.Minute, []string{"1 workload with 3 samples at intervals of 5m,\n", "   minutes since 2026-09-14 07:30\n", "\n         0      1      2      3 "}},
+		{3, 5 * time.Minute, []string{"1 workload with a total of 3 samples at intervals of 5m,\n", "   minutes since 2026-09-14 07:30\n", "\n         0      1      2      3 "}},
 		{30, 5 * time.Minute, []string{"   hours since 2026-09-14 07:30\n", "\n         0                           1                            2\n"}},
 		{80, time.Hour, []string{"   days since 2026-09-14 07:30\n"}},
 	} {

@@ -101,7 +101,7 @@ func TestHold(t *testing.T) {
 	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "a user paused the workload until 2026-03-03T08:00:00Z") {
 		t.Errorf("held: %+v", got)
 	}
-	if got := w.run("explain", "shop/web"); !strings.Contains(unfolded(got.out), "a user paused the workload until 2026-03-03T08:00:00Z to end the pause now, run \"gitlatch pause shop/web --until now\"") {
+	if got := w.run("explain", "shop/web"); !strings.Contains(unfolded(got.out), "a user paused the workload until 2026-03-03T08:00:00Z. To end the pause now, run \"gitlatch pause shop/web --until now\".") {
 		t.Errorf("explain: %+v", got)
 	}
 	if w.origin.Tip("main") != tip {

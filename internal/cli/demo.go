@@ -12,7 +12,7 @@ func newDemo(env Env) *cobra.Command {
 		Short: "Show the effect of gitlatch on a simulated day",
 		Long: `"gitlatch demo" runs the gitlatch engine on one day of simulated data, and
 prints the result. The command stores its state file and a bare git repository
-in a temporary folder. For a prediction for your own cluster, use "gitlatch
+in a temporary folder. To predict a rebuild of your own cluster, use "gitlatch
 preview".`,
 		Example: `  # Replay the simulated day
   gitlatch demo`,

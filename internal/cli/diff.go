@@ -29,25 +29,29 @@ func newDiff(env Env) *cobra.Command {
 		Use:   "diff [TARGET...]",
 		Short: "Compare the live cluster with the levels in git",
 		Long: `"gitlatch diff" samples the cluster once and compares each workload with its
-level in git. The command uses the thresholds of the policy. For example, a
-workload with 1,874 live pods is in sync with the level 2,000.
+level in git. A workload is in sync while its replica count is between the upper
+and the lower threshold of its level. For example, a workload with 1,874 live
+pods is in sync with a level of 2,000.
 
-A workload is pending if its replica count has crossed the upper or the lower
-threshold of its level. A workload is waiting if gitlatch lowers its level after
-a stabilization window, for example after 26 hours. The command does not count
-waiting and frozen workloads as differences.
+A workload is pending if its replica count has crossed a threshold of its level.
+A workload is waiting while a stabilization window delays a lower level, for
+example for 26 hours. A workload is frozen if gitlatch does not change its
+level. The column WHY shows the reason. Waiting and frozen workloads are not
+differences.
 
 "gitlatch diff" does not read the state of the site, so it ignores timers,
 pauses and opt-outs. The command writes nothing. If you specify no targets, the
-command does not list workloads that are in sync with git or not latched.
+table omits workloads that are in sync, and workloads for which gitlatch writes
+no levels.
 
-In a CI job for a pull request, use --tree . to compare the cluster with the
+In a CI job for a pull request, use "--tree ." to compare the cluster with the
 files of the pull request.
 
 Exit status:
   0  No workload differs from its entry in git.
   1  At least one workload differs from its entry in git.
-  2  The command could not read all data that it compares.` + targetWords,
+  2  The command could not read a part of the data, such as some objects of
+     the cluster.` + targetWords,
 		Example: `  # Compare all workloads of the site
   gitlatch diff -c prod-eu.yaml
 

@@ -67,7 +67,7 @@ func TestDiffOnARealControlPlane(t *testing.T) {
 	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=600")
 	says(0, "shop/web 600 2000 frozen its autoscaler cannot compute a replica count (ScalingActive is False")
 	cp.Kubectl(t, "", "delete", "-n", "shop", "horizontalpodautoscaler/web")
-	says(1, "600 is at or below 909, so the level changes to 1000 after 26h; the cluster allows any number of replicas, but git allows 2 to 5000 replicas")
+	says(1, "600 is at or below 909, so the level changes to 1000 after 26h. The cluster allows any number of replicas, but git allows 2 to 5000 replicas")
 
 	w.origin.Push(t, "main", map[string]string{shopRecord: declaring(1000)}, "less")
 	tip := w.origin.Tip("main")

@@ -70,7 +70,7 @@ func TestDiffIsQuietBetweenTheThresholds(t *testing.T) {
 	t.Parallel()
 	w := quiet(t)
 	before := w.hash(t)
-	if got := w.run("diff"); got != (outcome{0, "Not listed: 4 in sync, 2 not latched. To list all workloads, use -o json.\n", ""}) {
+	if got := w.run("diff"); got != (outcome{0, "Not listed: 4 workloads in sync, 2 not latched. To list all workloads, use -o\njson.\n", ""}) {
 		t.Errorf("%+v", got)
 	}
 	got := w.run("diff", "shop/web")

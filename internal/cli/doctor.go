@@ -26,26 +26,27 @@ func newDoctor(env Env) *cobra.Command {
 	var d checkup
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check how a rebuild would start each workload",
-		Long: `"gitlatch doctor" reads the live cluster and the levels in git, and prints with
-how many pods a rebuild would start each workload, with and without gitlatch. It
-builds no manifests and writes nothing.
+		Short: "List the problems that a rebuild would have",
+		Long: `"gitlatch doctor" reads the live cluster and the levels in git. For each
+workload, the command prints the number of pods that a rebuild would start, with
+and without gitlatch. It builds no manifests and writes nothing.
 
-Each answer has a basis: "observed" in the cluster, "stated" by a user in the
-policy, or "unknown". For each problem and each unknown answer, the command
-prints a fix. It also prints whether the pods of a rebuild fit the nodes, the
-NodePools and, with --aws, the AWS account.
+Each of these numbers has a basis: "observed" in the cluster, "stated" by a user
+in the policy, or "unknown". "gitlatch doctor" prints a fix for each problem and
+for each unknown number. The command also checks whether the nodes and NodePools
+have room for all pods of a rebuild. With --aws, it also checks the quotas of
+the AWS account.
 
-With --try, the command also sends one dry-run CREATE for each live workload
-that has a level, and prints the workloads that the API server refuses at their
-level. A dry run creates nothing, but requires the right to create.
+With --try, the command also asks the API server, in a dry run, to create each
+live workload at its level. The report lists the workloads that the API server
+refuses to create. A dry run creates nothing, but requires the right to create.
 
 "gitlatch doctor" needs the permissions in infra/rbac/doctor.
 
 Exit status:
-  0  Each workload starts at its level, and each answer is observed or stated.
-  1  The command found a problem or an unknown answer, could not list some
-     objects in the cluster, or the pods of a rebuild do not fit.
+  0  A rebuild starts each workload at its level.
+  1  The command found a problem or an unknown number, could not list some
+     objects in the cluster, or found no room for all pods of a rebuild.
   2  The command could not check the site.`,
 		Example: `  # List the problems of the site
   gitlatch doctor -c prod-eu.yaml

@@ -40,33 +40,36 @@ func newDrill(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "drill",
 		Short: "Predict how many pods a rebuild would start",
-		Long: `"gitlatch drill" samples the cluster once, and determines the number of pods
-that a rebuild would start for each workload, in the same way as "gitlatch
-doctor". The command prints the coverage: the percentage of the needed pods that
-provably exist when a rebuild starts the workloads. If the start of a workload
-is unknown, the coverage is a range. The command also prints the causes of
-missing pods, and an estimate of the time until all pods run.
+		Long: `"gitlatch drill" samples the cluster once. Like "gitlatch doctor", it determines
+for each workload the number of pods that a rebuild would start. The command
+prints the coverage, which is the percentage of the needed pods that start in a
+rebuild. If it is unknown how many pods a workload starts with, the command
+prints the lowest and the highest possible coverage. The report also lists the
+causes of missing pods, and estimates the time until all pods run.
 
 Without --flush, the command writes nothing to git. With --flush, the command
-first raises the level of each healthy workload to the number of pods that the
-workload needs now, and commits the new levels. A flush ignores stabilization
-windows and margins.
+first raises the level of each healthy workload to the number of pods that it
+needs now, and commits the new levels. A flush ignores stabilization windows and
+margins.
 
-With --try, the command also sends a dry-run CREATE for each live workload with
-a level, like "gitlatch doctor".
+A flush skips workloads that are frozen, paused, blocked or waiting for a
+review. A flush also skips each workload with an entry in git that a user edited
+in the last 24 hours. If the policy sets "mode: observe", a flush writes no
+levels to git.
 
-A flush skips workloads that are frozen, paused or blocked. A flush also skips
-workloads that wait for a review or are in their edit grace period. If the
-policy sets "mode: observe", a flush writes no levels.
+With --try, the command also asks the API server, in a dry run, to create each
+live workload at its level.
 
 "gitlatch drill" needs the permissions in infra/rbac/doctor.
 
 Exit status:
-  0  The proven coverage is at least --min-coverage, and the drill could read
-     all data.
-  1  The coverage is too low or not proven, or many workloads lost half of their
-     pods at the same time (a mass drop).
-  2  The drill has no score, for example because no workload needs pods.`,
+  0  The coverage is at least --min-coverage, and the command could read all
+     objects of the cluster.
+  1  The coverage is or may be below --min-coverage, the command could not read
+     some objects, the pods of a rebuild do not fit the cluster, or many
+     workloads lost half of their pods at the same time (a mass drop).
+  2  The command could not compute a coverage, for example because no workload
+     needs pods.`,
 		Example: `  # Print the coverage of the levels in git
   gitlatch drill -c prod-eu.yaml
 

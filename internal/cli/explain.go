@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,10 +30,10 @@ func newExplain(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain TARGET",
 		Short: "Explain the decision about a workload",
-		Long: `"gitlatch explain" samples the cluster once, and computes the decisions of a
-tick without writing anything. The command prints the live replicas of one
-workload and its level in git. The command also prints the replica counts at
-which the level changes, the running timers, and the decision with its reason.
+		Long: `"gitlatch explain" samples the cluster once and makes the same decisions as
+"gitlatch tick", but writes nothing. The command prints the live replicas of one
+workload, its level in git, the replica counts at which the level changes, the
+running timers, the decision, and the reason for the decision.
 
 Exit status:
   0  The command found no problem.
@@ -159,12 +160,12 @@ func (e explanation) explainSample(lines *term.Topics) {
 		lines.Add("live", "unknown: %s", s.Unknown)
 		return
 	}
-	lines.Add("live", "%s, %d of them ready", term.Count(s.Scale.Desired, "pod"), s.Scale.Ready)
+	lines.Add("live", "%s, %s of them ready", term.Count(s.Scale.Desired, "pod"), term.Number(int64(s.Scale.Ready)))
 	switch {
 	case s.Scale.Unstated:
-		lines.Add("scaled by", "no autoscaler found. The manifest sets no replicas, so Kubernetes uses the default of 1")
+		lines.Add("scaled by", "no autoscaler found. The manifest sets no replicas, so Kubernetes uses the default of 1.")
 	case s.Scale.Driver == workload.DrivenByNothing:
-		lines.Add("scaled by", "no autoscaler. The replica count comes from the manifest")
+		lines.Add("scaled by", "no autoscaler. The replica count comes from the manifest.")
 	default:
 		lines.Add("scaled by", "%s, which allows %s", s.Scale.Driver, policy.Bounds{Min: s.Scale.Min, Max: s.Scale.Max})
 	}
@@ -176,22 +177,27 @@ func (e explanation) explainSample(lines *term.Topics) {
 		lines.Add("annotated", "gitlatch ignores the annotation %s, because no policy %q matches namespace %s", kube.AnnotationPolicy, sanitize.Line(s.Policy), s.ID.Namespace)
 	}
 	if !latched {
-		lines.Add("policy", "gitlatch does not latch the workload, because %s", skip.Text)
+		lines.Add("policy", "gitlatch writes no level for the workload, because %s.", skip.Text)
 		switch undriven := skip.Reason == policy.ReasonUndriven; {
 		case undriven && s.Scale.Unstated:
-			lines.Add("", "if another program scales the workload, gitlatch latches it when its replicas are no longer 1. To latch it now, set undriven: true in its policy")
+			lines.Add("", "If another program scales the workload, gitlatch writes a level when the replicas are no longer 1. To write a level now, set \"undriven: true\" in the policy.")
 		case undriven:
-			lines.Add("", "to latch it, add an autoscaler, or set undriven: true in its policy")
+			lines.Add("", "To give the workload a level, add an autoscaler for it, or set \"undriven: true\" in the policy.")
 		}
 		return
 	}
-	lines.Add("policy", "%s: series %s, round %s, margin %.3g %%, stabilization window %s to raise and %s to lower", p.Name, p.Series, p.Round, 100*p.Margin, term.Count(p.HoldUp, "sample"), policy.Span(p.HoldDown))
+	up := term.Count(p.HoldUp, "sample")
+	down := policy.Span(p.HoldDown)
+	if p.HoldDown == 0 {
+		down = up
+	}
+	lines.Add("policy", "%s: series %s, round %s, margin %.3g %%; raises after %s, lowers after %s", p.Name, p.Series, p.Round, 100*p.Margin, up, down)
 	declared := e.latch.Declared
 	if declared.Replicas == 0 {
 		lines.Add("in git", "no level yet")
 		return
 	}
-	lines.Add("in git", "level %d, and %s allowed", declared.Replicas, policy.Bounds{Min: declared.Min, Max: declared.Max})
+	lines.Add("in git", "level %d (%s allowed)", declared.Replicas, policy.Bounds{Min: declared.Min, Max: declared.Max})
 	if e.RaiseAbove == nil {
 		lines.Add("raise", "never: the workload is at its maximum")
 	} else {
@@ -203,7 +209,7 @@ func (e explanation) explainSample(lines *term.Topics) {
 	case p.HoldDown == 0:
 		lines.Add("lower", "if %s at or below %s", held(p.HoldUp), term.Count(*e.LowerAt, "pod"))
 	default:
-		lines.Add("lower", "if all samples in %s are at or below %s", policy.Span(p.HoldDown), term.Count(*e.LowerAt, "pod"))
+		lines.Add("lower", "if all samples within %s are at or below %s", policy.Span(p.HoldDown), term.Count(*e.LowerAt, "pod"))
 	}
 }
 
@@ -216,17 +222,25 @@ func held(samples int) string {
 	return fmt.Sprintf("%d samples in a row are", samples)
 }
 
+// rounded returns the levels of the samples that count towards a raise.
+func rounded(levels []int32) string {
+	if len(levels) == 1 {
+		return fmt.Sprintf("1 sample rounded to level %d", levels[0])
+	}
+	return fmt.Sprintf("%d samples in a row rounded to levels %s", len(levels), strings.Join(lists.Map(levels, func(n int32) string { return strconv.Itoa(int(n)) }), ", "))
+}
+
 func (e explanation) explainLatch(lines *term.Topics) {
 	l := e.latch
 	if len(l.Up.Levels) > 0 {
-		lines.Add("timer", "the last samples rounded to these levels: %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(l.Up.Levels), "[]"), " ", ", "))
+		lines.Add("timer", "%s", rounded(l.Up.Levels))
 	}
 	if l.Down.Running() {
-		lines.Add("timer", "the desired replicas have been at or below the threshold for %s, since %s. The peak since then rounds to level %d",
+		lines.Add("timer", "the desired replicas have been at or below the lower threshold for %s, since %s. The highest replica count since then rounds to level %d.",
 			policy.Span(l.Down.Elapsed(e.At)), l.Down.Since.UTC().Format(time.RFC3339), l.Down.Level)
 	}
 	if len(l.Up.Levels) > 0 || l.Down.Running() {
-		lines.Add("note", "the timers include the current sample. \"gitlatch explain\" does not save the timers")
+		lines.Add("note", "\"gitlatch explain\" takes a sample, and saves neither the sample nor the timers.")
 	}
 	if l.Freeze.Reason != "" {
 		lines.Add("frozen", "since %s: %s", l.Freeze.Since.UTC().Format(time.RFC3339), l.Freeze.Reason)
@@ -245,7 +259,7 @@ func (e explanation) explainRollout(lines *term.Topics) {
 		of   latch.Stopwatch
 		text string
 	}{
-		{t.Flight, "the rollout has been in progress for %s. gitlatch adds a rollout entry after " + policy.Span(p.RolloutAfter) + ", or when the rollout fails"},
+		{t.Flight, "the rollout has been in progress for %s"},
 		{t.Stalled, "pods of " + t.Target + " are missing. No new pod became available for %s"},
 		{t.Healthy, "the rollout has been healthy for %s"},
 	} {
@@ -256,8 +270,8 @@ func (e explanation) explainRollout(lines *term.Topics) {
 	if r == (checkpoint.Rollout{}) {
 		return
 	}
-	lines.Add("rollout", "from template %s to %s. In git, the rollout entry has the milestone %d %% and the phase %s, and a rebuild starts with template %s", template(r.From), template(r.To), r.Milestone, r.Phase, r.Returned().Hash)
-	lines.Add("", "a rebuild starts with template %s after two healthy samples in a row show the rollout at %d %% or more. If the rollout fails or returns to the old template, a rebuild starts with template %s. When the rollout is over, gitlatch removes the rollout entry", r.To.Hash, p.Cut, r.From.Hash)
+	lines.Add("rollout", "from template %s to %s. In git: milestone %d %%, phase %q. A rebuild starts with template %s.", template(r.From), template(r.To), r.Milestone, r.Phase, r.Returned().Hash)
+	lines.Add("", "If two samples in a row find the rollout healthy and at %d %% or more, a rebuild starts with template %s. If the rollout fails, or if the workload returns to its old template, a rebuild starts with template %s. When the rollout is over, gitlatch removes the rollout entry.", p.Cut, r.To.Hash, r.From.Hash)
 }
 
 // template formats a template so that users can distinguish two of them.
@@ -270,8 +284,8 @@ func template(t checkpoint.Template) string {
 
 // outcomes describe the verdicts whose names do not show the outcome.
 var outcomes = map[policy.Verdict]string{
-	policy.Quiet: "no change (quiet)",
-	policy.Cross: "change (cross)",
+	policy.Quiet: "no change",
+	policy.Cross: "change",
 }
 
 func explainDecision(lines *term.Topics, d policy.Decision, stop policy.Stop) {
@@ -287,23 +301,24 @@ func explainDecision(lines *term.Topics, d policy.Decision, stop policy.Stop) {
 	if d.Reason == policy.ReasonNone {
 		verdict = cmp.Or(outcomes[d.Verdict], verdict)
 	}
-	lines.Add(what, "%s%s: %s", verdict, reason, d.Text)
+	text := d.Text
 	switch {
 	case d.Reason == policy.ReasonYield:
-		lines.Add("", "to end the edit grace period now, run \"gitlatch adopt %s\"", d.ID.Short())
+		text += ". To end the edit grace period now, run \"gitlatch adopt " + d.ID.Short() + "\"."
 	case d.Reason == policy.ReasonHold && stop.Reason == policy.ReasonHold:
-		lines.Add("", "to end the pause now, run \"gitlatch pause --until now\"")
+		text += ". To end the pause now, run \"gitlatch pause --until now\"."
 	case d.Reason == policy.ReasonHold:
-		lines.Add("", "to end the pause now, run \"gitlatch pause %s --until now\"", d.ID.Short())
+		text += ". To end the pause now, run \"gitlatch pause " + d.ID.Short() + " --until now\"."
 	}
+	lines.Add(what, "%s%s: %s", verdict, reason, text)
 	switch {
 	case !d.To.IsZero() && d.Reading == policy.ReadingScale:
-		lines.Add("next in git", "%d", d.To.Replicas)
+		lines.Add("next in git", "level %d", d.To.Replicas)
 	case d.To.Rollout != (checkpoint.Rollout{}):
-		lines.Add("next in git", "a rollout entry with the milestone %d %%. After this change, a rebuild starts with template %s", d.To.Rollout.Milestone, d.To.Rollout.Returned().Hash)
+		lines.Add("next in git", "a rollout entry with milestone %d %%. A rebuild then starts with template %s.", d.To.Rollout.Milestone, d.To.Rollout.Returned().Hash)
 	}
 	if d.Mismatch != nil {
-		lines.Add("mismatch", "the cluster allows %s. To accept these values, set the fields min and max of the workload in the checkpoint file", d.Mismatch)
+		lines.Add("mismatch", "the cluster allows %s, but the minimum or maximum in git is different. To accept the values of the cluster, write them to the workload's _min and _max keys in the checkpoint file.", d.Mismatch)
 	}
 	if d.Capped {
 		lines.Add("capped", "the desired replicas are above the maximum in git")

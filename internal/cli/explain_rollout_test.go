@@ -27,11 +27,11 @@ func TestExplainSaysWhatIsKnownOfARollout(t *testing.T) {
 		want string
 	}{
 		"none":      {latch.Latch{}, ""},
-		"in flight": {latch.Latch{Flight: &latch.Rollout{Target: "db-2", Flight: hour, Healthy: hour}}, "timer: the rollout has been in progress for 1h. gitlatch adds a rollout entry after 15m, or when the rollout fails\ntimer: the rollout has been healthy for 1h\n"},
+		"in flight": {latch.Latch{Flight: &latch.Rollout{Target: "db-2", Flight: hour, Healthy: hour}}, "timer: the rollout has been in progress for 1h\ntimer: the rollout has been healthy for 1h\n"},
 		"missing pods": {latch.Latch{Flight: &latch.Rollout{Target: "db-2", Flight: hour, Stalled: latch.Stopwatch{Since: noon.Add(-20 * time.Minute), Lost: 14 * time.Minute}}},
-			"timer: the rollout has been in progress for 1h. gitlatch adds a rollout entry after 15m, or when the rollout fails\ntimer: pods of db-2 are missing. No new pod became available for 6m\n"},
-		"recorded": {latch.Latch{Declared: record}, "rollout: from template db-1 to db-2. In git, the rollout entry has the milestone 30 % and the phase progressing, and a rebuild starts with template db-1\n" +
-			": a rebuild starts with template db-2 after two healthy samples in a row show the rollout at 50 % or more. If the rollout fails or returns to the old template, a rebuild starts with template db-1. When the rollout is over, gitlatch removes the rollout entry\n"},
+			"timer: the rollout has been in progress for 1h\ntimer: pods of db-2 are missing. No new pod became available for 6m\n"},
+		"recorded": {latch.Latch{Declared: record}, "rollout: from template db-1 to db-2. In git: milestone 30 %, phase \"progressing\". A rebuild starts with template db-1.\n" +
+			": If two samples in a row find the rollout healthy and at 50 % or more, a rebuild starts with template db-2. If the rollout fails, or if the workload returns to its old template, a rebuild starts with template db-1. When the rollout is over, gitlatch removes the rollout entry.\n"},
 	} {
 		var b strings.Builder
 		var lines term.Topics
@@ -53,18 +53,14 @@ func TestExplainNamesTheWayOutOfAPauseAndAnEdit(t *testing.T) {
 		reason, site policy.Reason
 		want         string
 	}{
-		{policy.ReasonYield, policy.ReasonNone, "to end the edit grace period now, run \"gitlatch adopt shop/web\"\n"},
-		{policy.ReasonHold, policy.ReasonNone, "to end the pause now, run \"gitlatch pause shop/web --until now\"\n"},
-		{policy.ReasonHold, policy.ReasonHold, "to end the pause now, run \"gitlatch pause --until now\"\n"},
+		{policy.ReasonYield, policy.ReasonNone, ". To end the edit grace period now, run \"gitlatch adopt shop/web\"."},
+		{policy.ReasonHold, policy.ReasonNone, ". To end the pause now, run \"gitlatch pause shop/web --until now\"."},
+		{policy.ReasonHold, policy.ReasonHold, ". To end the pause now, run \"gitlatch pause --until now\"."},
 		{policy.ReasonUnready, policy.ReasonNone, ""},
 	} {
-		var b strings.Builder
 		var lines term.Topics
-		explainDecision(&lines, policy.Decision{ID: web, Verdict: policy.Frozen, Reason: c.reason}, policy.Stop{Reason: c.site})
-		for _, l := range lines {
-			fmt.Fprintln(&b, l[1])
-		}
-		if _, got, _ := strings.Cut(b.String(), "\n"); got != c.want {
+		explainDecision(&lines, policy.Decision{ID: web, Verdict: policy.Frozen, Reason: c.reason, Text: "why"}, policy.Stop{Reason: c.site})
+		if _, got, _ := strings.Cut(lines[0][1], ": why"); got != c.want {
 			t.Errorf("%s: %q, want %q", c.reason, got, c.want)
 		}
 	}

@@ -30,10 +30,10 @@ func newHelp(env Env) *cobra.Command {
 		Use:   "help [topics | TOPIC | COMMAND]",
 		Short: "Print a handbook topic or a command's help",
 		Long: `"gitlatch help TOPIC" prints a topic of the handbook. "gitlatch help COMMAND"
-prints the help of a command. If a topic and a command have the same name,
+prints the help for a command. If a topic and a command have the same name,
 "gitlatch help" prints the topic. "gitlatch help topics" lists all topics.
 
-"gitlatch COMMAND --help" always prints the help of a command.`,
+"gitlatch COMMAND --help" always prints the help for a command.`,
 		Example: `  # List the topics
   gitlatch help topics
 
@@ -101,7 +101,7 @@ func near(name string, names []string) string {
 // index prints the topics of the handbook.
 func index(p *term.Page) {
 	p.Line("%s", p.Style.Heading("Topics of the handbook"))
-	p.Say("", "gitlatch help TOPIC prints one.")
+	p.Say("", "To print a topic, run \"gitlatch help TOPIC\".")
 	for _, g := range docs.Groups() {
 		p.Line("")
 		p.Line("%s", p.Style.Heading(g.Title))

@@ -32,26 +32,30 @@ func newInit(env Env) *cobra.Command {
 		Long: `"gitlatch init" samples the cluster once and commits the first files of the
 site. The file site.yaml contains the name of the site and the UID of the
 cluster. The policy file contains the mode of the site. The folder
-checkpoints/admission contains the admission policy for all sites, which raises
-a workload to its level when any tool creates it.
+checkpoints/admission contains the admission policy for all sites. When a tool
+creates a workload, this admission policy raises the replicas to the level in
+git.
 
-By default, the mode of a new site is observe, and gitlatch writes no levels.
-With --mode latch, gitlatch writes levels from the first tick.
+By default, a new site has the mode "observe", in which gitlatch writes no
+levels. With --mode latch, "gitlatch tick" can write levels from its first run
+on.
 
-After an upgrade of gitlatch, or after a change of kinds or admission in the
-policy, run the command again. It updates the admission policy in a commit of
-its own, and changes no other file. Without a change, it makes no commit.
+Run "gitlatch init" again after you upgrade gitlatch, and after you change the
+field "kinds" or "admission" in the policy file. The command then updates the
+admission policy in a separate commit and changes no other file. If the
+admission policy is up to date, the command makes no commit.
 
-With -o flux or -o argocd, the command prints the objects that make this tool
-keep the admission policy and the levels current. With -o rbac, it prints the
-RBAC roles for the custom kinds in the policy. The objects for Flux and Argo CD
-include these roles. With these formats, the command commits nothing.
+With -o flux or -o argocd, the command prints objects that make Flux or Argo CD
+apply the admission policy and the levels to the cluster. The objects include
+the RBAC roles for the custom kinds in the policy. With -o rbac, the command
+prints only these RBAC roles. With these formats, the command commits nothing.
 
-With --aws, the command prepares the deployment on AWS instead. It asks up to
-five questions, and reads the cluster and its network with your AWS credentials.
-Then it writes samconfig.toml and the configuration of the site, and prints the
-command that stores the git credential. It changes nothing on AWS. Run it in a
-clone of the repository of gitlatch.`,
+With --aws, "gitlatch init" prepares a deployment on AWS and commits nothing.
+The command asks up to five questions, and uses your AWS credentials to read the
+settings of the EKS cluster, its VPC and its subnets. Then it writes
+samconfig.toml and the configuration of the site, and prints how to store the
+git credential. The command changes nothing on AWS. Run "gitlatch init --aws" in
+a clone of the gitlatch repository.`,
 		Example: `  # Print the files without a commit
   gitlatch init --dry-run -c prod-eu.yaml
 
@@ -150,7 +154,7 @@ func (b begun) ArgoCD(out io.Writer, _ term.Style) error {
 // RBAC prints the roles for the custom kinds of the site.
 func (b begun) RBAC(out io.Writer, _ term.Style) error {
 	if len(b.kinds) == 0 {
-		return written([]byte("# The policy has no kinds, so the roles in infra/rbac are enough.\n"), nil)(out)
+		return written([]byte("# The policy has no custom kinds, so the roles in infra/rbac are enough.\n"), nil)(out)
 	}
 	return written(kindRights(b.Site, b.kinds), nil)(out)
 }
@@ -287,9 +291,9 @@ func (f *flags) next(c config.Config, latches, kinds bool) string {
 		flag = " --repository " + f.repository
 	}
 	var b strings.Builder
-	ticks := "samples the cluster and prints the level changes"
+	verb := "prints"
 	if latches {
-		ticks = "samples the cluster and commits the level changes"
+		verb = "commits"
 		fmt.Fprintf(&b, "\n%s sets \"mode: latch\".\nTicks write levels to git.\n", c.Repository.PolicyFile)
 	} else {
 		fmt.Fprintf(&b, "\ngitlatch only observes the site.\nTo start writing levels, set \"mode: latch\" in %s.\n", c.Repository.PolicyFile)
@@ -297,21 +301,21 @@ func (f *flags) next(c config.Config, latches, kinds bool) string {
 	fmt.Fprintf(&b, `
 Next steps:
   %[2]s
-      applies the admission policy and the levels. Run it in a clone of the
-      repository, now and as the first step in each new cluster, before you
-      install Flux or Argo CD (Kubernetes 1.36 or later)
+      This command applies the admission policy and the levels. Run it in a
+      clone of the repository now, and again in each new cluster before you
+      install Flux or Argo CD. The command requires Kubernetes 1.36 or later.
   gitlatch init -o flux%[1]s
   gitlatch init -o argocd%[1]s
-      prints the objects that make your tool keep both folders current. Commit
-      the output to a folder that the tool applies
+      These commands print objects that make Flux or Argo CD apply both
+      folders. Commit the output to a folder that the tool already applies.
 `, flag, admission.Bootstrap(c.Site))
 	if kinds {
-		fmt.Fprintf(&b, "  gitlatch init -o rbac%s\n      prints the RBAC roles for custom kinds, which the objects for Flux and\n      Argo CD include\n", flag)
+		fmt.Fprintf(&b, "  gitlatch init -o rbac%s\n      This command prints the RBAC roles for custom kinds. The objects for\n      Flux and Argo CD include these roles.\n", flag)
 	}
-	fmt.Fprintf(&b, "  gitlatch doctor%s\n      lists problems of a rebuild\n", flag)
+	fmt.Fprintf(&b, "  gitlatch doctor%s\n      This command lists the problems that a rebuild would have.\n", flag)
 	if kept(c.State) == nil {
-		fmt.Fprintf(&b, "  gitlatch tick%s\n      %s.\n      Run this command once every period (%s)\n", flag, ticks, policy.Span(c.Period))
+		fmt.Fprintf(&b, "  gitlatch tick%s\n      This command samples the cluster and %s the level changes. Run it\n      every %s.\n", flag, verb, policy.Span(c.Period))
 	}
-	b.WriteString("\nBefore Kubernetes 1.36, start \"gitlatch restore --wait\" before your GitOps tool\nin a rebuild. See \"gitlatch help apply\".\n")
+	b.WriteString("\nIf your Kubernetes version is older than 1.36, start \"gitlatch restore --wait\"\nbefore your GitOps tool in each new cluster. See \"gitlatch help apply\".\n")
 	return b.String()
 }

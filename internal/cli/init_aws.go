@@ -283,16 +283,16 @@ func (p *preparation) next(open []string, region string) {
 	p.page.Line("\nNext steps:")
 	if len(open) > 0 {
 		p.page.Line("  gitlatch init --aws")
-		p.page.Say("      ", "after you resolved what is listed above: %s", strings.Join(open, ", "))
+		p.page.Say("      ", "Run this command again after you resolve these points: %s.", strings.Join(open, ", "))
 	}
 	if host, err := setup.HostOf(p.given.Repository); err == nil && p.given.Credential != "" {
 		p.page.Line("  aws secretsmanager create-secret --region %s --name %s --secret-string file://credential", region, p.given.Credential)
-		p.page.Say("      ", "stores the git credential. The file credential contains %s", setup.SecretContent(host))
+		p.page.Say("      ", "This command stores the git credential. The file credential contains %s.", setup.SecretContent(host))
 	}
 	file := p.configFile()
 	p.page.Line("  gitlatch init --mode latch --config %s", file)
-	p.page.Say("      ", "commits the first files, and lists the commands for your GitOps tool")
+	p.page.Say("      ", "This command commits the first files, and lists the commands for your GitOps tool.")
 	p.page.Line("  kubectl kustomize infra/rbac")
-	p.page.Say("      ", "prints the roles of the function. Commit the output to a folder that your GitOps tool applies")
+	p.page.Say("      ", "This command prints the RBAC roles of the function. Commit the output to a folder that your GitOps tool applies.")
 	p.page.Line("  gitlatch doctor --config %s\n  sam build && sam deploy", file)
 }

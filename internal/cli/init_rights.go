@@ -22,7 +22,7 @@ type role struct {
 
 var roles = []role{
 	{name: "sampler", purpose: "A tick lists them.", groups: []string{"gitlatch:samplers"}, account: "gitlatch"},
-	{name: "doctor", purpose: "Users and drills list them, and read their CustomResourceDefinition.", groups: []string{"gitlatch:people", "gitlatch:drillers"}, account: "gitlatch-checks", defines: true},
+	{name: "doctor", purpose: "gitlatch doctor and drills list these kinds, and read their CustomResourceDefinitions.", groups: []string{"gitlatch:people", "gitlatch:drillers"}, account: "gitlatch-checks", defines: true},
 	{name: "restorer", purpose: "A restore lists them, and raises their scale.", groups: []string{"gitlatch:restorers"}, scales: true},
 }
 

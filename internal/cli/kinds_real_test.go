@@ -174,7 +174,7 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	until("shop/worker/web", "diff", "shop/web")
 
 	cp.Kubectl(t, "", "scale", "-n", "shop", "worker/web", "--replicas=187")
-	until("187 rounds to 200", "diff", "shop/web")
+	until("187 rounds to level 200", "diff", "shop/web")
 	w.tick()
 	says(w.tick(), 0, "shop/web", "200")
 	for path, want := range map[string]string{
@@ -186,7 +186,7 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 			t.Errorf("%s is\n%s\nand does not contain\n%s", path, got, want)
 		}
 	}
-	says(w.run("diff"), 0, "1 in sync")
+	says(w.run("diff"), 0, "1 workload in sync")
 	says(w.run("explain", "shop/worker/web"), 0, "200")
 	says(w.run("log", "shop/web"), 0, "new -> 200")
 

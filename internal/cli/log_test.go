@@ -140,7 +140,7 @@ func TestLogSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 	// The part of the history that was not read may contain the workload.
-	if got := w.run("log", "shop/deployment/gone", "--repository", w.shallow(t, 1), "--site", "prod-eu"); got.status != 0 || !strings.Contains(got.out, "no change in 0 commits\ngitlatch log did not read older commits") {
+	if got := w.run("log", "shop/deployment/gone", "--repository", w.shallow(t, 1), "--site", "prod-eu"); got.status != 0 || !strings.Contains(got.out, "no change in 0 commits\n\"gitlatch log\" did not read older commits") {
 		t.Errorf("%+v", got)
 	}
 }

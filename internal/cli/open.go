@@ -172,7 +172,11 @@ func openFile(path string, reading bool) (latch.Store, error) {
 		return mem.New(), nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("state.bolt: make the folder of the state file: %w. Set a path that this user can write to", err)
+		cause := err
+		if of, ok := errors.AsType[*fs.PathError](err); ok {
+			cause = fmt.Errorf("%s: %w", of.Path, of.Err)
+		}
+		return nil, fmt.Errorf("state.bolt: cannot create the folder of the state file: %w. Set state.bolt in the configuration to a path that this user can write to", cause)
 	}
 	store, err := bolt.Open(path)
 	if err != nil {

@@ -26,12 +26,13 @@ func newPreview(env Env) *cobra.Command {
 		Short: "Predict a rebuild of your current cluster",
 		Long: `"gitlatch preview" reads the cluster of your current kube context once, and
 predicts a rebuild of this cluster, with and without gitlatch. The command needs
-no repository and no configuration, and writes nothing.
+no repository and no configuration, and changes nothing.
 
-The prediction with gitlatch uses the default policy, and assumes that a rebuild
-applies the levels before the workloads. If the cluster does not show how a
-rebuild starts a workload, the prediction is a range. The command then prints
-what is unknown, and what would make it known.
+To predict the rebuild with gitlatch, the command uses the levels of the default
+policy. The prediction assumes that the rebuild applies these levels before it
+creates the workloads. If it is unknown how many pods a workload starts with,
+the command prints the lowest and the highest possible number, the missing
+information, and a fix.
 
 "gitlatch preview" needs the permissions in infra/rbac/doctor.`,
 		Example: `  # Predict a rebuild of the cluster of another kube context

@@ -178,8 +178,8 @@ func TestExplainSaysWhatIsNotThere(t *testing.T) {
 		}
 	}
 	for workload, want := range map[string][]string{
-		"shop/one": {"live       1 pod, 1 of them ready\n", "in git     level 1, and any number of replicas allowed\n", "1 sample to raise", "raise      if 1 sample is above 1 pod\n", "lower      never: the workload is at its lowest level\n"},
-		"shop/top": {"scaled by  hpa, which allows 2 to 60 replicas\n", "raise      never: the workload is at its maximum\n", "lower      if 1 sample is at or below 45 pods\n"},
+		"shop/one": {"live       1 pod, 1 of them ready\n", "in git     level 1 (any number of replicas allowed)\n", "raises after 1 sample", "raise      if 1 sample is above 1 pod\n", "lower      never: the workload is at its lowest level\n"},
+		"shop/top": {"scaled by  hpa, which allows 2 to 60 replicas\n", "lowers after 1 sample", "raise      never: the workload is at its maximum\n", "lower      if 1 sample is at or below 45 pods\n"},
 		"shop/odd": {"brake      HPA odd does not scale down. The end of its brake is unknown, because its annotation gitlatch.dev/brake cannot be read\n",
 			"gitlatch ignores the annotation gitlatch.dev/policy, because no policy \"weekly\" matches namespace shop\n"},
 	} {
@@ -218,9 +218,9 @@ func TestExplainSaysWhoseACountIsThatNobodyStates(t *testing.T) {
 			}
 		}
 	}
-	says("scaled by  no autoscaler found. The manifest sets no replicas, so Kubernetes uses the default of 1\n",
-		"policy     gitlatch does not latch the workload, because it has no autoscaler ",
-		"if another program scales the workload, gitlatch latches it when its replicas are no longer 1. To latch it now, set undriven: true in its policy\n")
+	says("scaled by  no autoscaler found. The manifest sets no replicas, so Kubernetes uses the default of 1.\n",
+		"policy     gitlatch writes no level for the workload, because it has no autoscaler. ",
+		"If another program scales the workload, gitlatch writes a level when the replicas are no longer 1. To write a level now, set \"undriven: true\" in the policy.\n")
 
 	one.desired, one.ready = 4, 4
 	says("scaled by  scale, which allows any number of replicas\n", "decision   pending")
@@ -231,7 +231,7 @@ func TestExplainSaysWhoseACountIsThatNobodyStates(t *testing.T) {
 	one.least, one.most = 0, 0
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latches + "policies: [{name: default, match: {}, series: 1-2-5, undriven: true}]\n"}, "policy")
 	got := w.run("explain", "shop/one")
-	if !strings.Contains(got.out, "scaled by  no autoscaler found. ") || strings.Contains(got.out, "To latch it now") {
+	if !strings.Contains(got.out, "scaled by  no autoscaler found. ") || strings.Contains(got.out, "To write a level now") {
 		t.Errorf("latched, it says\n%s%s", got.out, got.err)
 	}
 }

@@ -40,33 +40,32 @@ func newRestore(env Env) *cobra.Command {
 	r := restoring{options: plan.Options{Factor: 1}, hold: restore.Hold}
 	c := &cobra.Command{
 		Use:   "restore [TARGET...]",
-		Short: "Raise live workloads to their levels in git",
-		Long: `"gitlatch restore" raises the workloads of the site to their levels in git. With
-targets, the command raises only the given workloads. Run "gitlatch restore" if
-a rebuilt cluster started with too few pods. Also run "gitlatch restore" before
-you move traffic to any rebuilt cluster. Without traffic, autoscalers scale down
-the workloads of the cluster.
+		Short: "Raise live replicas to the levels in git",
+		Long: `"gitlatch restore" raises the replicas of each workload in the site to its level
+in git. If you specify targets, the command raises only the replicas of these
+workloads. Run "gitlatch restore" if a rebuilt cluster started with too few
+pods, and before you move traffic to any rebuilt cluster. Until the traffic
+arrives, autoscalers can scale down the workloads.
 
 "gitlatch restore" never lowers the replicas of a workload, and never exceeds
 the maximum replicas in git or in the cluster. The command skips workloads that
 are suspended or opted out.
 
-First, "gitlatch restore" sets a brake on the autoscaler of each workload that
-has a level, even if the workload is already at its level. The autoscaler does
-not scale down until the brake expires. Each run of "gitlatch restore" also
-removes expired brakes.
+"gitlatch restore" first sets a brake on the autoscaler of each workload that
+has a level, including workloads that are already at their level. A brake is a
+setting that stops the autoscaler from scaling down until the brake expires.
+Each run of "gitlatch restore" also removes the brakes that have expired.
 
-With --release, the command raises nothing, and removes all brakes. With
---release=expired, it removes only the expired brakes. It restores the previous
-scale-down setting of each autoscaler, unless a user changed this setting after
-the restore.
+With --release, the command removes all brakes and raises no replicas. With
+--release=expired, the command removes only the brakes that have expired. When
+it removes a brake, the command restores the previous scale-down setting of the
+autoscaler, unless a user has changed the setting since the restore.
 
 Without --yes, "gitlatch restore" prints the plan and writes nothing. If the
 command stops early, run it again to continue. With --wait, the command
-continues until the pods of every level are ready, and every autoscaler has a
-brake. The command also waits for workloads that do not exist yet. The command
-does not wait for workloads that it skips, such as suspended or opted-out
-workloads.
+continues until every workload is ready at its level and every autoscaler has a
+brake. The command also waits for workloads that do not exist yet, but not for
+workloads that it skips.
 
 Exit status:
   0  The command printed the plan, or every workload reached the state in

@@ -67,7 +67,7 @@ func TestARestoreRaisesWithYes(t *testing.T) {
 		t.Errorf("said %s and %s", got.err, got.out)
 	}
 	again := w.run("restore", "shop/web", "--yes")
-	if again.status != 0 || !strings.HasSuffix(again.out, "  no autoscaler\nraised no workload, and set 0 brakes; 1 at their level or above\n") {
+	if again.status != 0 || !strings.HasSuffix(again.out, "  no autoscaler\nThe restore raised no workload, and set 0 brakes; already at the level or above: 1 workload\n") {
 		t.Errorf("again: %+v", again)
 	}
 }
@@ -112,7 +112,7 @@ func TestARestoreSaysWhatIsWrong(t *testing.T) {
 func TestAReleaseThatHasNothingToDoSaysSo(t *testing.T) {
 	t.Parallel()
 	w := small(t)
-	if got := w.run("restore", "--release"); got.status != 0 || got.out != "no brake to release\nNothing was written. To make these changes, run the command again with --yes\n" {
+	if got := w.run("restore", "--release"); got.status != 0 || got.out != "no brake to release.\nNothing was written. To make these changes, run the command again with --yes.\n" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -130,13 +130,13 @@ func (s siteStatus) recovery() (all term.Topics) {
 		return term.Topics{{"recovery", "unknown: " + r.Unknown}}
 	}
 	for _, step := range r.Steps {
-		all.Add("", "%s (%s): %s", step.Name, step.State, step.Text)
+		all.Add("", "%s (%s): %s.", step.Name, step.State, step.Text)
 	}
 	all[0][0] = "recovery"
 	if r.Marks != nil {
-		all.Add("", "%s", r.Marks)
+		all.Add("", "%s.", r.Marks)
 	}
-	all.Add("", "Next: %s (gitlatch help runbook)", r.Next)
+	all.Add("", "Next: %s (see \"gitlatch help runbook\")", r.Next)
 	return all
 }
 

@@ -28,8 +28,8 @@ func newTick(env Env) *cobra.Command {
 		Short: "Sample the cluster once and commit level changes",
 		Long: `"gitlatch tick" samples the cluster once and compares each workload with its
 level in git. A level has an upper and a lower threshold. If the replica count
-of a workload stays outside these thresholds for the stabilization window, the
-command commits a new level. A tick makes one commit for all level changes.
+of a workload stays beyond a threshold during the whole stabilization window,
+the command commits a new level. A tick makes one commit for all level changes.
 
 If you use --repository instead of --config, the name of the site is "local".
 For the site "local", gitlatch uses the current kubeconfig context, and stores

@@ -38,8 +38,8 @@ func TestNothingIsDoneWhereNothingCanBe(t *testing.T) {
 		spoil func(*testing.T, *world)
 		want  []string
 	}{
-		{"the API server is not there", func(_ *testing.T, w *world) { w.api.Close() },
-			[]string{"reach the API server at http://127.0.0.1:", "connection refused", "hint: ", "--context"}},
+		{"the API server is not there", func(t *testing.T, w *world) { w.kubeconfig(t, "http://127.0.0.1:1", "token: cluster-secret") },
+			[]string{"reach the API server at http://127.0.0.1:1", "connection refused", "hint: ", "--context"}},
 		{"the API server does not know us", func(_ *testing.T, w *world) {
 			for _, resource := range all {
 				w.api.refuse[resource] = http.StatusUnauthorized
@@ -56,7 +56,7 @@ func TestNothingIsDoneWhereNothingCanBe(t *testing.T) {
 		}, []string{`/kubeconfig: no context "green"; there are: `, "cluster.context in the configuration"}},
 		{"a state in a folder that cannot be made", func(t *testing.T, w *world) {
 			w.write(t, "config.yaml", fmt.Sprintf(configure, w.path("kubeconfig"), w.path("kubeconfig/latch.db"), w.origin.Dir))
-		}, []string{"state.bolt: ", "not a directory. Set a path that this user can write to"}},
+		}, []string{"state.bolt: ", "not a directory. Set state.bolt in the configuration to a path that this user can write to"}},
 
 		{"a repository that is not there", func(t *testing.T, w *world) { w.configure(t, w.path("nowhere.git")) },
 			[]string{"nowhere.git", "this path does not exist"}},

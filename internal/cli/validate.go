@@ -21,12 +21,13 @@ func newValidate(env Env) *cobra.Command {
 		Short: "Check files of kind Config, Policy and Fleet",
 		Long: `"gitlatch validate" checks files for errors, and prints every error with its
 line and field. The command does not connect to a cluster or a repository, so
-you can run it in CI. To read from standard input, use - as FILE.
+you can run it in CI. To read from standard input, specify "-" as FILE.
 
-If one of the files is of kind Config, "gitlatch validate" checks each Policy
-against the period and the repository host in this file. If you specify no file
-of kind Config, the command assumes a period of 5m and a repository host that
-supports pull requests.
+Whether a policy is valid depends on the tick period and the repository host of
+the site. If you also give the configuration file of the site, "gitlatch
+validate" uses the tick period and the repository host in this file. Without a
+configuration file, the command assumes a period of 5m and a repository host
+that supports pull requests.
 
 Exit status:
   0  All files are valid.

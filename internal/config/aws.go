@@ -21,8 +21,8 @@ func regionField(region *string, resource string) yamldoc.Field {
 }
 
 const (
-	eksMeaning  = "name or ARN of the Amazon EKS cluster, which gitlatch accesses with AWS credentials; a name is in the Region in which gitlatch runs"
-	roleMeaning = "ARN of the IAM role that gitlatch assumes to access an EKS cluster in a different AWS account; the external ID is `gitlatch/` and the name of the site"
+	eksMeaning  = "name or ARN of an Amazon EKS cluster that gitlatch accesses with AWS credentials; if you set a name, the cluster must be in the Region where gitlatch runs"
+	roleMeaning = "ARN of the IAM role that gitlatch assumes to access an EKS cluster in a different AWS account; the external ID is `gitlatch/`, followed by the name of the site"
 )
 
 var (

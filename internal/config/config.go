@@ -128,32 +128,32 @@ func configDocument(c *Config) yamldoc.Document {
 			yamldoc.Into(&c.Site, yamldoc.Label, WrongSite)),
 		yamldoc.Optional("cluster", "Kubernetes cluster that gitlatch samples; by default, gitlatch uses the current context of the kubeconfig file", clusterFields(&c.Cluster)),
 		yamldoc.Required("state", "storage for the state that gitlatch saves between ticks", yamldoc.Fields(
-			yamldoc.Optional("bolt", "path of the local bbolt file that stores the state of the site; gitlatch creates the file if it does not exist", file(&c.State.Bolt)),
+			yamldoc.Optional("bolt", "path of the local bbolt file that stores the state of the site; if the bbolt file does not exist, gitlatch creates it", file(&c.State.Bolt)),
 			yamldoc.Optional("dynamodb", "name or ARN of the Amazon DynamoDB table that stores the state of the site", yamldoc.Into(&c.State.DynamoDB, table)),
 			yamldoc.Optional("memory", "in-memory storage for the state of the site; gitlatch loses the state when the command ends", yamldoc.Fields().With(
 				yamldoc.Rule{Check: func(*yamldoc.Reader, string) { c.State.Memory = true }},
 			)),
 		).With(yamldoc.OneOf("bolt", "dynamodb", "memory"))),
 		yamldoc.Required("repository", "git repository that contains the policy and the checkpoint files", repositoryFields(&c.Repository)),
-		yamldoc.Optional("period", "time between two ticks; set this field to the interval of the schedule that starts the ticks", span(&c.Period, time.Second)),
+		yamldoc.Optional("period", "time between two ticks; set `period` to the interval at which your scheduler starts ticks", span(&c.Period, time.Second)),
 		yamldoc.Optional("commit", "settings for the commits that gitlatch creates", yamldoc.Fields(
-			yamldoc.Optional("skipCI", "whether gitlatch adds `[skip ci]` to the messages of direct commits; the commits of a pull request never contain `[skip ci]`", yes(&c.Commit.SkipCI)),
-			yamldoc.Optional("author", "author of the commits that gitlatch creates; the default author is gitlatch", yamldoc.Fields(
+			yamldoc.Optional("skipCI", "whether gitlatch adds `[skip ci]` to the messages of its commits outside pull requests", yes(&c.Commit.SkipCI)),
+			yamldoc.Optional("author", "author of the commits that gitlatch creates; the default is gitlatch", yamldoc.Fields(
 				yamldoc.Required("name", "name of the commit author", yamldoc.Into(&c.Commit.Author.Name, yamldoc.Text(`^[^<>\r\n]+$`, "a name on one line, without < and >"))),
 				yamldoc.Required("email", "email address of the commit author", yamldoc.Into(&c.Commit.Author.Email, yamldoc.Text(`^[^<>\s]+@[^<>\s]+$`, "an e-mail address"))),
 			)),
 			yamldoc.Optional("signingKey", "location of the private SSH key for signing commits"+secretForms+"; by default, gitlatch does not sign commits", secret(&c.Commit.Signing.Key)),
-			yamldoc.Optional("signingPassphrase", "location of the passphrase of the signing key"+secretForms+"; by default, the key has no passphrase", secret(&c.Commit.Signing.Passphrase)),
+			yamldoc.Optional("signingPassphrase", "location of the passphrase of the signing key, if the key has one"+secretForms, secret(&c.Commit.Signing.Passphrase)),
 		).With(yamldoc.Needs("signingPassphrase", "it is the passphrase of this key", "signingKey"))),
 		yamldoc.Optional("alerts", "destination of the alerts; by default, gitlatch writes alerts only to its log", yamldoc.Fields(
 			yamldoc.Optional("topicArn", "ARN of the Amazon SNS topic that receives the alerts", yamldoc.Into(&c.Alerts.TopicARN, topic)),
-			yamldoc.Optional("webhook", "location of the URL of the webhook that receives the alerts"+secretForms+"; the webhook must accept a JSON object with the field `text`, like the webhooks of Slack and Mattermost", secret(&c.Alerts.Webhook)),
+			yamldoc.Optional("webhook", "location of the webhook URL for alerts"+secretForms+"; the webhook must accept a JSON object with the field `text`, as Slack and Mattermost webhooks do", secret(&c.Alerts.Webhook)),
 		).With(yamldoc.OneOf("topicArn", "webhook"))),
-		yamldoc.Optional("demand", "metrics that measure the demand on workloads, such as requests per second; by default, gitlatch does not measure demand", items(&c.Demand, demandFields)),
-		yamldoc.Optional("drills", "folder for drill reports, or `s3://BUCKET/PREFIX` for an Amazon S3 bucket; gitlatch compares the result of each drill with the previous report; by default, gitlatch does not store drill reports", drills(&c.Drills)),
+		yamldoc.Optional("demand", "metrics that measure the load on workloads, such as requests per second", items(&c.Demand, demandFields)),
+		yamldoc.Optional("drills", "folder for drill reports, or `s3://BUCKET/PREFIX` for an Amazon S3 bucket; each drill compares its result with the previous report; by default, gitlatch stores no drill reports", drills(&c.Drills)),
 		yamldoc.Optional("gitops", gitopsMeaning, otherCluster(&c.GitOps)),
-		yamldoc.Optional("standby", "cluster in which a rebuild of the site runs; the default is the site's cluster", otherCluster(&c.Standby)),
-		yamldoc.Optional("fleet", "path of the fleet file on the branch; set this field only in the configuration of a fleet",
+		yamldoc.Optional("standby", "cluster in which you plan to rebuild the site; the default is the site's cluster", otherCluster(&c.Standby)),
+		yamldoc.Optional("fleet", "path of the fleet file, relative to the root of the git repository; set this field only in the Config of a fleet",
 			yamldoc.Into(&c.Fleet, anyText, wrongPolicyFile)),
 	).With(
 		signable(&c.Repository),
@@ -170,11 +170,16 @@ const gitopsMeaning = "hub cluster that runs Argo CD; by default, gitlatch looks
 
 // clusterFields returns the fields of a cluster: of EKS, or of a kubeconfig.
 func clusterFields(c *Cluster) yamldoc.Object {
+	return fieldsOf(c, "the default is the path in `$KUBECONFIG`, or `~/.kube/config` if `$KUBECONFIG` is not set")
+}
+
+// fieldsOf is clusterFields with a description of the default of kubeconfig.
+func fieldsOf(c *Cluster, kubeconfigDefault string) yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Optional("eks", eksMeaning, eksName(&c.EKS)),
 		yamldoc.Optional("roleArn", roleMeaning, yamldoc.Into(&c.EKS.RoleARN, role)),
-		yamldoc.Optional("context", "name of a context in the kubeconfig file; the default is the current context of the kubeconfig file", yamldoc.Into(&c.Context, anyText)),
-		yamldoc.Optional("kubeconfig", "path of the kubeconfig file; the default is the path in `$KUBECONFIG`, or `~/.kube/config` if `$KUBECONFIG` is not set", file(&c.Kubeconfig)),
+		yamldoc.Optional("context", "name of a context in the kubeconfig file; the default is the current context", yamldoc.Into(&c.Context, anyText)),
+		yamldoc.Optional("kubeconfig", "path of the kubeconfig file; "+kubeconfigDefault, file(&c.Kubeconfig)),
 	).With(
 		yamldoc.AtMostOne("eks", "context"),
 		yamldoc.AtMostOne("eks", "kubeconfig"),
@@ -184,7 +189,7 @@ func clusterFields(c *Cluster) yamldoc.Object {
 
 // otherCluster returns the fields of a cluster beside the site's.
 func otherCluster(c *Cluster) yamldoc.Object {
-	return clusterFields(c).With(yamldoc.AnyOf("eks", "context", "kubeconfig"))
+	return fieldsOf(c, "by default, gitlatch uses the same kubeconfig file as for the site's cluster").With(yamldoc.AnyOf("eks", "context", "kubeconfig"))
 }
 
 // drills binds a folder, or the bucket and the prefix of s3://bucket/prefix.

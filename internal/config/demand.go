@@ -39,7 +39,7 @@ type CloudWatch struct {
 func demandFields(d *Demand) yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Required("workload", "workload whose demand gitlatch measures; use the form namespace/name for a Deployment, and namespace/kind/name for any other kind", workloadName(&d.Workload)),
-		yamldoc.Optional("prometheus", "Prometheus instant query that measures the demand; any server with the Prometheus query API can answer the query", prometheusFields(&d.Prometheus)),
+		yamldoc.Optional("prometheus", "Prometheus instant query that measures the demand; you can use any server that supports the Prometheus query API", prometheusFields(&d.Prometheus)),
 		yamldoc.Optional("cloudwatch", "Amazon CloudWatch metric that measures the demand", cloudwatchFields(&d.CloudWatch)),
 	).With(yamldoc.OneOf("prometheus", "cloudwatch"))
 }
@@ -61,7 +61,7 @@ func cloudwatchFields(c *CloudWatch) yamldoc.Object {
 		yamldoc.Required("namespace", "namespace of the CloudWatch metric, such as AWS/ApplicationELB", yamldoc.Into(&c.Namespace, yamldoc.Text(`^[^:][ -~]{0,254}$`, "a namespace such as AWS/ApplicationELB"))),
 		yamldoc.Required("metric", "name of the CloudWatch metric, such as RequestCount", yamldoc.Into(&c.Metric, yamldoc.Text(`^[ -~]{1,255}$`, "the name of a metric such as RequestCount"))),
 		yamldoc.Optional("dimensions", "names and values of all dimensions of the CloudWatch metric", pairs(&c.Dimensions, anyText)),
-		yamldoc.Optional("statistic", "statistic over five minutes that gitlatch reads from the CloudWatch metric", yamldoc.Into(&c.Statistic, yamldoc.Word(statistics...))),
+		yamldoc.Optional("statistic", "statistic of the CloudWatch metric over five minutes", yamldoc.Into(&c.Statistic, yamldoc.Word(statistics...))),
 		regionField(&c.Region, "CloudWatch metric"),
 	)
 }

@@ -48,9 +48,9 @@ func memberFields(m *Member) yamldoc.Object {
 			yamldoc.Into(&m.Site, yamldoc.Label, WrongSite)),
 		yamldoc.Required("eks", eksMeaning, eksName(&m.EKS)),
 		yamldoc.Optional("roleArn", roleMeaning, yamldoc.Into(&m.EKS.RoleARN, role)),
-		yamldoc.Optional("branch", "branch that contains the policy and the checkpoint files of the site; the default is the branch that contains the fleet file",
+		yamldoc.Optional("branch", "branch that contains the policy and the checkpoint files of the site; the default is `repository.branch` in the fleet's Config",
 			yamldoc.Into(&m.Branch, yamldoc.Text(branchShape, "the name of a branch"), wrongBranch)),
-		yamldoc.Optional("gitops", gitopsMeaning, otherCluster(&m.GitOps)),
+		yamldoc.Optional("gitops", gitopsMeaning, clusterFields(&m.GitOps).With(yamldoc.AnyOf("eks", "context", "kubeconfig"))),
 	)
 }
 

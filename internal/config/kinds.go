@@ -19,15 +19,15 @@ func (e *namedKind) fields() yamldoc.Object {
 	e.Replicas, e.Ready = workload.Replicas, workload.Ready
 	api := yamldoc.Text(workload.APIVersionShape, "a group and a version, such as example.com/v1")
 	return yamldoc.Fields(
-		yamldoc.Required("apiVersion", "API group and version of the kind, such as example.com/v1",
+		yamldoc.Required("apiVersion", "API group and version of the custom kind, such as example.com/v1",
 			yamldoc.Taken(api, func(text string) { e.Group, e.Version, _ = strings.Cut(text, "/") })),
-		yamldoc.Required("kind", "value of the field kind in the manifests of the custom objects, such as Worker",
+		yamldoc.Required("kind", "value of the field `kind` in manifests of the custom kind, such as Worker",
 			yamldoc.Into(&e.Kind, yamldoc.Text(workload.ObjectShape, "a kind as manifests state it, such as Worker"))),
-		yamldoc.Required("resource", "plural name of the kind in API URLs and RBAC roles, such as workers",
+		yamldoc.Required("resource", "plural name of the custom kind in API URLs and RBAC roles, such as workers",
 			yamldoc.Into(&e.Resource, yamldoc.Text(workload.ResourceShape, "a plural in lower case, such as workers"))),
-		yamldoc.Optional("name", "name that gitlatch uses for the kind in checkpoint files, policies and reports; the default is the value of kind in lower case",
+		yamldoc.Optional("name", "name of the custom kind in checkpoint files, policies and reports; the default is the value of `kind` in lower case",
 			yamldoc.Into(&e.name, yamldoc.Label)),
-		yamldoc.Optional("replicas", "path of the field that contains the desired replicas; use the value of specReplicasPath in the scale subresource",
+		yamldoc.Optional("replicas", "path of the field that contains the desired replicas (specReplicasPath of the scale subresource)",
 			yamldoc.Into(&e.Replicas, yamldoc.Text(workload.ReplicasShape, "a field of the spec, such as .spec.replicas"))),
 		yamldoc.Optional("ready", "path of the status field that contains the number of ready pods",
 			yamldoc.Into(&e.Ready, yamldoc.Text(workload.ReadyShape, "a field of the status, such as .status.readyReplicas"))),

@@ -67,20 +67,20 @@ func newPolicyDocument(period time.Duration) *policyDocument {
 // override it, and kinds come before the policies that match them.
 func (d *policyDocument) fields() yamldoc.Object {
 	return yamldoc.Fields(
-		yamldoc.Optional("mode", "mode of the site; in mode observe, gitlatch reports level changes; in mode latch, gitlatch commits level changes to git",
+		yamldoc.Optional("mode", "mode of the site: with `observe`, gitlatch only reports level changes, and with `latch`, it commits them to git",
 			yamldoc.Into(&d.mode, yamldoc.Word(Modes()...))),
-		yamldoc.Optional("preset", "preset that supplies the values of the fields that a policy does not set",
+		yamldoc.Optional("preset", "preset that supplies the defaults for fields omitted from a policy",
 			preset(d)),
-		yamldoc.Optional("kinds", "custom kinds with a scale subresource; gitlatch samples objects of these kinds in addition to the built-in kinds", kindList(&d.set.Kinds)),
-		yamldoc.Optional("admission", "settings for the admission policy that `gitlatch init` writes; all sites of a repository share this admission policy", yamldoc.Fields(
-			yamldoc.Optional("images", "whether a workload that is created during a rollout starts with the old images, if its rollout entry selects the old template", yes(&d.set.Images)),
-			yamldoc.Optional("first", "your statement that the bootstrap of a new cluster applies the levels before the workloads; gitlatch cannot observe this", yes(&d.set.First)),
+		yamldoc.Optional("kinds", "custom kinds with a scale subresource, which gitlatch samples in addition to the built-in kinds", kindList(&d.set.Kinds)),
+		yamldoc.Optional("admission", "settings for the admission policy that `gitlatch init` writes for all sites of a repository", yamldoc.Fields(
+			yamldoc.Optional("images", "whether the admission policy starts a new workload with the old images if its rollout entry in git selects the old pod template", yes(&d.set.Images)),
+			yamldoc.Optional("first", "your statement that the bootstrap applies the levels before the workloads; needed only if gitlatch cannot determine the order", yes(&d.set.First)),
 		)),
 		yamldoc.Optional("commit", "settings for the commits and pull requests that gitlatch creates", yamldoc.Fields(
 			yamldoc.Optional("subject", "template for the subject of commits and the title of pull requests, with the placeholders `{{.Site}}` and `{{.Changes}}`", subject(&d.set.Subject)),
 		)),
-		yamldoc.Optional("policies", "list of policies; for each workload, gitlatch uses the first policy whose match selects the workload; the last policy may have an empty match, which selects all other workloads", items(&d.rules, d.ruleFields)),
-		yamldoc.Optional("commitsPerDay", "maximum number of commits that gitlatch creates for the site per day; urgent raises do not wait for this budget", whole(&d.set.Guards.CommitsPerDay)),
+		yamldoc.Optional("policies", "list of policies; for each workload, gitlatch uses the first policy that selects it", items(&d.rules, d.ruleFields)),
+		yamldoc.Optional("commitsPerDay", "maximum number of commits that gitlatch creates for the site per day; the maximum does not apply to urgent changes", whole(&d.set.Guards.CommitsPerDay)),
 	).With(yamldoc.Rule{Check: d.check})
 }
 
@@ -88,8 +88,8 @@ func (d *policyDocument) fields() yamldoc.Object {
 func (d *policyDocument) ruleFields(rule *policy.Rule) yamldoc.Object {
 	rule.Policy, rule.Policy.Name = d.base, ""
 	head := []yamldoc.Field{
-		yamldoc.Required("name", "name of the policy; reports and the annotation gitlatch.dev/policy identify the policy by this name", yamldoc.Into(&rule.Policy.Name, yamldoc.Label)),
-		yamldoc.Required("match", "conditions that select the workloads of this policy; an empty match selects every workload that no earlier policy selects", matchFields(&rule.Match, d.set.Kinds)),
+		yamldoc.Required("name", "name of the policy in reports and in the annotation gitlatch.dev/policy", yamldoc.Into(&rule.Policy.Name, yamldoc.Label)),
+		yamldoc.Required("match", "conditions that select the workloads of this policy; the match `{}` selects all other workloads, and only the last policy can have it", matchFields(&rule.Match, d.set.Kinds)),
 	}
 	return yamldoc.Fields(append(head, policyFields(&rule.Policy)...)...)
 }
@@ -118,7 +118,7 @@ func matchFields(m *policy.Match, kinds workload.Kinds) yamldoc.Object {
 		yamldoc.Optional("namespaces", "list of namespaces or namespace patterns, such as team-*; patterns never match the namespace kube-system", texts(&m.Namespaces, all, nameOrPattern, wrongPattern)),
 		yamldoc.Optional("names", "list of workload names or name patterns, such as worker-*", texts(&m.Names, all, nameOrPattern, wrongPattern)),
 		yamldoc.Optional("kinds", "list of workload kinds, such as deployment", texts(&m.Kinds, all, kindName(kinds))),
-		yamldoc.Optional("labels", "labels of the workloads; the policy selects only workloads that have all of these labels", pairs(&m.Labels, labelValue)),
+		yamldoc.Optional("labels", "all labels that a workload must have to match the policy", pairs(&m.Labels, labelValue)),
 	)
 }
 
@@ -177,22 +177,22 @@ func level(into *int32) yamldoc.Scalar {
 // workloads.
 func policyFields(p *policy.Policy) []yamldoc.Field {
 	return []yamldoc.Field{
-		yamldoc.Optional("series", "series of possible levels; the value is the name of a built-in series or a list of numbers", series(&p.Series)),
-		yamldoc.Optional("round", "method that gitlatch uses to round the desired replicas to a level", yamldoc.Into(&p.Round, rounds)),
+		yamldoc.Optional("series", "series of possible levels: the name of a built-in series, or a list of numbers", series(&p.Series)),
+		yamldoc.Optional("round", "how gitlatch rounds the desired replicas to a level", yamldoc.Into(&p.Round, rounds)),
 		yamldoc.Optional("hold", "stabilization windows for level changes", yamldoc.Fields(
-			yamldoc.Optional("up", "number of samples in a row whose desired replicas must round to a higher level before gitlatch raises the level", whole(&p.HoldUp)),
-			yamldoc.Optional("down", "time below the threshold before a level falls with the next commit, or alone after twice the time; 0 is as fast as a raise", span(&p.HoldDown, 0)),
+			yamldoc.Optional("up", "how many samples in a row must round to a higher level before gitlatch raises the level", whole(&p.HoldUp)),
+			yamldoc.Optional("down", "how long the desired replicas must stay below the threshold before gitlatch lowers the level; until twice this time has passed, gitlatch commits a lower level only together with another change; if `hold.down` is `0`, gitlatch lowers a level after `hold.up` samples", span(&p.HoldDown, 0)),
 		)),
-		yamldoc.Optional("margin", "percentage by which the desired replicas must be below the threshold before gitlatch lowers a level", share(&p.Margin)),
-		yamldoc.Optional("review", "whether gitlatch opens a pull request for a surge, or commits the surge directly; a surge is a level change to more than 10 times the level in git", yes(&p.Review)),
+		yamldoc.Optional("margin", "how much gitlatch increases the desired replicas before it decides whether to lower a level", share(&p.Margin)),
+		yamldoc.Optional("review", "whether gitlatch opens a pull request for a surge (desired replicas above 10 times the level), or commits it directly", yes(&p.Review)),
 		yamldoc.Optional("scale", "whether gitlatch writes the level of a workload to git, only reports the level, or ignores the workload", yamldoc.Into(&p.Scale, modes)),
-		yamldoc.Optional("bounds", "whether gitlatch writes changed minimum and maximum replicas to git, only reports changes, or ignores changes", yamldoc.Into(&p.Bounds, modes)),
+		yamldoc.Optional("bounds", "how gitlatch handles changes of an autoscaler's minimum and maximum replicas: `latch` writes them to git, `report` only reports them, and `ignore` skips them", yamldoc.Into(&p.Bounds, modes)),
 		yamldoc.Optional("rollout", "settings for rollouts that are in progress", yamldoc.Fields(
-			yamldoc.Optional("mode", "whether gitlatch writes rollout entries to git, only reports the entries, or ignores rollouts", yamldoc.Into(&p.Rollout, modes)),
-			yamldoc.Optional("after", "time that a rollout must be in progress before gitlatch writes a rollout entry; a failed rollout gets an entry immediately", span(&p.RolloutAfter, 0)),
-			yamldoc.Optional("progressDeadline", "maximum time until the next pod of a rollout is available; a slower rollout counts as failed until it is healthy for this time", span(&p.ProgressDeadline, 0)),
-			yamldoc.Optional("cut", "progress in percent that a rollout must have in two healthy samples in a row before a rebuild uses the new template", percent(&p.Cut)),
+			yamldoc.Optional("mode", "how gitlatch handles rollouts: `latch` writes rollout entries to git, `report` only reports them, and `ignore` skips rollouts", yamldoc.Into(&p.Rollout, modes)),
+			yamldoc.Optional("after", "how long a rollout must be in progress before gitlatch writes a rollout entry to git; gitlatch writes the entry for a failed rollout without this delay", span(&p.RolloutAfter, 0)),
+			yamldoc.Optional("progressDeadline", "how long gitlatch waits for another new pod to become available before it can treat the rollout as failed; a failed rollout counts as recovered after it has been healthy for the same time", span(&p.ProgressDeadline, 0)),
+			yamldoc.Optional("cut", "rollout progress, in percent, at which a rollout entry switches to the new pod template; the rollout must be healthy and show this progress in two samples in a row", percent(&p.Cut)),
 		)),
-		yamldoc.Optional("undriven", "whether gitlatch also latches workloads without an autoscaler", yes(&p.Undriven)),
+		yamldoc.Optional("undriven", "whether gitlatch also writes levels for workloads without an autoscaler", yes(&p.Undriven)),
 	}
 }

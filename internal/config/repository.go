@@ -59,26 +59,24 @@ const (
 
 func repositoryFields(r *Repository) yamldoc.Object {
 	return yamldoc.Fields(
-		yamldoc.Required("url", "URL of the repository (https or ssh), or the path of a local repository; gitlatch recognizes GitHub, GitLab and CodeCommit by the host; for your own server, write `github::` or `gitlab::` before the https URL", address(&r.URL)),
-		yamldoc.Optional("credential", "location of the login to the git server"+secretForms+"; the login is an access token, `USER:TOKEN`, the JSON of a GitHub App, or the lines of `ssh-keyscan` and then a private SSH key", secret(&r.Credential)),
-		yamldoc.Optional("mode", "method that gitlatch uses to publish level changes; with the value `direct`, gitlatch commits level changes to the branch; with the value `proposal`, gitlatch opens one pull request",
+		yamldoc.Required("url", "URL of the repository (https or ssh), or the path of a local repository; gitlatch recognizes GitHub, GitLab and CodeCommit by the host name; for your own GitHub or GitLab server, add the prefix `github::` or `gitlab::` to the https URL", address(&r.URL)),
+		yamldoc.Optional("credential", "location of the credential for the git server"+secretForms+"; the credential is an access token, `USER:TOKEN`, the JSON file of a GitHub App, or, for SSH, the output of `ssh-keyscan` followed by the private key", secret(&r.Credential)),
+		yamldoc.Optional("mode", "how gitlatch publishes level changes: `direct` commits them to the branch, and `proposal` opens one pull request for all of them",
 			yamldoc.Into(&r.Mode, yamldoc.Word(Direct, Propose))),
 		yamldoc.Optional("branch", "branch that contains the policy and the checkpoint files",
 			yamldoc.Into(&r.Branch, yamldoc.Text(branchShape, "the name of a branch"), wrongBranch)),
-		yamldoc.Optional("policyFile", "path of the policy file on the branch, relative to the root of the repository", yamldoc.Into(&r.PolicyFile, anyText, wrongPolicyFile)),
-		yamldoc.Optional("caFile", "path of a PEM file with trusted CA certificates; gitlatch uses these certificates instead of the CA certificates of the system", file(&r.CAFile)),
-		yamldoc.Optional("maxBytes", "maximum size of a download in bytes, for git servers that do not support partial clone; the default is 256 MiB", whole(&r.MaxBytes)),
+		yamldoc.Optional("policyFile", "path of the policy file, relative to the root of the git repository", yamldoc.Into(&r.PolicyFile, anyText, wrongPolicyFile)),
+		yamldoc.Optional("caFile", "path of a PEM file with CA certificates that gitlatch trusts instead of those of the operating system", file(&r.CAFile)),
+		yamldoc.Optional("maxBytes", "maximum size of a download in bytes, for git servers without partial clone; the default is 256 MiB", whole(&r.MaxBytes)),
 	).With(
 		r.requires(repo.SSHShape, "requires credential, with the private key and the lines of ssh-keyscan"),
 		proposable(r),
 		r.refuses(repo.SSHShape, "requires an https URL. Over SSH, gitlatch identifies the host by its key", "caFile"),
-		r.refuses(repo.CodeCommitShape, "must not be set for CodeCommit, to which gitlatch logs in with the AWS credentials", credentials...),
+		r.refuses(repo.CodeCommitShape, "must not be set for CodeCommit, to which gitlatch logs in with the AWS credentials", "credential"),
 		r.refuses(repo.CodeCommitShape, "must not be set for CodeCommit. The AWS SDK reads AWS_CA_BUNDLE", "caFile"),
 		r.refuses(repo.CodeCommitShape, "must not be set for CodeCommit, from which gitlatch reads single files", "maxBytes"),
 	)
 }
-
-var credentials = []string{"credential"}
 
 const branchShape = `^[^\s~^:?*\[\\]+$`
 
@@ -117,36 +115,39 @@ func at(shape string) schema {
 	return schema{"properties": schema{"url": schema{"type": "string", "pattern": shape}}, "required": []string{"url"}}
 }
 
+// withCredential is the schema of a repository with a credential.
+var withCredential = schema{"required": []string{"credential"}}
+
 // requires is the rule that a URL of a shape needs a credential.
 func (r *Repository) requires(shape, why string) yamldoc.Rule {
 	return yamldoc.Rule{
 		Check: func(of *yamldoc.Reader, path string) {
-			if yamldoc.Like(shape)().MatchString(r.URL) && len(of.Standing(path, credentials)) == 0 {
+			if yamldoc.Like(shape)().MatchString(r.URL) && of.Line(yamldoc.Child(path, "credential")) == 0 {
 				of.Report(path, "%s", why)
 			}
 		},
-		Schema: schema{"if": at(shape), "then": schema{"anyOf": yamldoc.Each(credentials)}},
+		Schema: schema{"if": at(shape), "then": withCredential},
 	}
 }
 
-// refuses is the rule that a URL of a shape does not allow fields.
-func (r *Repository) refuses(shape, why string, fields ...string) yamldoc.Rule {
+// refuses is the rule that a URL of a shape does not allow a field.
+func (r *Repository) refuses(shape, why, field string) yamldoc.Rule {
 	return yamldoc.Rule{
 		Check: func(of *yamldoc.Reader, path string) {
 			if !yamldoc.Like(shape)().MatchString(r.URL) {
 				return
 			}
-			for _, name := range of.Standing(path, fields) {
-				of.Report(yamldoc.Child(path, name), "%s", why)
+			if at := yamldoc.Child(path, field); of.Line(at) > 0 {
+				of.Report(at, "%s", why)
 			}
 		},
-		Schema: schema{"if": at(shape), "then": schema{"not": schema{"anyOf": yamldoc.Each(fields)}}},
+		Schema: schema{"if": at(shape), "then": schema{"not": schema{"required": []string{field}}}},
 	}
 }
 
 // proposable is the rule that mode proposal requires a host with pull requests.
 func proposable(r *Repository) yamldoc.Rule {
-	hosted := schema{"allOf": []any{at(repo.HostedShape), schema{"anyOf": yamldoc.Each(credentials)}}}
+	hosted := schema{"allOf": []any{at(repo.HostedShape), withCredential}}
 	return yamldoc.Rule{
 		Check: func(of *yamldoc.Reader, path string) {
 			if r.Mode == Propose && r.URL != "" && !of.Failed(path) && !r.HasProposals() {

@@ -1,26 +1,10 @@
 package config
 
 import (
-	"embed"
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/yamldoc"
 )
-
-//go:embed schema/*.json
-var schemas embed.FS
-
-// Schema returns the JSON schema of a kind of document, for editors, or nil if the kind
-// does not exist.
-func Schema(kind string) []byte {
-	text, err := schemas.ReadFile(schemaFile(kind))
-	if err != nil {
-		return nil
-	}
-	return text
-}
-
-func schemaFile(kind string) string { return "schema/" + strings.ToLower(kind) + ".json" }
 
 // APIVersion is the version of all documents.
 const APIVersion = "gitlatch.dev/v1alpha1"

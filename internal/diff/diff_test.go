@@ -92,11 +92,11 @@ func TestScaleAgainstItsLevel(t *testing.T) {
 		{"a long hold", with(func(s *policy.Set) { s.Default.HoldUp = 7 }), declares(20), running(21), "pending 20 -> 30: 21 is above 20, so the level changes to 30 after 7 samples in a row", true},
 		{"in a rollout three samples are needed", latching(), declares(20), change(running(21), func(s *workload.Sample) { s.Rollout = nil; s.Unknown = "not seen" }),
 			"pending 20 -> 30: 21 is above 20, so the level changes to 30 after 3 samples in a row", true},
-		{"nothing is declared", latching(), checkpoint.Entry{}, running(21), "pending - -> 30: git has no level: 21 rounds to 30", true},
+		{"nothing is declared", latching(), checkpoint.Entry{}, running(21), "pending - -> 30: git has no level: the replica count 21 rounds to level 30", true},
 		{"nothing is ready", latching(), checkpoint.Entry{}, change(running(21), func(s *workload.Sample) { s.Scale.Ready = 0 }),
 			"pending - -> - (unready): git has no level yet: only 0 of 21 pods are ready", true},
 		{"what is ready is declared", latching(), declares(20), change(running(70), func(s *workload.Sample) { s.Scale.Ready = 30 }),
-			"pending 20 -> 30: 70, 30 of them ready, is above 20, so the level changes to 30 after 2 samples in a row", true},
+			"pending 20 -> 30: 70 (30 ready) is above 20, so the level changes to 30 after 2 samples in a row", true},
 		{"it is not lowered while its autoscaler is blind", latching(), declares(200), change(running(9), func(s *workload.Sample) { s.Scale.Blind = "no metrics" }),
 			"frozen 200 -> - (blind): its autoscaler cannot compute a replica count (no metrics)", false},
 		{"scaled to zero", latching(), declares(200), running(0), "frozen 200 -> - (suspended): it is scaled to zero, and a level is never 0", false},
@@ -169,7 +169,7 @@ func TestWhatIsOnOneSideOnly(t *testing.T) {
 	t.Parallel()
 	c := one(latching(), declares(20))
 	row := func(c diff.Case) string { return told(diff.Compare(c).Rows[0]) }
-	if got := row(c); got != "absent 20 -> - (absent): not in the cluster: gitlatch removes its entry in git after 168h" {
+	if got := row(c); got != "absent 20 -> - (absent): the workload is not in the cluster. After 168h, gitlatch removes its entry from git" {
 		t.Error(got)
 	}
 	worker := workload.ID{Namespace: "shop", Kind: "worker", Name: "web"}

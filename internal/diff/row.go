@@ -57,7 +57,7 @@ func crossing(row Row, chosen policy.Policy) string {
 	to := row.To.Replicas
 	seen := fmt.Sprintf("%d", s.Desired)
 	if s.Ready < s.Desired {
-		seen = fmt.Sprintf("%d, %d of them ready,", s.Desired, s.Ready)
+		seen = fmt.Sprintf("%d (%d ready)", s.Desired, s.Ready)
 	}
 	held := "at once"
 	if row.Samples > 1 {
@@ -66,7 +66,7 @@ func crossing(row Row, chosen policy.Policy) string {
 	var text string
 	switch {
 	case from == 0:
-		text = fmt.Sprintf("git has no level: %s rounds to %d", seen, to)
+		text = fmt.Sprintf("git has no level: the replica count %s rounds to level %d", seen, to)
 	case to > from && row.RaiseAbove < math.MaxInt32:
 		text = fmt.Sprintf("%s is above %d, so the level changes to %d %s", seen, row.RaiseAbove, to, held)
 	case to > from:
@@ -107,7 +107,7 @@ func (r Report) absent(row Row) Row {
 	case row.Declared.IsZero():
 		row.Text = "proposed, but not in the cluster"
 	default:
-		row.Text = fmt.Sprintf("not in the cluster: gitlatch removes its entry in git after %s", policy.Span(r.Set.Guards.RetireAfter))
+		row.Text = fmt.Sprintf("the workload is not in the cluster. After %s, gitlatch removes its entry from git", policy.Span(r.Set.Guards.RetireAfter))
 	}
 	return row
 }

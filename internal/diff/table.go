@@ -28,11 +28,11 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	case len(r.Rows) == 0:
 		p.Say("", "site %s has no live workloads, and git has no levels", r.Site)
 	case n > 0 && skipped > 0:
-		p.Say("", "Not listed: %d in sync, %d not latched. To list all workloads, use -o json.", n, skipped)
+		p.Say("", "Not listed: %s in sync, %d not latched. To list all workloads, use -o json.", term.Count(n, "workload"), skipped)
 	case n > 0:
-		p.Say("", "Not listed: %d in sync. To list all workloads, use -o json.", n)
+		p.Say("", "Not listed: %s in sync. To list all workloads, use -o json.", term.Count(n, "workload"))
 	case skipped > 0:
-		p.Say("", "Not listed: %d not latched. To list all workloads, use -o json.", skipped)
+		p.Say("", "Not listed: %s not latched. To list all workloads, use -o json.", term.Count(skipped, "workload"))
 	}
 	if slices.ContainsFunc(told, func(row Row) bool { return row.State == Pending || row.State == Waiting }) {
 		p.Say("", "\"gitlatch diff\" does not read timers or pauses. To see the timers and pauses of a workload, run \"gitlatch explain\".")
@@ -102,15 +102,15 @@ func (r Row) level(e checkpoint.Entry) string {
 func (r Row) why() string {
 	text := r.Text
 	if r.Mismatch != nil {
-		text += "; " + r.otherBounds()
+		text += ". " + r.otherBounds()
 	}
-	if r.Capped {
-		text += "; capped by git"
+	if r.Capped && r.State != Bounds {
+		text += ". The desired replicas are above the maximum in git"
 	}
 	return text
 }
 
 // otherBounds compares the live minimum and maximum replicas with the accepted ones.
 func (r Row) otherBounds() string {
-	return fmt.Sprintf("the cluster allows %s, but git allows %s", r.Mismatch, policy.Bounds{Min: r.Declared.Min, Max: r.Declared.Max})
+	return fmt.Sprintf("The cluster allows %s, but git allows %s", r.Mismatch, policy.Bounds{Min: r.Declared.Min, Max: r.Declared.Max})
 }

@@ -274,8 +274,8 @@ func TestTheZeroAnswerIsUnknown(t *testing.T) {
 func TestTheMarksOfARebuild(t *testing.T) {
 	t.Parallel()
 	for mark, want := range map[string]string{
-		"50": "observed 50, without 1: other-cluster; 1 of 1 workloads were created with their level",
-		"":   `observed 1, without 1: other-cluster created-too-early; 0 of 1 workloads were created with their level; run "gitlatch restore"`,
+		"50": "observed 50, without 1: other-cluster; 1 of 1 workload was created with its level",
+		"":   `observed 1, without 1: other-cluster created-too-early; 0 of 1 workload was created with its level; run "gitlatch restore"`,
 	} {
 		w := newWorld()
 		w.change = func(c *doctor.Case) {

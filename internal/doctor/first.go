@@ -29,8 +29,8 @@ func (e *examination) first(s subject) Answer {
 			return answer
 		}
 	}
-	return Open(NotFirst, "no object shows that a rebuild applies "+checkpoint.Directory(e.Site)+" before the workload",
-		fmt.Sprintf("apply checkpoints/admission and %s in the bootstrap, before Flux or Argo CD, and set \"admission: {first: true}\" in %s. With Flux, dependsOn on the Kustomization of the folder also shows the order",
+	return Open(NotFirst, "it is unknown whether a rebuild applies "+checkpoint.Directory(e.Site)+" before the workload",
+		fmt.Sprintf("in the bootstrap of a cluster, apply checkpoints/admission and %s before you install Flux or Argo CD. Then set \"admission: {first: true}\" in %s. With Flux, you can instead add the Kustomizations of both folders to dependsOn of the workload's Kustomization",
 			checkpoint.Directory(e.Site), e.Policy))
 }
 

@@ -23,7 +23,7 @@ type manifest struct {
 }
 
 // omitReplicas is the remedy for a manifest that states replicas.
-const omitReplicas = "remove replicas from the manifest. In many charts, autoscaling.enabled: true in the values does this. Before you remove the line, see \"gitlatch help troubleshooting\""
+const omitReplicas = "remove replicas from the manifest. Many Helm charts omit the field if autoscaling.enabled is true. Before you remove the field, see \"gitlatch help troubleshooting\""
 
 // manifest returns the knowledge about the manifest of a workload. ignores is the field that
 // lets the tool ignore the replicas; "" if no field does.
@@ -65,10 +65,10 @@ func (l *live) manifest(name, ignores string) manifest {
 	case !l.last.readable:
 		return manifest{text: "the annotation of the last client-side apply cannot be parsed"}
 	case l.last.replicas == nil:
-		return manifest{basis: Observed, omits: true, shown: last, text: "the manifest omits the replicas, as the annotation of the last client-side apply shows"}
+		return manifest{basis: Observed, omits: true, shown: last, text: "the annotation of the last client-side apply shows that the manifest omits the replicas"}
 	}
 	last.Value = term.Some(l.last.replicas)
-	return manifest{basis: Observed, count: l.last.replicas, least: *l.last.replicas, shown: last, text: "the manifest states replicas, as the annotation of the last client-side apply shows"}
+	return manifest{basis: Observed, count: l.last.replicas, least: *l.last.replicas, shown: last, text: "the annotation of the last client-side apply shows that the manifest sets replicas"}
 }
 
 // timed returns evidence with the time of a manager's last write.
@@ -92,7 +92,7 @@ func kept(m manifest, ignores string) Answer {
 	case ignores != "":
 		return Open(ManifestUnknown, m.text+". The tool may ignore them, by "+ignores, omitReplicas, m.shown)
 	}
-	return Refutes(ReplicasReset, m.text+". The next apply resets the replicas to the manifest", omitReplicas, m.shown)
+	return Refutes(ReplicasReset, m.text+". The next apply resets the replicas to the number in the manifest", omitReplicas, m.shown)
 }
 
 // positive answers whether a manifest states at least 1 replica, or omits the replicas. The

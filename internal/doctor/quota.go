@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/doctor/room"
 )
@@ -22,7 +23,7 @@ func (e *examination) quotas() {
 			e.report.Room[l.Namespace] = fits
 		}
 		sum, hard := l.Amount(l.Asked), l.Amount(l.There)
-		e.find(Quota, l.Namespace, fmt.Sprintf("The pods of the namespace ask for %s %s, but %s allows only %s. A rebuild cannot start the remaining pods.", sum, l.Resource, l.Name, hard),
-			fmt.Sprintf("set %s: %q or more in spec.hard of %s", l.Resource, sum, l.Name))
+		e.find(Quota, l.Namespace, fmt.Sprintf("In namespace %s, a rebuild needs %s %s, but %s allows only %s. A rebuild cannot start all pods.", l.Namespace, sum, l.Resource, l.Name, hard),
+			fmt.Sprintf("in spec.hard of %s, set %s to %q or more", l.Name, l.Resource, strings.ReplaceAll(sum, ",", "")))
 	}
 }

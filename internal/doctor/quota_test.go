@@ -16,7 +16,7 @@ func TestAQuotaIsHeldAgainstWhatThePodsAskFor(t *testing.T) {
 	const half, none = "{spec: {containers: [{name: main, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}}", "{spec: {containers: [{name: main}]}}"
 	found := func(text string) string {
 		name := text[strings.LastIndex(text, " ")+1:]
-		return "The pods of the namespace ask for " + text[:strings.LastIndex(text, " ")] + ". A rebuild cannot start the remaining pods. set " + name + ": \"100\" or more in spec.hard of ResourceQuota shop/pods"
+		return "In namespace shop, a rebuild needs " + text[:strings.LastIndex(text, " ")] + ". A rebuild cannot start all pods. in spec.hard of ResourceQuota shop/pods, set " + name + " to \"100\" or more"
 	}
 	for name, c := range map[string]struct {
 		template, quota string
@@ -32,7 +32,7 @@ func TestAQuotaIsHeldAgainstWhatThePodsAskFor(t *testing.T) {
 		"nothing at all":          {half, `{hard: {requests.cpu: "0"}}`, workload.ID{}, 0, found("100 requests.cpu, but ResourceQuota shop/pods allows only 0 requests.cpu")},
 		"with a scope":            {half, `{hard: {requests.cpu: "50"}, scopes: [NotBestEffort, NotTerminating]}`, workload.ID{}, 0, ""},
 		"of some priority":        {half, `{hard: {requests.cpu: "50"}, scopeSelector: {matchExpressions: [{scopeName: PriorityClass, operator: Exists}]}}`, workload.ID{}, 0, ""},
-		"a number of pods":        {none, `{hard: {pods: "50"}}`, workload.ID{}, 50, "The pods of the namespace ask for 200 pods, but ResourceQuota shop/pods allows only 50. A rebuild cannot start the remaining pods. set pods: \"200\" or more in spec.hard of ResourceQuota shop/pods"},
+		"a number of pods":        {none, `{hard: {pods: "50"}}`, workload.ID{}, 50, "In namespace shop, a rebuild needs 200 pods, but ResourceQuota shop/pods allows only 50. A rebuild cannot start all pods. in spec.hard of ResourceQuota shop/pods, set pods to \"200\" or more"},
 		"of one that is not live": {half, `{hard: {requests.cpu: "50"}}`, workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "api"}, 200, found("100 requests.cpu, but ResourceQuota shop/pods allows only 50 requests.cpu")},
 		"of one elsewhere":        {half, `{hard: {requests.cpu: "100"}}`, workload.ID{Namespace: "pay", Kind: workload.Deployment, Name: "web"}, 0, ""},
 	} {

@@ -32,7 +32,7 @@ func TestARolloutNamesTheTemplateThatReturns(t *testing.T) {
 		"the old template":     {early, replacing, true, "the template before, at milestone 25 %: main=app:1", true},
 		"without images":       {early, nil, true, "the template before, at milestone 25 %: main=app:1; the admission policy does not replace images, so a rebuild creates the manifest's template", false},
 		"more than the images": {more, replacing, true, "the template before, at milestone 25 %: main=app:1; the templates differ in more than their images, so a rebuild creates the manifest's template", false},
-		"without an order":     {early, replacing, false, "the template before, at milestone 25 %: main=app:1; no object shows that a rebuild applies checkpoints/prod before the workload", false},
+		"without an order":     {early, replacing, false, "the template before, at milestone 25 %: main=app:1; it is unknown whether a rebuild applies checkpoints/prod before the workload", false},
 		"the new template":     {late, replacing, true, "the new template, at milestone 75 %: main=app:2; the manifest decides, and gitlatch does not read it", false},
 	} {
 		t.Run(name, func(t *testing.T) {

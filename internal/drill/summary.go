@@ -3,7 +3,6 @@ package drill
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,20 +22,20 @@ func (d Document) Headline() string {
 	if d.Fleet.NeedUnknown > 0 {
 		needed = "the known needed pods"
 	}
-	verdict := "and the minimum is " + term.Percent(d.MinCoverage)
+	verdict := " (minimum " + term.Percent(d.MinCoverage) + ")"
 	switch {
 	case *d.Fleet.Coverage < d.MinCoverage && d.Fleet.atMost() >= d.MinCoverage:
-		verdict = "so that the minimum of " + term.Percent(d.MinCoverage) + " is not proven"
+		verdict = ", so that the minimum of " + term.Percent(d.MinCoverage) + " is not proven"
 	case *d.Fleet.Coverage < d.MinCoverage:
-		verdict = "below the minimum of " + term.Percent(d.MinCoverage)
+		verdict = ", below the minimum of " + term.Percent(d.MinCoverage)
 	case d.MassDrop:
-		verdict = "but there is a mass drop"
+		verdict = ", but there is a mass drop"
 	case d.Fit.Refuses():
-		verdict = "but its pods do not fit: " + strings.TrimSuffix(d.Fit.Limits[0].String(), ".")
+		verdict = ", but its pods do not fit: " + strings.TrimSuffix(d.Fit.Limits[0].String(), ".")
 	case !d.Passed:
-		verdict = "but some values are unknown"
+		verdict = ", but some values are unknown"
 	}
-	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of %s, %s", d.Site, percents(*d.Fleet.Coverage, d.Fleet.atMost()), needed, verdict)
+	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of %s%s", d.Site, percents(*d.Fleet.Coverage, d.Fleet.atMost()), needed, verdict)
 }
 
 // Lines returns the lines about the coverage, the time until all needed pods are ready,
@@ -46,11 +45,11 @@ func (d Document) Lines() []string {
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	f, scored := d.Fleet, "Read"
 	if f.Coverage != nil {
-		say("A rebuild of %s starts with %s of %d needed pods, and with %s without gitlatch. %s with all needed pods. %s with less than %s of the needed pods.",
-			term.Count(f.Workloads, "workload"), limits(f.Covered, f.CoveredAtMost), f.Need, limits(f.BareAtLeast, f.BareAtMost),
+		say("For %s, a rebuild starts %s of the %s. Without gitlatch, it starts %s. %s with all needed pods. %s with less than %s of them.",
+			term.Count(f.Workloads, "workload"), limits(f.Covered, f.CoveredAtMost), term.Count(int(f.Need), "needed pod"), limits(f.BareAtLeast, f.BareAtMost),
 			starts(f.Full), starts(f.Low), term.Percent(d.MinCoverage))
 		lines = append(lines, f.surplus()...)
-		say("In a rebuild, all needed pods are ready after %s. Without gitlatch, all needed pods are ready after %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
+		say("When a rebuild has created the workloads, all needed pods are ready within %s. Without gitlatch, all needed pods are ready after %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
 		scored = "Scored"
 	}
 	if d.Fit != nil {
@@ -87,9 +86,9 @@ func percents(low, high float64) string {
 // limits returns a number, or both limits of an unknown one.
 func limits(low, high int64) string {
 	if low == high {
-		return strconv.FormatInt(low, 10)
+		return term.Number(low)
 	}
-	return fmt.Sprintf("%d to %d", low, high)
+	return term.Number(low) + " to " + term.Number(high)
 }
 
 // atMost returns the highest coverage of a fleet that has a coverage.
@@ -130,10 +129,10 @@ func (f Fleet) surplus() []string {
 	case f.Surplus:
 		end = "No autoscaler scales down the surplus pods"
 	default:
-		end = fmt.Sprintf("Autoscalers scale down %d of the surplus pods after %s, and no autoscaler scales down the others", f.Surplus-f.SurplusStuck, window)
+		end = fmt.Sprintf("Autoscalers scale down %s of the surplus pods after %s, and no autoscaler scales down the others", term.Number(f.Surplus-f.SurplusStuck), window)
 	}
 	share := term.Percent(float64(f.Surplus) / float64(f.Live))
-	return []string{fmt.Sprintf("A rebuild starts %s, which include %s (%s of the desired replicas). %s.", term.Count(int(f.Rebuilt), "pod"), term.Count(int(f.Surplus), "surplus pod"), share, end)}
+	return []string{fmt.Sprintf("A rebuild starts %s, including %s (%s of the desired replicas). %s.", term.Count(int(f.Rebuilt), "pod"), term.Count(int(f.Surplus), "surplus pod"), share, end)}
 }
 
 // flushed describes the result of the flush before the score.

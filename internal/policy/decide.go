@@ -172,7 +172,7 @@ func (j judgement) lower() (Decision, bool) {
 		d.Rides = elapsed < 2*j.policy.HoldDown
 		return d, true
 	case down.Running():
-		return j.as(Pending, ReasonNone, fmt.Sprintf("the desired replicas have been below the threshold for %s. After %s, the level changes to their rounded peak, now %d",
+		return j.as(Pending, ReasonNone, fmt.Sprintf("the desired replicas have been below the threshold for %s. After %s, the level falls to the rounded peak of this time, currently %d",
 			Span(elapsed), Span(j.policy.HoldDown), down.Level)), true
 	case below: // a repeated sample starts no timer
 		return j.as(Pending, ReasonNone, fmt.Sprintf("%d is under the threshold of %d, but this sample is not later than the last one: the next one starts the timer",

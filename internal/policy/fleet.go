@@ -195,7 +195,7 @@ func Afford(g Guards, b latch.Budget, now time.Time, decisions []Decision) []Dec
 	if urgent || Affords(g, b, now) {
 		return decisions
 	}
-	return withhold(decisions, ReasonBudget, fmt.Sprintf("the budget of %d commits a day is used up", g.CommitsPerDay), Decision.Crosses)
+	return withhold(decisions, ReasonBudget, fmt.Sprintf("the budget of commits (commitsPerDay: %d) is used up", g.CommitsPerDay), Decision.Crosses)
 }
 
 // Affords reports whether the budget has a commit left.

@@ -16,46 +16,55 @@ import (
 // declared entry. A second sample at the same instant advances nothing. This is the
 // rule, as users read it:
 //
-// While a rollout is in progress, git can contain a rollout entry: the old template, the
-// new one (the target), the progress, and which of the two templates a rebuild starts with.
+// A rollout entry names the workload's old template and its new template (the target of the
+// rollout). It also contains the rollout's progress, and selects one of the two templates for
+// a rebuild.
 //
-//   - gitlatch writes the entry when the rollout has been in progress for 15 minutes
-//     (`after`). Time in which it is halted counts, and a new target does not restart the
-//     clock. If the rollout fails earlier, gitlatch writes the entry without waiting.
-//   - The entry selects the old template until the second healthy sample in a row with a
-//     progress of at least 50 % (`cut`). From this sample on, it selects the new one.
-//   - If the rollout fails, the entry selects the old template again. It can return to the
-//     new one after 10 minutes (`progressDeadline`) in which all samples were healthy. The
-//     two samples with a progress of at least 50 % can be among them.
-//   - When the rollout ends, gitlatch removes the entry. While the rollout returns to the
-//     old template, the entry stays and selects the old template. Any other new target
-//     replaces the entry with a new one.
-//   - A rollout can replace several templates at once. The old template of a new entry is
-//     then the one with the most available pods. But if the previous entry selected its old
-//     template, gitlatch keeps that one while it has available pods.
-//   - If git has no entry, gitlatch writes one for a rollout to an earlier template only if
-//     the rollout fails.
+//   - gitlatch writes the rollout entry when the rollout has been in progress for 15 minutes
+//     (`after`), or when the rollout fails, whichever comes first. The 15 minutes include any
+//     time in which the rollout is halted, and the count does not restart if the target
+//     changes.
+//   - As soon as two healthy samples in a row show progress of at least 50 % (`cut`), the
+//     rollout entry selects the new template. Until then, the rollout entry selects the old
+//     template.
+//   - If the rollout fails, the rollout entry selects the old template. It selects the new
+//     template only when all samples of the last 10 minutes (`progressDeadline`) were healthy
+//     and the last two showed progress of at least 50 %.
+//   - When the rollout ends, gitlatch removes the rollout entry. During a rollback to the old
+//     template, the rollout entry stays in git and selects the old template. If a third
+//     template becomes the target, gitlatch replaces the rollout entry with a new one.
+//   - If a rollout replaces several templates at once, the old template in a new rollout entry
+//     is the one with the most available pods. However, if the previous rollout entry selects
+//     its old template, and that template still has available pods, it stays the old template
+//     in the new rollout entry.
+//   - If a workload without a rollout entry returns to an earlier template, gitlatch writes a
+//     rollout entry only when this rollback fails.
 //
-// A rollout is stalled if pods of the target are missing and no new pod has become available
-// for 10 minutes (also `progressDeadline`). It has failed in each of these cases:
+// A rollout is stalled if some of its new pods are not available and no further new pod has
+// become available for 10 minutes (`progressDeadline`). A rollout has failed in each of these
+// cases:
 //
-//   - Its controller reports a failure.
-//   - It is stalled and not halted, and its controller does not detect stalled rollouts.
-//   - It is stalled, and the available pods of the target are fewer than half of its peak.
+//   - The controller of the workload reports a failure.
+//   - The rollout is stalled but not halted, and its controller does not detect stalled
+//     rollouts.
+//   - The rollout is stalled, and the number of available new pods has fallen below half of
+//     its peak.
 //
-// A sample is healthy if it shows no failure, and at least 95 % of the target's peak is
-// available, or of its desired pods if they are fewer.
+// A sample is healthy if it shows no failure, and the number of available new pods is at
+// least 95 % of its peak.
 //
-// How soon gitlatch commits a change depends on its urgency:
+// gitlatch commits changes at these times (until then, the previous entry stays in git):
 //
-//   - At once: a switch to the old template, and the removal of an entry that selects the
-//     old template.
-//   - When the commit budget allows it: a new entry that selects the old template, a switch
-//     to the new template, and the removal of an entry that selects the new template.
-//   - With the next commit of the site: a milestone of 25 % or 75 %, a new entry that
-//     selects the new template, and a failure while the entry selects the old template.
-//
-// Until then, the previous entry stays in effect.
+//	| change | commit |
+//	|---|---|
+//	| A rollout entry switches to the old pod template. | at once |
+//	| gitlatch removes a rollout entry that selects the old pod template. | at once |
+//	| gitlatch writes a new rollout entry that selects the old pod template. | when the commit budget allows it |
+//	| A rollout entry switches to the new pod template. | when the commit budget allows it |
+//	| gitlatch removes a rollout entry that selects the new pod template. | when the commit budget allows it |
+//	| gitlatch writes a new rollout entry that selects the new pod template. | with the next commit of the site |
+//	| The progress of a rollout reaches 25, 50 or 75 %. | with the next commit of the site |
+//	| The rollout fails, but its entry already selects the old pod template. | with the next commit of the site |
 func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	d := Decision{ID: s.ID, Reading: ReadingRollout, Policy: p.Name, From: l.Base(), Verdict: Quiet}
 	if stop := stopsRollout(l, s, look); stop.Reason != ReasonNone {

@@ -53,7 +53,7 @@ func Metrics() []Metric[tick.Report] {
 		{"Commits", "gitlatch_commits_total", "Count", "commits by gitlatch", event, commits, nil},
 		{"PushFailures", "gitlatch_push_failures_total", "Count", "failures to publish level changes", event, pushFailures, nil},
 		{"UnlistedResources", "gitlatch_unlisted_resources", "Count", "kinds of objects that the tick could not list", state, unlisted, nil},
-		{"MissingPods", "gitlatch_missing_pods", "Count", "pods that would be missing after a rebuild from git", state, missingPods, nil},
+		{"MissingPods", "gitlatch_missing_pods", "Count", "desired replicas above the levels in git", state, missingPods, nil},
 		{"PendingLevelChangeAgeSeconds", "gitlatch_pending_level_change_age_seconds", "Seconds",
 			"age of the oldest level change that gitlatch has not published, in seconds", state, pendingAge, nil},
 		{"ObservedEntries", "gitlatch_observed_entries", "Count",

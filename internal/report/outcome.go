@@ -111,9 +111,10 @@ func (c *changes) texts(thing string) []string {
 			all = append(all, term.Count(n, thing)+" "+several)
 		}
 	}
-	why := strings.Join(commonest(c.reasons), ", ")
-	if len(c.reasons) == 1 {
-		why = strings.TrimSuffix(why, fmt.Sprintf(" %d", c.blocked))
+	reasons := commonest(c.reasons)
+	why := strings.Join(lists.Map(reasons, func(reason string) string { return fmt.Sprintf("%s %d", reason, c.reasons[reason]) }), ", ")
+	if len(reasons) == 1 {
+		why = reasons[0]
 	}
 	add(c.failed, "could not be committed", "could not be committed")
 	add(c.blocked, "is blocked ("+why+")", "are blocked ("+why+")")

@@ -74,37 +74,47 @@ func (c Condition) say(p *term.Page) {
 	p.Fix("  ", c.Fix)
 }
 
+// skips are the reasons of skipped workloads, as users read them.
+var skips = map[policy.Reason]string{
+	policy.ReasonUndriven: "without an autoscaler",
+	policy.ReasonSystem:   "in kube-system",
+	policy.ReasonIgnored:  "ignored by a policy",
+	policy.ReasonOptedOut: "opted out",
+	policy.ReasonNoScale:  "of a kind without replicas",
+	policy.ReasonName:     "with too long a name",
+}
+
 // leftOut returns the number of workloads without a row, the most common reason first.
 func (d Document) leftOut() string {
 	quiet := 0
-	skips := 0
+	n := 0
 	skipped := map[string]int{}
 	for _, w := range d.Workloads {
 		switch {
 		case w.told():
 		case w.Verdict == policy.Skip:
-			skips++
-			skipped[string(w.Reason)]++
+			n++
+			skipped[cmp.Or(skips[w.Reason], string(w.Reason))]++
 		default:
 			quiet++
 		}
 	}
-	if quiet+skips == 0 {
+	if quiet+n == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("Not listed: %d without a change (quiet)", quiet)
-	if skips > 0 {
-		text += fmt.Sprintf(", %d that gitlatch does not latch (%s)", skips, strings.Join(commonest(skipped), ", "))
+	text := "Not listed: " + term.Count(quiet, "unchanged workload")
+	if n > 0 {
+		why := lists.Map(commonest(skipped), func(reason string) string { return term.Number(int64(skipped[reason])) + " " + reason })
+		text += fmt.Sprintf(", %s (%s)", term.Count(n, "skipped workload"), strings.Join(why, ", "))
 	}
 	return text + ". To list all workloads, use -o json."
 }
 
-// commonest returns reasons with their numbers, the most common first.
+// commonest returns reasons, the most common first.
 func commonest(counts map[string]int) []string {
-	reasons := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
-	return lists.Map(reasons, func(reason string) string { return fmt.Sprintf("%s %d", reason, counts[reason]) })
 }
 
 // decision returns the verdict, and the new value in git of a level change.
@@ -136,10 +146,10 @@ func writes(*int32, *int32) string { return "write" }
 func (w Workload) why() string {
 	why := w.Text
 	if w.Mismatch != nil {
-		why += fmt.Sprintf("; the cluster allows %s, but git allows other values", w.Mismatch)
+		why += fmt.Sprintf(". The cluster allows %s, but the minimum or maximum in git is different", w.Mismatch)
 	}
 	if w.Capped {
-		why += "; capped by git"
+		why += ". The desired replicas are above the maximum in git"
 	}
 	return why
 }

@@ -54,11 +54,11 @@ func TestTheTableShowsWhatIsNotQuiet(t *testing.T) {
 		want      string
 	}{
 		{"nothing at all", nil, end},
-		{"quiet alone", []policy.Decision{quiet, quiet}, "Not listed: 2 without a change (quiet). To list all workloads, use -o json.\n" + end},
+		{"quiet alone", []policy.Decision{quiet, quiet}, "Not listed: 2 unchanged workloads. To list all workloads, use -o json.\n" + end},
 		{"all there is", []policy.Decision{frozen}, "WORKLOAD    REPLICAS  IN GIT  DECISION  WHY\nshop/web-0  0         -       freeze    a rollout\n" + end},
-		{"quiet with other bounds", []policy.Decision{moved}, "WORKLOAD    REPLICAS  IN GIT  DECISION  WHY\nshop/web-0  0         -       quiet     within; the cluster allows 2 or more replicas, but git allows other values\n" + end},
+		{"quiet with other bounds", []policy.Decision{moved}, "WORKLOAD    REPLICAS  IN GIT  DECISION  WHY\nshop/web-0  0         -       quiet     within. The cluster allows 2 or more replicas, but the minimum or maximum in git is different\n" + end},
 		{"not latched", []policy.Decision{skip(policy.ReasonNoScale), skip(policy.ReasonUndriven), quiet, skip(policy.ReasonUndriven), skip(policy.ReasonIgnored)},
-			"Not listed: 1 without a change (quiet), 4 that gitlatch does not latch (undriven 2, ignored 1, no-scale 1). To list all workloads, use -o json.\n" + end},
+			"Not listed: 1 unchanged workload, 4 skipped workloads (2 without an autoscaler, 1 ignored by a policy, 1 of a kind without replicas). To list all workloads, use -o json.\n" + end},
 	} {
 		if got := table(t, decided(c.decisions...), 0); got != c.want {
 			t.Errorf("%s:\n%s\nwant:\n%s", c.name, got, c.want)
@@ -79,10 +79,10 @@ func TestTheTableFitsATerminal(t *testing.T) {
 	)
 	want := `WORKLOAD    REPLICAS  IN GIT  DECISION      WHY
 shop/web-0  51        50      raise to 100  2 samples in a row rounded to level
-                                            100 or higher; the last was 51 pods;
-                                            the cluster allows 2 to 900
-                                            replicas, but git allows other
-                                            values
+                                            100 or higher; the last was 51 pods.
+                                            The cluster allows 2 to 900
+                                            replicas, but the minimum or maximum
+                                            in git is different
 shop/web-1  4         -       freeze        its autoscaler cannot compute a
                                             replica count (ScalingActive is
                                             False: FailedGetResourceMetric)

@@ -110,13 +110,13 @@ func (r Report) summary() string {
 	case r.Releasing:
 		text = "released " + term.Count(len(r.Released), "brake")
 	case workloads == 0 && r.DryRun:
-		text = "would raise no workload"
+		text = "The restore would raise no workload"
 	case workloads == 0:
-		text = "raised no workload"
+		text = "The restore raised no workload"
 	case r.DryRun:
-		text = fmt.Sprintf("would raise %s by a total of %d pods in %s", term.Count(workloads, "workload"), pods, term.Count(len(r.Waves), "wave"))
+		text = fmt.Sprintf("The restore would raise %s by %s in %s", term.Count(workloads, "workload"), term.Count(int(pods), "pod"), term.Count(len(r.Waves), "wave"))
 	default:
-		text = fmt.Sprintf("raised %d of %s", len(r.Raised), term.Count(workloads, "workload"))
+		text = fmt.Sprintf("The restore raised %s of %s", term.Number(int64(len(r.Raised))), term.Count(workloads, "workload"))
 	}
 	switch {
 	case r.Releasing:
@@ -126,13 +126,13 @@ func (r Report) summary() string {
 		text += ", and set " + term.Count(r.set(), "brake")
 	}
 	if reached := lists.Count(r.Braked, func(one plan.Raise) bool { return !one.Capped }); reached > 0 {
-		text += fmt.Sprintf("; %d at their level or above", reached)
+		text += fmt.Sprintf("; already at the level or above: %s", term.Count(reached, "workload"))
 	}
 	if r.Holding > 0 {
 		text += "; active: " + term.Count(r.Holding, "brake")
 	}
 	if r.DryRun {
-		text += "\nNothing was written. To make these changes, run the command again with --yes"
+		text += ".\nNothing was written. To make these changes, run the command again with --yes."
 	}
 	return text
 }

@@ -37,7 +37,7 @@ func Count[N int | int32](n N, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return Number(int64(n)) + " " + thing + "s"
 }
 
 // Some formats a number. It returns a dash for nil, an unknown number.

@@ -20,10 +20,10 @@ func (r Report) Fullest() float64 { return slices.Max(append(lists.Map(r.Limits,
 
 // headlines are the first sentences about a report.
 var headlines = map[Answer]string{
-	Unknown:    "It is unknown whether a rebuild fits its limits.",
-	DoesNotFit: "A rebuild does not fit its limits.",
-	Close:      "A rebuild is close to a limit.",
-	LikelyFits: "A rebuild likely fits its limits.",
+	Unknown:    "It is unknown whether the cluster has room for all pods of a rebuild.",
+	DoesNotFit: "The cluster does not have room for all pods of a rebuild.",
+	Close:      "The cluster may not have room for all pods of a rebuild.",
+	LikelyFits: "The cluster likely has room for all pods of a rebuild.",
 }
 
 // Lines returns the report as sentences: the answer, and each limit with another answer than
@@ -33,13 +33,24 @@ func (r Report) Lines() []string {
 	return append([]string{headlines[r.Answer]}, lists.Map(worse, Limit.String)...)
 }
 
+// relations relate the pods of a rebuild to a limit.
+var relations = map[Answer]string{
+	Unknown:    "and it is unknown whether this fits",
+	DoesNotFit: "which exceeds",
+	Close:      "but its nodes may exceed",
+	LikelyFits: "which likely fits",
+}
+
 // String returns the limit as a sentence.
 func (l Limit) String() string {
-	text := l.Answer.String()
+	text := "it is unknown whether a rebuild fits"
 	if l.Asked != nil && l.There != nil {
-		text = fmt.Sprintf("the pods ask for %s of %s %s (%s), %s", l.Amount(l.Asked), l.Amount(l.There), l.Resource, term.Percent(l.Share()), l.Answer)
+		text = fmt.Sprintf("a rebuild needs %s %s, %s the limit of %s (%s)", l.Amount(l.Asked), l.Resource, relations[l.Answer], l.Amount(l.There), term.Percent(l.Share()))
 	}
-	if l.Why != "" {
+	switch {
+	case l.Why != "" && l.There != nil && *l.There == 0:
+		text = l.Why
+	case l.Why != "":
 		text += ": " + l.Why
 	}
 	return l.Name + ": " + text + "."
@@ -73,5 +84,5 @@ func (l Limit) Amount(n *int64) string {
 	case "memory", "ephemeral-storage":
 		return strconv.FormatFloat(float64(*n)/(1<<30), 'f', 1, 64) + "Gi"
 	}
-	return strconv.FormatInt(*n, 10)
+	return term.Number(*n)
 }

@@ -29,7 +29,7 @@ func crowded(r room.Report) alert.Condition {
 	return alert.Condition{
 		Kind: alert.DoesNotFit, Title: "a rebuild does not fit, " + strings.TrimSuffix(r.Limits[0].String(), "."),
 		Text:   alert.Brief(strings.Join(r.Lines(), "\n")),
-		Effect: "gitlatch continues to write levels. A rebuild leaves some pods pending", Fix: "raise the limit above the amount that the pods ask for",
+		Effect: "gitlatch continues to write levels. A rebuild leaves some pods pending", Fix: "raise the limit above the amount that a rebuild needs",
 	}
 }
 

@@ -54,10 +54,10 @@ func notices(l Look, d drill.Document) (dropped bool, notices []string) {
 		notices = append(notices, fmt.Sprintf("the need of %s is unknown. Coverage leaves them out", term.Count(f.NeedUnknown, "workload")))
 	}
 	if f := d.Fleet; f.Nothing == "" && f.Unknown > 0 {
-		notices = append(notices, fmt.Sprintf("the start of %s is unknown. The lower coverage has each at its lowest number of pods, and the higher one at its highest", term.Count(f.Unknown, "workload")))
+		notices = append(notices, fmt.Sprintf("the number of pods at the start of %s is unknown. The lower coverage uses the lowest possible number, and the higher coverage uses the highest", term.Count(f.Unknown, "workload")))
 	}
 	if f := d.Fleet; f.Nothing == "" && f.Stated > 0 {
-		notices = append(notices, fmt.Sprintf("the start of %s depends on \"admission: {first: true}\" in the policy, which a user states and gitlatch cannot observe", term.Count(f.Stated, "workload")))
+		notices = append(notices, fmt.Sprintf("the number of pods at the start of %s depends on \"admission: {first: true}\" in the policy, which a user states and gitlatch cannot observe", term.Count(f.Stated, "workload")))
 	}
 	idle := lists.Count(d.Workloads, func(w drill.Workload) bool { return len(w.Causes) > 0 && w.Causes[0].Name == drill.CauseNotRunning })
 	if idle > 0 && d.Fleet.Nothing == "" {

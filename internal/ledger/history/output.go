@@ -34,9 +34,9 @@ func (l Log) Table(out io.Writer, s term.Style) error {
 	if l.Cut {
 		far := ""
 		if l.Looked > 0 {
-			far = fmt.Sprintf(" (it read %s, back to %s)", term.Count(l.Looked, "commit"), l.Oldest.UTC().Format(time.RFC3339))
+			far = fmt.Sprintf("read %s, the oldest from %s. It ", term.Count(l.Looked, "commit"), l.Oldest.UTC().Format(time.RFC3339))
 		}
-		p.Say("", "gitlatch log did not read older commits%s. It reads at most %d commits, and a shallow clone does not contain all of them", far, l.Commits)
+		p.Say("", "\"gitlatch log\" %sdid not read older commits. The command reads at most %s, and a shallow clone does not contain all commits.", far, term.Count(l.Commits, "commit"))
 	}
 	return p.Print(out)
 }

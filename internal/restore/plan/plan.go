@@ -239,7 +239,7 @@ func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
 	case w.Unknown != "":
 		return Left{id, Unknown, w.Unknown}, true
 	case w.Replicas == 0 && !o.FromZero:
-		return Left{id, Suspended, "is suspended (0 replicas). To raise it, use --from-zero"}, true
+		return Left{id, Suspended, "is suspended (0 replicas). To raise it, use --from-zero."}, true
 	}
 	if s, fixed := lists.First(w.Scalers, func(s Scaler) bool { return s.Fixed != "" }); fixed {
 		return Left{id, Fixed, s.String() + " is " + s.Fixed}, true

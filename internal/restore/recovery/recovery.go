@@ -151,9 +151,9 @@ func (c Case) steps(brakes []workload.Brake) Recovery {
 	}
 	skipped := c.rest(p, &capacity, &braked, &traffic)
 	steps := []Step{
-		capacity.step(Capacity, "are ready at their level"),
-		braked.step(Braked, "have an autoscaler that does not scale down"),
-		traffic.step(Traffic, fmt.Sprintf("have a metric at %.0f %% of its target or more", 100*back)),
+		capacity.step(Capacity, "is ready at its level", "are ready at their level"),
+		braked.step(Braked, "has scale-down disabled", "have scale-down disabled"),
+		traffic.step(Traffic, fmt.Sprintf("has a metric at %.0f %% or more of its target", 100*back), fmt.Sprintf("have a metric at %.0f %% or more of its target", 100*back)),
 	}
 	steps[0].Text += skipped
 	if braked.total() == 0 {
@@ -245,8 +245,9 @@ func (t *tally) load(r plan.Raise, s workload.Scale, usual float64) {
 	}
 }
 
-// step returns the step of a tally. A tally without workloads is Unknown.
-func (t *tally) step(name Name, of string) Step {
+// step returns the step of a tally. one and several describe the workloads that are done. A
+// tally without workloads is Unknown.
+func (t *tally) step(name Name, one, several string) Step {
 	s := Step{Name: name, State: Done, Done: len(t.done), Of: t.total()}
 	switch {
 	case len(t.pending) > 0:
@@ -258,7 +259,11 @@ func (t *tally) step(name Name, of string) Step {
 		s.Text = "no workload can show it"
 		return s
 	}
-	s.Text = fmt.Sprintf("%d of %d workloads (%d %%) %s", s.Done, s.Of, 100*s.Done/s.Of, of)
+	of := several
+	if s.Of == 1 {
+		of = one
+	}
+	s.Text = fmt.Sprintf("%s of %s (%d %%) %s", term.Number(int64(s.Done)), term.Count(s.Of, "workload"), 100*s.Done/s.Of, of)
 	if len(t.pending) > 0 {
 		s.Text += ". Not yet: " + term.Among(t.pending)
 	}

@@ -136,10 +136,13 @@ func (s *Set) quotas(pods []Pods) (all []room.Limit) {
 			l := room.Limit{Name: of, Resource: name, Namespace: q.Namespace, Asked: &asked, There: new(hard[name]), Estimate: new(max(asked, now))}
 			if !counted {
 				l.Estimate = nil
-				l.Why = "its status does not have the present use"
+			}
+			l = l.Judged(100)
+			if l.Answer == room.Unknown {
+				l.Why = "the status of the quota does not contain the current usage"
 			}
 			if asked > 0 {
-				all = append(all, l.Judged(100))
+				all = append(all, l)
 			}
 		}
 	}

@@ -219,7 +219,7 @@ func TestAnswers(t *testing.T) {
 		"a ResourceQuota of pods":        {100, func(r *rebuild) { r.resourceQuota("9", resource.NewQuantity(2, "")); r.counts("count/pods") }, "ResourceQuota shop/cpu: does not fit"},
 		"a DaemonSet and a Job also ask": {100, func(r *rebuild) { r.resourceQuota("10", resource.NewQuantity(3, "")) }, "ResourceQuota shop/cpu: close"},
 		"too small a ResourceQuota":      {100, func(r *rebuild) { r.resourceQuota("9", resource.NewQuantity(2, "")) }, "ResourceQuota shop/cpu: does not fit"},
-		"a new ResourceQuota":            {100, func(r *rebuild) { r.resourceQuota("10", nil) }, "ResourceQuota shop/cpu: unknown: its status does not have the present use"},
+		"a new ResourceQuota":            {100, func(r *rebuild) { r.resourceQuota("10", nil) }, "ResourceQuota shop/cpu: unknown: the status of the quota does not contain the current usage"},
 		"a quota that refuses pods now":  {100, func(r *rebuild) { r.resourceQuota("10", resource.NewQuantity(10, "")) }, "ResourceQuota shop/cpu: close"},
 		"a ResourceQuota with a scope":   {100, func(r *rebuild) { r.resourceQuota("9", nil, corev1.ResourceQuotaScopeNotBestEffort) }, "ResourceQuota shop/cpu: unknown: it has scopes, and gitlatch does not know which pods they match"},
 	} {
