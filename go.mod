@@ -45,6 +45,7 @@ require (
 	k8s.io/component-helpers v0.37.2
 	k8s.io/klog/v2 v2.140.0
 	k8s.io/utils v0.0.0-20260626114624-be93311217bd
+	maragu.dev/gomponents v1.2.0
 	sigs.k8s.io/aws-iam-authenticator v0.7.13
 	sigs.k8s.io/yaml v1.6.0
 )

@@ -25,7 +25,7 @@ func TestBacktestAsAPage(t *testing.T) {
 	if len(got.out) > 100<<10 {
 		t.Errorf("it has %d bytes", len(got.out))
 	}
-	if !strings.Contains(got.out, "search/index by cope") {
+	if !strings.Contains(got.out, "search/index with policy cope") {
 		t.Error("the chart is not of the workload")
 	}
 	for _, p := range backtested(t, run(time.Time{}, "backtest", past, "-o", "json")).Policies {

@@ -55,8 +55,9 @@ func newRoot(env Env) *cobra.Command {
 		Use:   "gitlatch",
 		Short: "Write rounded live replica counts to git",
 		Long: `gitlatch rounds the replica counts of live workloads to a few levels, and writes
-these levels to git. A cluster that you rebuild from git then starts with enough
-replicas for the current traffic. gitlatch commits only when a level changes.
+these levels to git. If you rebuild a cluster from git, the new cluster starts
+with enough replicas for the current traffic. gitlatch commits only when a level
+changes.
 
 A command reads the configuration of a site from --config FILE, or from the
 environment variable GITLATCH_CONFIG. GITLATCH_CONFIG contains the path or the
@@ -89,7 +90,7 @@ To list the topics of the handbook, run "gitlatch help topics".`,
 	root.AddCommand(newVersion(env))
 	root.SetHelpCommand(newHelp(env))
 	refuseEmpty(root)
-	root.SetUsageTemplate(usage(root.UsageTemplate()))
+	root.SetUsageFunc(usage)
 	describeHelp(root)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		if !c.HasParent() && c.Flags().NArg() > 0 {
@@ -109,22 +110,52 @@ To list the topics of the handbook, run "gitlatch help topics".`,
 // describeHelp describes the flag --help of all commands.
 func describeHelp(c *cobra.Command) {
 	c.InitDefaultHelpFlag()
-	c.Flags().Lookup("help").Usage = "print the help of this command"
+	c.Flags().Lookup("help").Usage = "print the help for this command"
 	for _, sub := range c.Commands() {
 		describeHelp(sub)
 	}
 }
 
-// usage returns the template of cobra with the flags of a command and the common flags in
-// separate lists, wrapped for a narrow terminal.
-func usage(template string) string {
-	const common = "{{if .HasAvailablePersistentFlags}}\n\nCommon Flags:\n{{.PersistentFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}"
-	const inherited = "{{if .HasAvailableInheritedFlags}}"
-	return strings.NewReplacer(
-		".LocalFlags.FlagUsages ", fmt.Sprintf(".LocalNonPersistentFlags.FlagUsagesWrapped %d ", term.Narrow),
-		inherited, common+inherited,
-		"Global Flags:", "Common Flags:",
-	).Replace(template)
+// usage prints the usage of a command, with its own flags and the common flags in separate
+// lists, wrapped for a narrow terminal. It does not change the template of cobra: with a
+// template, the linker would keep each exported method of the binary, 28 MB more.
+func usage(c *cobra.Command) error {
+	lines := []string{"Usage:"}
+	if c.Runnable() {
+		lines = append(lines, "  "+c.UseLine())
+	}
+	if c.HasAvailableSubCommands() {
+		lines = append(lines, "  "+c.CommandPath()+" [command]")
+	}
+	add := func(title, text string) {
+		if text != "" {
+			lines = append(lines, "", title, strings.TrimRight(text, " \n"))
+		}
+	}
+	add("Examples:", c.Example)
+	for _, g := range c.Groups() {
+		add(g.Title, commands(c, g.ID))
+	}
+	add("Additional Commands:", commands(c, ""))
+	add("Flags:", c.LocalNonPersistentFlags().FlagUsagesWrapped(term.Narrow))
+	add("Common Flags:", c.PersistentFlags().FlagUsages())
+	add("Common Flags:", c.InheritedFlags().FlagUsages())
+	if c.HasAvailableSubCommands() {
+		lines = append(lines, "", fmt.Sprintf("Use \"%s [command] --help\" for more information about a command.", c.CommandPath()))
+	}
+	_, err := fmt.Fprintln(c.OutOrStderr(), strings.Join(lines, "\n"))
+	return err
+}
+
+// commands lists the commands of a group.
+func commands(c *cobra.Command, group string) string {
+	var b strings.Builder
+	for _, sub := range c.Commands() {
+		if sub.GroupID == group && (sub.IsAvailableCommand() || sub.Name() == "help") {
+			fmt.Fprintf(&b, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+		}
+	}
+	return b.String()
 }
 
 // noCommand returns an error for an argument of the root command, which is the name of

@@ -88,7 +88,7 @@ func printed(t *testing.T, b *browser.Browser) {
 	}
 	// A long table prints its first rows, and the number of the others.
 	text := strings.Join(sheets(t, b.Open(t, drilled(t, site(10_000)), browser.View{})), " ")
-	if !strings.Contains(text, "9940moreworkloads") {
+	if !strings.Contains(text, "9,940moreworkloads") {
 		t.Errorf("no sheet has the number of other workloads: %.2000s", text)
 	}
 }

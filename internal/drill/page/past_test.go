@@ -11,7 +11,14 @@ import (
 
 // documents returns a page of each kind, of a usual size.
 func documents(t *testing.T) map[string][]byte {
-	return map[string][]byte{"drill": drilled(t, site(212)), "failed drill": drilled(t, failing()), "crowded drill": drilled(t, crowded()), "backtest": backtested(t, tried())}
+	cut := site(30)
+	cut.Cut, cut.Unread, cut.Problems = 3, []string{"statefulsets: forbidden"}, []string{"line 7: not a number"}
+	for i := range cut.Workloads {
+		if r := cut.Workloads[i].Rollout; r != nil {
+			r.ByItself = false
+		}
+	}
+	return map[string][]byte{"drill": drilled(t, site(212)), "failed drill": drilled(t, failing()), "crowded drill": drilled(t, crowded()), "cut drill": drilled(t, cut), "backtest": backtested(t, tried())}
 }
 
 // tried returns a backtest of three policies over 30 days, with a workload that swings

@@ -44,10 +44,10 @@ func TestAPageSays(t *testing.T) {
 		want []string
 	}{
 		"a drill": {drilled(t, site(212)), []string{
-			"Drill of prod-eu · 2026-11-20 12:05 UTC gitlatch prod-eu: a rebuild starts with 95.7 % to 96.9 % of the needed pods, and the minimum is 95 %",
-			"Coverage at the start 95.7 % to 96.9 % minimum 95 %", "Missing pods at the start 2587 to 3563 of 84,188 needed",
+			"Drill of prod-eu · 2026-11-20 12:05 UTC gitlatch prod-eu: a rebuild starts with 95.7 % to 96.9 % of the needed pods (minimum 95 %)",
+			"Coverage at the start 95.7 % to 96.9 % minimum 95 %", "Missing pods at the start 2,587 to 3,563 of 84,188 needed",
 			"Surplus pods at the start 37,146 of 117,771 started", "Time to 95 % of the pods 30 s 10 min 30 s without gitlatch", "Workloads below 95 % 11 of 209",
-			"80625 to 81601 of 84188 needed pods", "4 workloads without an autoscaler that adds pods",
+			"80,625 to 81,601 of the 84,188 needed pods", "4 workloads without an autoscaler that adds pods",
 			"not-declared 1,852 4", "not-merged 46 3", "NodePool default cpu likely fits 50 %",
 			"v41 would return, and roll to v42", "ProgressDeadlineExceeded", "FailedGetResourceMetric",
 			"the coverage was 93.6 %", "71 % covered, 50 in git 0 % covered", "The flush changed 4 levels.", "→ 500 changed",
@@ -64,7 +64,7 @@ func TestAPageSays(t *testing.T) {
 		"an unread drill":      {drilled(t, unread), []string{"some values are unknown", "statefulsets: forbidden"}},
 		"a drill of nothing":   {drilled(t, none), []string{"the coverage of a rebuild is unknown: nothing is asked of any workload"}},
 		"a backtest": {backtested(t, tried()), []string{
-			"214 workloads with 1,848,960 samples at intervals of 5m, from 2026-10-21 12:05 to 2026-11-20 12:05",
+			"214 workloads with a total of 1,848,960 samples at intervals of 5m, from 2026-10-21 12:05 to 2026-11-20 12:05",
 			"hourly job 23.4 70 % 11-20 12:05 12,345 min 90 % 0 %", "prod-eu 11.7 77 % 11-18 10:05 6,173 min 93 % 10 %",
 			"1 of 214 with closest", "shop/web by prod-eu", "days since 2026-10-21 12:05", "gitlatch.dev/v1alpha1 Backtest",
 		}},
@@ -164,7 +164,7 @@ func TestTheChartOfABacktest(t *testing.T) {
 	r.Plot.Level = r.Plot.Level[:1]
 	r.Plot.Level[0].At, r.Plot.Level[0].Value = 300*time.Second, 200
 	page := string(backtested(t, r))
-	for _, want := range []string{`<path class="area" d="M0 220.0 V110.0H600 V220.0 Z"/>`, `<path class="level" d="M300 0.0H600"/>`, `<text x="-8" y="110.0" dy="4" text-anchor="end">100</text>`, `<text x="50.00%" y="242" text-anchor="middle">5</text>`} {
+	for _, want := range []string{`<path class="area" d="M0 220.0 V110.0H600 V220.0 Z">`, `<path class="level" d="M300 0.0H600">`, `<text x="-8" y="110.0" dy="4" text-anchor="end">100</text>`, `<text x="50.00%" y="242" text-anchor="middle">5</text>`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s", want)
 		}

@@ -239,7 +239,7 @@ func failing() drill.Document {
 	for i := range 6 {
 		w := &d.Workloads[i+8]
 		w.Start, w.Missing, w.Low, w.Coverage = starts(1), *w.Need-1, true, new(1/float64(*w.Need))
-		w.Causes = []drill.Cause{{Name: "order-unknown", Text: "No object shows that a rebuild applies checkpoints/prod-eu before the workload."}}
+		w.Causes = []drill.Cause{{Name: "order-unknown", Text: "It is unknown whether a rebuild applies checkpoints/prod-eu before the workload."}}
 		w.With = w.Without
 	}
 	d.Fleet, d.Findings, d.Flush.Levels = drill.Fleet{}, []drill.Finding{}, []drill.Level{}
