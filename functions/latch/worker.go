@@ -48,7 +48,6 @@ func (w *worker) handle(ctx context.Context, batch events.SQSEvent) (events.SQSE
 	defer cancel()
 	members, unread := w.roster.Read(ctx)
 	if unread != nil {
-		w.opener.Forget()
 		w.log.Error().Str("fleet", w.config.Site).Err(hinted(unread)).Msg("list of sites")
 	}
 	failed := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}

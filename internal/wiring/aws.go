@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -101,7 +102,7 @@ func (s secret) failed(err error) error {
 	return fmt.Errorf("%s: secret %s: %w", s.field, s.name, err)
 }
 
-// text reads the content.
+// text reads the content without the spaces around it. An empty secret is an error.
 func (s secret) text(ctx context.Context, vault Vault) (string, error) {
 	answer, err := vault.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(s.name)})
 	var said smithy.APIError
@@ -113,5 +114,9 @@ func (s secret) text(ctx context.Context, vault Vault) (string, error) {
 	case answer.SecretString == nil:
 		return "", s.failed(errors.New("is binary. Store it as text"))
 	}
-	return *answer.SecretString, nil
+	text := strings.TrimSpace(*answer.SecretString)
+	if text == "" {
+		return "", s.failed(errors.New("is empty"))
+	}
+	return text, nil
 }

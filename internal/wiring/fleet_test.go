@@ -43,3 +43,14 @@ func TestASiteOfAFleetHasTheKindsThatItsPolicyNames(t *testing.T) {
 		}
 	}
 }
+
+// A secret is rotated while the environment of a dispatcher or worker is warm.
+func TestAListThatCannotBeReadMakesTheNextReadLogInAgain(t *testing.T) {
+	t.Parallel()
+	o := opener(t, "fleet: fleet.yaml\nstate: {memory: {}}\nrepository: {url: "+t.TempDir()+"}")
+	o.held = &heldKeys{}
+	r := Roster{Opener: o}
+	if _, err := r.Read(t.Context()); err == nil || o.held != nil {
+		t.Errorf("error %v, held %v", err, o.held)
+	}
+}

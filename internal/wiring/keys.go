@@ -3,7 +3,6 @@ package wiring
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
@@ -114,6 +113,5 @@ func (o *Opener) reveal(ctx context.Context, field string, at config.Secret) (st
 	if err != nil {
 		return "", err
 	}
-	text, err := secret{field: field, name: at.Name}.text(ctx, secretsmanager.NewFromConfig(own))
-	return strings.TrimSpace(text), err
+	return secret{field: field, name: at.Name}.text(ctx, secretsmanager.NewFromConfig(own))
 }

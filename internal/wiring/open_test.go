@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/smithy-go"
 
@@ -165,6 +166,7 @@ func TestASecretThatCannotBeUsedIsNamedAndNotTold(t *testing.T) {
 		"anything else": {code("InternalServiceError"), "said"},
 		"no answer":     {vault{err: errors.New("connection refused")}, "connection refused"},
 		"binary":        {vault{}, "is binary. Store it as text"},
+		"blank":         {vault{answer: aws.String(" \n")}, "is empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,8 +19,14 @@ type Roster struct {
 }
 
 // Read reads the list from git, if it has changed. If it returns an error, it also
-// returns the last valid list, if any: a bad merge must not stop all ticks.
+// returns the last valid list, if any: a bad merge must not stop all ticks. The next Read
+// then logs in again.
 func (r *Roster) Read(ctx context.Context) (_ []config.Member, err error) {
+	defer func() {
+		if err != nil {
+			r.Opener.Forget()
+		}
+	}()
 	file := r.Opener.Config.Fleet
 	from, _, err := r.Opener.Repository(ctx)
 	if err != nil {
