@@ -86,7 +86,7 @@ at-length = go test -tags '$(TAGS)' -v -count=1 -timeout 120m ./internal/$(1) | 
 .PHONY: faults
 faults:
 	@$(call at-length,policy -run '^Test(HistoriesAgree|FreezesLose|LevelsAreMonotone|AFlushDeclares)' -histories $(or $(HISTORIES),1000000))
-	@$(call at-length,proof/simulator -run '^TestRandomHistoriesBreakNoLaw$$' -ticks $(or $(TICKS),1000000) -first $(or $(FIRST),random))
+	@$(call at-length,proof/simulator -run '^TestRandomHistoriesBreakNoLaw$$' -ticks $(or $(TICKS),1200000) -first $(or $(FIRST),random))
 	@$(call at-length,proof/simulator -run '^TestSeededDefectsAreFound$$' -defects)
 	@$(call at-length,proof/rollouts -run '^TestWhatGitSaysOfRollouts$$' -lives $(or $(LIVES),70000))
 	@$(call at-length,tick -run '^TestTenMishapsInARowAreNobodys$$')
@@ -96,13 +96,14 @@ faults:
 # gremlins copies the folder of the module for each of its workers, so it gets a folder
 # without .cache. It derives the deadline of a mutant from the time of the tests, which
 # therefore must not come from the cache of results, and allows ten times as much: the tests
-# wait for git and for locks, and several mutants run at once.
+# wait for git and for locks, and several mutants run at once. The first failed test ends the
+# tests of a mutant.
 MUTATED := internal/policy internal/tick internal/ledger internal/latch
 
 .PHONY: mutants
 mutants:
 	@rm -rf bin/mutants && git checkout-index --all --prefix=bin/mutants/
-	@for folder in $(MUTATED); do (cd bin/mutants && GOFLAGS="$$(go env GOFLAGS) -count=1" go run $(GREMLINS) unleash --timeout-coefficient 10 ./$$folder); done
+	@for folder in $(MUTATED); do (cd bin/mutants && GOFLAGS="$$(go env GOFLAGS) -count=1 -failfast" go run $(GREMLINS) unleash --timeout-coefficient 10 ./$$folder); done
 
 .PHONY: record-argo
 record-argo:

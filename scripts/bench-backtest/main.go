@@ -73,7 +73,7 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if !bytes.Contains(page, []byte("shop/web-49 by cope")) {
+	if !bytes.Contains(page, []byte("shop/web-49 with policy cope")) {
 		return fmt.Errorf("the page has no chart: %.200s", page)
 	}
 	mib, ratio := memory(tried), seconds(tried)/seconds(only)

@@ -20,7 +20,7 @@ import (
 // Before Kubernetes 1.36, the API server does not know the folders. The restore of the handbook
 // starts before Flux creates the workloads, and raises them to their levels. The control planes
 // of earlier versions are built on demand, so make test-versions runs this test.
-func TestTheQuickStartBeforeAdmissionPolicies(t *testing.T) {
+func TestARebuildBeforeAdmissionPolicies(t *testing.T) {
 	t.Parallel()
 	restore := commandsUnder(t, docs.Text("apply"), "## Before Kubernetes 1.36")
 	home := t.TempDir()

@@ -1,7 +1,6 @@
 package handbook
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -64,11 +63,7 @@ func paths(t *testing.T) (known, tops map[string]bool) {
 		}
 	}
 	for _, kind := range []string{config.KindConfig, config.KindPolicy, config.KindFleet} {
-		var s schema
-		if err := json.Unmarshal(config.Schema(kind), &s); err != nil {
-			t.Fatal(err)
-		}
-		walk("", s)
+		walk("", schemaOf(t, kind))
 	}
 	return known, tops
 }

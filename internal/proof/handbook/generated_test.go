@@ -89,14 +89,24 @@ type schema struct {
 	Type        string
 }
 
+// schemaOf reads the JSON schema of a kind of document.
+func schemaOf(t *testing.T, kind string) (s schema) {
+	t.Helper()
+	data, err := os.ReadFile("../../config/schema/" + strings.ToLower(kind) + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // fields returns a table of the fields of a kind of document. A description that an earlier
 // field has is replaced by the path of that field.
 func fields(t *testing.T, kind string, described map[string]string) string {
 	t.Helper()
-	var s schema
-	if err := json.Unmarshal(config.Schema(kind), &s); err != nil {
-		t.Fatal(err)
-	}
+	s := schemaOf(t, kind)
 	table := row("field", "value", "description") + "|---|---|---|\n"
 	var walk func(path string, s schema)
 	walk = func(path string, s schema) {

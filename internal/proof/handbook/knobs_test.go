@@ -1,7 +1,6 @@
 package handbook
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -21,11 +20,7 @@ func TestTheSumsOfTheSurface(t *testing.T) {
 	commands, flags := surface(cli.Commands(cli.Env{Getenv: func(string) string { return "" }}))
 	var paths []string
 	for _, kind := range []string{config.KindConfig, config.KindPolicy, config.KindFleet} {
-		var s schema
-		if err := json.Unmarshal(config.Schema(kind), &s); err != nil {
-			t.Fatal(err)
-		}
-		paths = append(paths, s.paths(kind)...)
+		paths = append(paths, schemaOf(t, kind).paths(kind)...)
 	}
 	for _, sum := range []struct {
 		name string

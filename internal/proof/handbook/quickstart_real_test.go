@@ -81,6 +81,9 @@ func TestTheQuickStartOfTheHandbookRuns(t *testing.T) {
 				command = strings.ReplaceAll(command, "url: "+fleetURL, "url: "+origin.Dir)
 				// gitlatch cannot know by which URL a tool reads the folder, and names fleetURL.
 				command = strings.Replace(command, " | kubectl", " | sed s#"+fleetURL+"#"+argocd.URL(origin)+"# | kubectl", 1)
+				if strings.Contains(command, "kubectl delete") {
+					policyActs(t, cp)
+				}
 				sh.must(t, command)
 			}
 			if ran < 14 {
@@ -96,6 +99,23 @@ func TestTheQuickStartOfTheHandbookRuns(t *testing.T) {
 			})
 		})
 	}
+}
+
+// policyActs waits until the API server has read the policy and its binding, as the page waits
+// some seconds. A level of its own shows it, because web exists. The tool may remove this level at
+// any time.
+func policyActs(t *testing.T, cp *controlplane.ControlPlane) {
+	t.Helper()
+	eventually(t, func(ctx context.Context) error {
+		if _, err := cp.TryKubectl(ctx, "", "patch", "configmap", "default", "-n", "gitlatch-levels", "--type=merge", "-p", `{"data":{"deployment.probe":"7"}}`); err != nil {
+			return err
+		}
+		out, err := cp.TryKubectl(ctx, "", "create", "deployment", "probe", "-n", "default", "--image", "nginx", "--dry-run=server", "-o", "jsonpath={.spec.replicas}")
+		if err == nil && out != "7" {
+			err = fmt.Errorf("a workload would be created with %s pods", out)
+		}
+		return err
+	})
 }
 
 // commandsFor returns the commands in the code blocks of the page up to "Your own cluster", without

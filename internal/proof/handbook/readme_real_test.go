@@ -97,7 +97,7 @@ func TestTheQuickStartOfTheReadmeRuns(t *testing.T) {
 			t.Errorf("$ %sprints\n%s\nand the README shows\n%s", s.command, out, s.output)
 		}
 	}
-	if ran != 14 {
+	if ran != 15 {
 		t.Errorf("the README has %d commands", ran)
 	}
 	if got := cp.Kubectl(t, "", "get", "deployment", "web", "-o", "jsonpath={.spec.replicas}"); got != "50" {

@@ -64,7 +64,7 @@ func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
 	cp.Kubectl(t, "", "create", "secret", "generic", "gitlatch", "-n", "gitlatch", "--from-literal=token=s3cret")
 	pod := start(t, cp, "gitlatch")
 
-	for _, want := range []string{"sample 1 of 2", "\ncommit ", "1 without a change"} { // these depend on the state on the volume
+	for _, want := range []string{"sample 1 of 2", "\ncommit ", "1 unchanged workload"} { // these depend on the state on the volume
 		if status, log := pod.run(); status != 0 || !strings.Contains(log, want) {
 			t.Fatalf("a tick ended with %d, want %q:\n%s", status, want, log)
 		}

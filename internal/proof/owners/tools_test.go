@@ -218,7 +218,9 @@ func applicationController(t *testing.T, w *world) tool {
 		always("respect", "Argo CD, RespectIgnoreDifferences, selfHeal", ignores+sync(heals, respect)),
 		always("ssa-respect", "Argo CD, RespectIgnoreDifferences, ServerSideApply, selfHeal", ignores+sync(heals, respect, server)),
 		{way{"csa-ssa", "Argo CD, then ServerSideApply"}, sync(""), sync("", server)},
-		always("replace-heal", "Argo CD, Replace, selfHeal", sync(heals, "Replace=true")),
+		// Without selfHeal: if Argo CD compares before its cache has the new Deployment,
+		// selfHeal syncs again, and Replace then resets the replicas, in some runs only.
+		always("replace", "Argo CD, Replace", sync("", "Replace=true")),
 	}
 	origin := gitserver.NewOrigin(t, t.TempDir(), map[string]string{"README": ""})
 	argocd.Start(t, w.ControlPlane)

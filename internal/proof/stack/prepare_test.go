@@ -161,7 +161,7 @@ func runsTwice(t *testing.T, binary string) {
 			flags = nil // the answers of the first run are the defaults of the second
 		}
 		out, status := h.prepare(t, flags...)
-		if status != 0 || strings.Contains(out, "kept") || strings.Contains(out, "after you resolved") || !strings.Contains(out, "aws secretsmanager create-secret --region eu-west-1 --name gitlatch/github --secret-string file://credential") {
+		if status != 0 || strings.Contains(out, "kept") || strings.Contains(out, "after you resolve") || !strings.Contains(out, "aws secretsmanager create-secret --region eu-west-1 --name gitlatch/github --secret-string file://credential") {
 			t.Fatalf("run %d: exit status %d\n%s", i, status, out)
 		}
 		if want := []string{"created  ", "unchanged  "}[i]; strings.Count(out, want) != 2 {

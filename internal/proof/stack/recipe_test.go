@@ -44,7 +44,7 @@ func TestThePageOfAWSHasTenStepsInOrder(t *testing.T) {
 	for i, text := range steps {
 		text, _, _ = strings.Cut(text, "\n## ")
 		commands, approvals := strings.Count(text, "\n    $ "), strings.Count(text, "\n- **Approval**: ")
-		if signs := strings.Count(text, "\n- **It worked if** "); commands+approvals != 1 || signs != 1 {
+		if signs := strings.Count(text, "\n- **Expected result**: "); commands+approvals != 1 || signs != 1 {
 			t.Errorf("step %d has %d commands, %d approvals and %d signs", i+1, commands, approvals, signs)
 		}
 	}

@@ -52,12 +52,12 @@ func early(minor int) bool { return !admits(minor) }
 // rows are the lines of the table.
 var rows = []row{
 	{"Samples", nil, []test{{"kube", "TestRealControlPlane", "cluster", always}}},
-	{"`gitlatch doctor`", nil, []test{{"doctor", "TestOnARealControlPlane", "cluster", admits}}},
-	{"Restore and brakes", nil, []test{{"restore/cluster", "TestARealRestore", "cluster", always}}},
-	{"Quick start", nil, []test{
-		{"proof/handbook", "TestTheQuickStartBeforeAdmissionPolicies", "early", early},
-		{"proof/handbook", "TestTheQuickStartOfTheReadmeRuns", "cluster", admits},
+	{"`gitlatch doctor` with the admission policy", nil, []test{{"doctor", "TestOnARealControlPlane", "cluster", admits}}},
+	{"Restore and brakes", nil, []test{
+		{"restore/cluster", "TestARealRestore", "cluster", always},
+		{"proof/handbook", "TestARebuildBeforeAdmissionPolicies", "early", early},
 	}},
+	{"Quick start", nil, []test{{"proof/handbook", "TestTheQuickStartOfTheReadmeRuns", "cluster", admits}}},
 	{"Admission policy", nil, []test{{"admission", "TestOnARealAPIServer", "gitops", admits}}},
 	{"Flux (kustomize-controller)", []string{"flux github.com/fluxcd/kustomize-controller"}, []test{
 		{"proof/owners", "TestFoldersFirst/flux", "gitops", admits},
@@ -69,7 +69,7 @@ var rows = []row{
 		{"proof/owners", "TestTheExampleOfArgoCD", "gitops", admits},
 		{"proof/owners", "TestARestoreThatWaitsRaisesWhatComesLater/argocd", "gitops", always},
 	}},
-	{"Owners of the replicas (Helm 4, Helm 3, helm-controller)",
+	{"Helm 4, Helm 3, helm-controller",
 		[]string{"helm helm.sh/helm/v4", "helm helm.sh/helm/v3", "helm/controllers github.com/fluxcd/helm-controller"},
 		[]test{{"proof/owners", "TestOwnersOfReplicas|TestFolderApplied", "gitops", admits}}},
 	{"KEDA", []string{"keda github.com/kedacore/keda/v2"}, []test{{"restore/cluster", "TestKEDA", "keda", always}}},
