@@ -57,7 +57,7 @@ func newPause(env Env) *cobra.Command {
 	var until units.Moment
 	c := &cobra.Command{
 		Use:   "pause [TARGET...] --until TIME",
-		Short: "Pause level changes of a site or its workloads",
+		Short: "Pause level changes for a site or its workloads",
 		Long: `If you specify no targets, "gitlatch pause" stops all level changes of the site
 until the given time. If you specify targets, the command stops the level
 changes of the given workloads only.

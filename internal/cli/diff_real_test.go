@@ -60,12 +60,12 @@ func TestDiffOnARealControlPlane(t *testing.T) {
 		}
 	}
 	cp.Kubectl(t, "", "wait", "-n", "shop", "--for=jsonpath={.status.readyReplicas}=1874", "deployment/web", "--timeout=280s")
-	says(0, "shop/web 1874 2000 in-sync the replica count 1874 is within the thresholds of level 2000")
+	says(0, "shop/web 1874 2000 in-sync the replica count of 1874 is within the thresholds of level 2000")
 
 	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=2001")
 	says(1, "is above 2000, so the level changes to 5000 after 2 samples in a row")
 	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=600")
-	says(0, "shop/web 600 2000 frozen its autoscaler cannot compute a replica count (ScalingActive is False")
+	says(0, "shop/web 600 2000 frozen the autoscaler cannot compute a replica count (ScalingActive is False")
 	cp.Kubectl(t, "", "delete", "-n", "shop", "horizontalpodautoscaler/web")
 	says(1, "600 is at or below 909, so the level changes to 1000 after 26h. The cluster allows any number of replicas, but git allows 2 to 5000 replicas")
 

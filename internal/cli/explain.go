@@ -191,7 +191,7 @@ func (e explanation) explainSample(lines *term.Topics) {
 	if p.HoldDown == 0 {
 		down = up
 	}
-	lines.Add("policy", "%s: series %s, round %s, margin %.3g %%; raises after %s, lowers after %s", p.Name, p.Series, p.Round, 100*p.Margin, up, down)
+	lines.Add("policy", "%s: series %s, round %s, margin %.3g %%; raises levels after %s, lowers them after %s", p.Name, p.Series, p.Round, 100*p.Margin, up, down)
 	declared := e.latch.Declared
 	if declared.Replicas == 0 {
 		lines.Add("in git", "no level yet")
@@ -209,7 +209,7 @@ func (e explanation) explainSample(lines *term.Topics) {
 	case p.HoldDown == 0:
 		lines.Add("lower", "if %s at or below %s", held(p.HoldUp), term.Count(*e.LowerAt, "pod"))
 	default:
-		lines.Add("lower", "if all samples within %s are at or below %s", policy.Span(p.HoldDown), term.Count(*e.LowerAt, "pod"))
+		lines.Add("lower", "if no sample within %s is above %s", policy.Span(p.HoldDown), term.Count(*e.LowerAt, "pod"))
 	}
 }
 
@@ -240,7 +240,7 @@ func (e explanation) explainLatch(lines *term.Topics) {
 			policy.Span(l.Down.Elapsed(e.At)), l.Down.Since.UTC().Format(time.RFC3339), l.Down.Level)
 	}
 	if len(l.Up.Levels) > 0 || l.Down.Running() {
-		lines.Add("note", "\"gitlatch explain\" takes a sample, and saves neither the sample nor the timers.")
+		lines.Add("note", "\"gitlatch explain\" takes a sample, but saves neither the sample nor the timers.")
 	}
 	if l.Freeze.Reason != "" {
 		lines.Add("frozen", "since %s: %s", l.Freeze.Since.UTC().Format(time.RFC3339), l.Freeze.Reason)

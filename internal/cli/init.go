@@ -301,8 +301,8 @@ func (f *flags) next(c config.Config, latches, kinds bool) string {
 	fmt.Fprintf(&b, `
 Next steps:
   %[2]s
-      This command applies the admission policy and the levels. Run it in a
-      clone of the repository now, and again in each new cluster before you
+      This command applies the admission policy and the levels. Run it now in
+      a clone of the repository, and again for each new cluster before you
       install Flux or Argo CD. The command requires Kubernetes 1.36 or later.
   gitlatch init -o flux%[1]s
   gitlatch init -o argocd%[1]s

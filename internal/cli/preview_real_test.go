@@ -35,7 +35,7 @@ func TestAPreviewOnARealCluster(t *testing.T) {
 	cp.Kubectl(t, "", "wait", "-n", "shop", "--for=condition=Available", "deployment", "--all", "--timeout=280s")
 
 	got := run(time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), "preview", "--kubeconfig", cp.KubeconfigAs(t, "ci", "gitlatch:people"))
-	const want = "Without gitlatch, a rebuild would start 2 of 34 needed pods (5.8 %) and take about 4 min 30 s. With gitlatch, a rebuild would start 40 pods and take about 30 s."
+	const want = "Without gitlatch, a rebuild would start 2 of the 34 needed pods (5.8 %) and take about 4 min 30 s. With gitlatch, a rebuild would start 40 pods and take about 30 s."
 	if said := strings.Join(strings.Fields(got.out), " "); got.status != 0 || !strings.HasPrefix(said, want) || strings.Contains(said, "unknown") {
 		t.Errorf("%+v\nwant %s", got, want)
 	}

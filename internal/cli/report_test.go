@@ -178,8 +178,8 @@ func TestExplainSaysWhatIsNotThere(t *testing.T) {
 		}
 	}
 	for workload, want := range map[string][]string{
-		"shop/one": {"live       1 pod, 1 of them ready\n", "in git     level 1 (any number of replicas allowed)\n", "raises after 1 sample", "raise      if 1 sample is above 1 pod\n", "lower      never: the workload is at its lowest level\n"},
-		"shop/top": {"scaled by  hpa, which allows 2 to 60 replicas\n", "lowers after 1 sample", "raise      never: the workload is at its maximum\n", "lower      if 1 sample is at or below 45 pods\n"},
+		"shop/one": {"live       1 pod, 1 of them ready\n", "in git     level 1 (any number of replicas allowed)\n", "raises levels after 1 sample", "raise      if 1 sample is above 1 pod\n", "lower      never: the workload is at its lowest level\n"},
+		"shop/top": {"scaled by  hpa, which allows 2 to 60 replicas\n", "lowers them after 1 sample", "raise      never: the workload is at its maximum\n", "lower      if 1 sample is at or below 45 pods\n"},
 		"shop/odd": {"brake      HPA odd does not scale down. The end of its brake is unknown, because its annotation gitlatch.dev/brake cannot be read\n",
 			"gitlatch ignores the annotation gitlatch.dev/policy, because no policy \"weekly\" matches namespace shop\n"},
 	} {
@@ -191,7 +191,7 @@ func TestExplainSaysWhatIsNotThere(t *testing.T) {
 		}
 	}
 	w.api.workloads["shop/deployment/one"].desired, w.api.workloads["shop/deployment/one"].ready = 7, 7
-	if got := w.tick(); !strings.Contains(got.out, "1 sample rounded to level 10 or higher; it was 7 pods") {
+	if got := w.tick(); !strings.Contains(got.out, "1 sample of 7 pods rounded to level 10 or higher") {
 		t.Errorf("%+v", got)
 	}
 }

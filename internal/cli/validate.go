@@ -18,7 +18,7 @@ func newValidate(env Env) *cobra.Command {
 	var o output[verdict]
 	c := &cobra.Command{
 		Use:   "validate FILE...",
-		Short: "Check files of kind Config, Policy and Fleet",
+		Short: "Check Config, Policy and Fleet files",
 		Long: `"gitlatch validate" checks files for errors, and prints every error with its
 line and field. The command does not connect to a cluster or a repository, so
 you can run it in CI. To read from standard input, specify "-" as FILE.

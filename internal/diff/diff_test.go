@@ -82,8 +82,8 @@ func TestScaleAgainstItsLevel(t *testing.T) {
 		want    string
 		differs bool
 	}{
-		{"1,874 against 2,000", latching(), declares(2000), running(1874), "in-sync 2000 -> -: the replica count 1874 is within the thresholds of level 2000", false},
-		{"just above the margin", latching(), declares(2000), running(1728), "in-sync 2000 -> -: the replica count 1728 is within the thresholds of level 2000", false},
+		{"1,874 against 2,000", latching(), declares(2000), running(1874), "in-sync 2000 -> -: the replica count of 1874 is within the thresholds of level 2000", false},
+		{"just above the margin", latching(), declares(2000), running(1728), "in-sync 2000 -> -: the replica count of 1728 is within the thresholds of level 2000", false},
 		{"at the lower threshold", latching(), declares(2000), running(1727), "waiting 2000 -> 1800 (rides): 1727 is at or below 1727, so the level changes to 1800 after 26h", false},
 		{"one too many", latching(), declares(2000), running(2001), "pending 2000 -> 2100: 2001 is above 2000, so the level changes to 2100 after 2 samples in a row", true},
 		{"holds are symmetric", with(func(s *policy.Set) { s.Default = policy.Presets()["closest"] }), declares(2000), running(300),
@@ -98,12 +98,12 @@ func TestScaleAgainstItsLevel(t *testing.T) {
 		{"what is ready is declared", latching(), declares(20), change(running(70), func(s *workload.Sample) { s.Scale.Ready = 30 }),
 			"pending 20 -> 30: 70 (30 ready) is above 20, so the level changes to 30 after 2 samples in a row", true},
 		{"it is not lowered while its autoscaler is blind", latching(), declares(200), change(running(9), func(s *workload.Sample) { s.Scale.Blind = "no metrics" }),
-			"frozen 200 -> - (blind): its autoscaler cannot compute a replica count (no metrics)", false},
+			"frozen 200 -> - (blind): the autoscaler cannot compute a replica count (no metrics)", false},
 		{"scaled to zero", latching(), declares(200), running(0), "frozen 200 -> - (suspended): it is scaled to zero, and a level is never 0", false},
 		{"its scale is unknown", latching(), declares(200), workload.Sample{ID: web, Unknown: "generation 7 is not observed yet"},
 			"unknown 200 -> - (unread): its scale is unknown: generation 7 is not observed yet", false},
 		{"other bounds", latching(), checkpoint.Entry{Replicas: 200, Min: 2, Max: 300}, running(150),
-			"bounds 200 -> -: the replica count 150 is within the thresholds of level 200; live bounds 2 to 5000 replicas", true},
+			"bounds 200 -> -: the replica count of 150 is within the thresholds of level 200; live bounds 2 to 5000 replicas", true},
 		{"capped by git", latching(), checkpoint.Entry{Replicas: 300, Min: 2, Max: 300}, running(900),
 			"bounds 300 -> -: 900 live, but the maximum in git is 300; live bounds 2 to 5000 replicas; capped", true},
 		{"bounds that are followed", with(func(s *policy.Set) { s.Default.Bounds = policy.ModeLatch }), checkpoint.Entry{Replicas: 200, Min: 2, Max: 300}, running(150),
@@ -112,7 +112,7 @@ func TestScaleAgainstItsLevel(t *testing.T) {
 			"pending 20 -> 30 (report): 21 is above 20, so the level changes to 30 after 2 samples in a row; its policy only reports", true},
 		{"a surge to review", with(func(s *policy.Set) { s.Default.Review = true }), declares(20), running(900),
 			"pending 20 -> 900 (surge): 900 is above 20, so the level changes to 900 after 2 samples in a row; a surge, which a user should review", true},
-		{"a site that observes", policy.DefaultSet(), declares(2000), running(1874), "in-sync 2000 -> -: the replica count 1874 is within the thresholds of level 2000", false},
+		{"a site that observes", policy.DefaultSet(), declares(2000), running(1874), "in-sync 2000 -> -: the replica count of 1874 is within the thresholds of level 2000", false},
 		{"taken out by its annotation", latching(), declares(20), change(running(90), func(s *workload.Sample) { s.OptOut = true }),
 			"not-latched 20 -> - (opted-out): an annotation on the workload opts out", false},
 	} {
@@ -169,7 +169,7 @@ func TestWhatIsOnOneSideOnly(t *testing.T) {
 	t.Parallel()
 	c := one(latching(), declares(20))
 	row := func(c diff.Case) string { return told(diff.Compare(c).Rows[0]) }
-	if got := row(c); got != "absent 20 -> - (absent): the workload is not in the cluster. After 168h, gitlatch removes its entry from git" {
+	if got := row(c); got != "absent 20 -> - (absent): the workload is not in the cluster. After 168h, gitlatch removes the workload's entry from git" {
 		t.Error(got)
 	}
 	worker := workload.ID{Namespace: "shop", Kind: "worker", Name: "web"}

@@ -107,7 +107,7 @@ func (r Report) absent(row Row) Row {
 	case row.Declared.IsZero():
 		row.Text = "proposed, but not in the cluster"
 	default:
-		row.Text = fmt.Sprintf("the workload is not in the cluster. After %s, gitlatch removes its entry from git", policy.Span(r.Set.Guards.RetireAfter))
+		row.Text = fmt.Sprintf("the workload is not in the cluster. After %s, gitlatch removes the workload's entry from git", policy.Span(r.Set.Guards.RetireAfter))
 	}
 	return row
 }

@@ -139,7 +139,7 @@ func (e *examination) admitted(s subject) Answer {
 		return Open(AdmissionUnknown, "the namespace has more objects than its quota allows: "+text, "raise the quota", evidence)
 	case refuses(status, text):
 		return Refutes(AdmissionRefuses, "the API server refuses the workload at its level: "+text,
-			"change the policy or webhook that refuses the workload, or lower the autoscaler's maximum to a number that the policy or webhook allows", evidence)
+			"change the policy or webhook that refuses the workload, or lower the workload's level and its _max in the checkpoint file", evidence)
 	}
 	return Open(AdmissionUnknown, "the API server did not decide: "+text, "make the webhook support dry runs (sideEffects: None), or correct the cause. Then run \"gitlatch doctor --try\" again", evidence)
 }

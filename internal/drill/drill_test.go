@@ -114,8 +114,8 @@ func TestASummaryNamesTheWorstThree(t *testing.T) {
 	s := d.Since(&drill.Document{At: time.Date(2026, 11, 19, 9, 0, 0, 0, time.UTC), Fleet: drill.Fleet{Coverage: new(1.0)}})
 	want := `gitlatch prod-eu: a rebuild starts with 89.9 % of the needed pods, below the minimum of 95 %
 
-For 6 workloads, a rebuild starts 89 to 91 of the 100 needed pods. Without gitlatch, it starts 6. 2 workloads start with all needed pods. 3 workloads start with less than 95 % of them.
-When a rebuild has created the workloads, all needed pods are ready within 1 min 30 s. Without gitlatch, all needed pods are ready after 7 min 30 s, except the pods of 1 workload without an autoscaler that adds pods.
+For 6 workloads, a rebuild starts 89 to 91 of the 100 needed pods, or 6 without gitlatch. All needed pods start for 2 workloads, and less than 95 % of the needed pods start for 3 workloads.
+Once a rebuild has created the workloads, all needed pods are ready within 1 min 30 s. Without gitlatch, all needed pods are ready after 7 min 30 s, except the pods of 1 workload without an autoscaler that adds pods.
 Scored: 5484ca8 on main. The flush did not change any levels.
 In the last drill (2026-11-19 09:00), the coverage was 100 %. Since the last drill, 5 workloads changed.
 
@@ -143,9 +143,9 @@ func TestASummaryShowsTheSurplus(t *testing.T) {
 		live, rebuilt, surplus, stuck int64
 		want                          string // "" means no line
 	}{
-		{1278, 1775, 497, 0, "A rebuild starts 1,775 pods, including 497 surplus pods (38.8 % of the desired replicas). Autoscalers scale down the surplus pods after 5 min."},
-		{100, 120, 20, 20, "A rebuild starts 120 pods, including 20 surplus pods (20 % of the desired replicas). No autoscaler scales down the surplus pods."},
-		{100, 120, 20, 5, "A rebuild starts 120 pods, including 20 surplus pods (20 % of the desired replicas). Autoscalers scale down 15 of the surplus pods after 5 min, and no autoscaler scales down the others."},
+		{1278, 1775, 497, 0, "A rebuild starts 1,775 pods, including 497 surplus pods (38.8 % of the desired replicas). Autoscalers remove the surplus pods after 5 min."},
+		{100, 120, 20, 20, "A rebuild starts 120 pods, including 20 surplus pods (20 % of the desired replicas). No autoscaler removes the surplus pods."},
+		{100, 120, 20, 5, "A rebuild starts 120 pods, including 20 surplus pods (20 % of the desired replicas). Autoscalers remove 15 of the surplus pods after 5 min, and no autoscaler removes the others."},
 		{100, 100, 0, 0, ""},
 	} {
 		d := drill.Document{Fleet: drill.Fleet{Coverage: new(1.0), Need: c.live, Live: c.live, Rebuilt: c.rebuilt, Surplus: c.surplus, SurplusStuck: c.stuck}}

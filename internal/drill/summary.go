@@ -45,11 +45,11 @@ func (d Document) Lines() []string {
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	f, scored := d.Fleet, "Read"
 	if f.Coverage != nil {
-		say("For %s, a rebuild starts %s of the %s. Without gitlatch, it starts %s. %s with all needed pods. %s with less than %s of them.",
+		say("For %s, a rebuild starts %s of the %s, or %s without gitlatch. All needed pods start for %s, and less than %s of the needed pods start for %s.",
 			term.Count(f.Workloads, "workload"), limits(f.Covered, f.CoveredAtMost), term.Count(int(f.Need), "needed pod"), limits(f.BareAtLeast, f.BareAtMost),
-			starts(f.Full), starts(f.Low), term.Percent(d.MinCoverage))
+			term.Count(f.Full, "workload"), term.Percent(d.MinCoverage), term.Count(f.Low, "workload"))
 		lines = append(lines, f.surplus()...)
-		say("When a rebuild has created the workloads, all needed pods are ready within %s. Without gitlatch, all needed pods are ready after %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
+		say("Once a rebuild has created the workloads, all needed pods are ready within %s. Without gitlatch, all needed pods are ready after %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
 		scored = "Scored"
 	}
 	if d.Fit != nil {
@@ -105,17 +105,6 @@ func (w Workload) atMost() float64 {
 	return float64(min(w.Start.AtMost, *w.Need)) / float64(*w.Need)
 }
 
-// starts returns a number of workloads with the verb "start".
-func starts(workloads int) string {
-	switch workloads {
-	case 0:
-		return "No workload starts"
-	case 1:
-		return "1 workload starts"
-	}
-	return term.Count(workloads, "workload") + " start"
-}
-
 // surplus returns the line about the pods that a rebuild starts beyond the desired pods,
 // if there are any.
 func (f Fleet) surplus() []string {
@@ -123,13 +112,13 @@ func (f Fleet) surplus() []string {
 		return nil
 	}
 	window := Span(int64(ScaleDownWindow / time.Second))
-	end := "Autoscalers scale down the surplus pods after " + window
+	end := "Autoscalers remove the surplus pods after " + window
 	switch f.SurplusStuck {
 	case 0:
 	case f.Surplus:
-		end = "No autoscaler scales down the surplus pods"
+		end = "No autoscaler removes the surplus pods"
 	default:
-		end = fmt.Sprintf("Autoscalers scale down %s of the surplus pods after %s, and no autoscaler scales down the others", term.Number(f.Surplus-f.SurplusStuck), window)
+		end = fmt.Sprintf("Autoscalers remove %s of the surplus pods after %s, and no autoscaler removes the others", term.Number(f.Surplus-f.SurplusStuck), window)
 	}
 	share := term.Percent(float64(f.Surplus) / float64(f.Live))
 	return []string{fmt.Sprintf("A rebuild starts %s, including %s (%s of the desired replicas). %s.", term.Count(int(f.Rebuilt), "pod"), term.Count(int(f.Surplus), "surplus pod"), share, end)}

@@ -148,9 +148,9 @@ func (j judgement) raise() (Decision, bool) {
 	}
 	level := slices.Min(j.latch.Up.Levels[n-hold:])
 	if hold == 1 {
-		return j.cross(level, fmt.Sprintf("%s1 sample rounded to level %d or higher; it was %s", onlyReady(j.scale), level, pods(raiseNeed(j.scale)))), true
+		return j.cross(level, fmt.Sprintf("%s1 sample of %s rounded to level %d or higher", onlyReady(j.scale), pods(raiseNeed(j.scale)), level)), true
 	}
-	return j.cross(level, fmt.Sprintf("%s%d samples in a row rounded to level %d or higher; the last was %s", onlyReady(j.scale), hold, level, pods(raiseNeed(j.scale)))), true
+	return j.cross(level, fmt.Sprintf("%s%d samples in a row rounded to level %d or higher (the last: %s)", onlyReady(j.scale), hold, level, pods(raiseNeed(j.scale)))), true
 }
 
 // first decides about a workload without a level, which cannot be lowered.
@@ -167,12 +167,12 @@ func (j judgement) lower() (Decision, bool) {
 	case j.stop.Reason != ReasonNone && below:
 		return j.stopped(j.stop), true
 	case down.Running() && down.Count >= j.policy.HoldUp && elapsed >= j.policy.HoldDown:
-		d := j.cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than level %d; the last was %s",
+		d := j.cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than level %d (the last: %s)",
 			Span(elapsed), down.Since.UTC().Format(time.RFC3339), down.Level, pods(j.scale.Desired)))
 		d.Rides = elapsed < 2*j.policy.HoldDown
 		return d, true
 	case down.Running():
-		return j.as(Pending, ReasonNone, fmt.Sprintf("the desired replicas have been below the threshold for %s. After %s, the level falls to the rounded peak of this time, currently %d",
+		return j.as(Pending, ReasonNone, fmt.Sprintf("the desired replicas have been below the threshold for %s. If this lasts for %s, the level falls to their rounded peak, currently %d",
 			Span(elapsed), Span(j.policy.HoldDown), down.Level)), true
 	case below: // a repeated sample starts no timer
 		return j.as(Pending, ReasonNone, fmt.Sprintf("%d is under the threshold of %d, but this sample is not later than the last one: the next one starts the timer",
@@ -191,7 +191,7 @@ func (j judgement) rebound() (Decision, bool) {
 
 // quiet is the decision about a workload at its level.
 func (j judgement) quiet() Decision {
-	return j.as(Quiet, ReasonNone, fmt.Sprintf("%sthe replica count %d is within the thresholds of level %d", onlyReady(j.scale), raiseNeed(j.scale), j.declared()))
+	return j.as(Quiet, ReasonNone, fmt.Sprintf("%sthe replica count of %d is within the thresholds of level %d", onlyReady(j.scale), raiseNeed(j.scale), j.declared()))
 }
 
 // advanceUp advances the timer of a raise by one sample.
@@ -326,7 +326,7 @@ func stopsLowering(s workload.Sample, look Look) Stop {
 	case look.Stop.Reason != ReasonNone:
 		return look.Stop
 	case s.Scale.Blind != "":
-		return Stop{Reason: ReasonBlind, Text: "its autoscaler cannot compute a replica count (" + s.Scale.Blind + ")"}
+		return Stop{Reason: ReasonBlind, Text: "the autoscaler cannot compute a replica count (" + s.Scale.Blind + ")"}
 	case Unready(*s.Scale):
 		return Stop{Reason: ReasonUnready, Text: fmt.Sprintf("only %d of %d pods are ready", s.Scale.Ready, s.Scale.Desired)}
 	case s.Rollout == nil:

@@ -22,45 +22,44 @@ import (
 //
 //   - gitlatch writes the rollout entry when the rollout has been in progress for 15 minutes
 //     (`after`), or when the rollout fails, whichever comes first. The 15 minutes include any
-//     time in which the rollout is halted, and the count does not restart if the target
-//     changes.
+//     time in which the rollout is halted. They do not start again if the target changes.
 //   - As soon as two healthy samples in a row show progress of at least 50 % (`cut`), the
 //     rollout entry selects the new template. Until then, the rollout entry selects the old
 //     template.
 //   - If the rollout fails, the rollout entry selects the old template. It selects the new
-//     template only when all samples of the last 10 minutes (`progressDeadline`) were healthy
-//     and the last two showed progress of at least 50 %.
+//     template only if all samples of the last 10 minutes (`progressDeadline`) were healthy and
+//     the last two samples showed progress of at least 50 %.
 //   - When the rollout ends, gitlatch removes the rollout entry. During a rollback to the old
 //     template, the rollout entry stays in git and selects the old template. If a third
 //     template becomes the target, gitlatch replaces the rollout entry with a new one.
-//   - If a rollout replaces several templates at once, the old template in a new rollout entry
-//     is the one with the most available pods. However, if the previous rollout entry selects
-//     its old template, and that template still has available pods, it stays the old template
-//     in the new rollout entry.
-//   - If a workload without a rollout entry returns to an earlier template, gitlatch writes a
-//     rollout entry only when this rollback fails.
+//   - If a rollout replaces several templates at once, a new rollout entry names the template
+//     with the most available pods as the old template. However, if the previous rollout
+//     entry selects an old template that still has available pods, the new rollout entry
+//     keeps this template.
+//   - When a workload without a rollout entry returns to an earlier template, gitlatch writes
+//     a rollout entry only if this rollback fails.
 //
 // A rollout is stalled if some of its new pods are not available and no further new pod has
-// become available for 10 minutes (`progressDeadline`). A rollout has failed in each of these
-// cases:
+// become available for 10 minutes (`progressDeadline`). A rollout counts as failed in any of
+// these cases:
 //
 //   - The controller of the workload reports a failure.
 //   - The rollout is stalled but not halted, and its controller does not detect stalled
 //     rollouts.
 //   - The rollout is stalled, and the number of available new pods has fallen below half of
-//     its peak.
+//     the peak.
 //
-// A sample is healthy if it shows no failure, and the number of available new pods is at
-// least 95 % of its peak.
+// A sample is healthy if it shows no failure and the number of available new pods is at least
+// 95 % of the peak.
 //
 // gitlatch commits changes at these times (until then, the previous entry stays in git):
 //
 //	| change | commit |
 //	|---|---|
-//	| A rollout entry switches to the old pod template. | at once |
+//	| A rollout entry now selects the old pod template. | at once |
 //	| gitlatch removes a rollout entry that selects the old pod template. | at once |
 //	| gitlatch writes a new rollout entry that selects the old pod template. | when the commit budget allows it |
-//	| A rollout entry switches to the new pod template. | when the commit budget allows it |
+//	| A rollout entry now selects the new pod template. | when the commit budget allows it |
 //	| gitlatch removes a rollout entry that selects the new pod template. | when the commit budget allows it |
 //	| gitlatch writes a new rollout entry that selects the new pod template. | with the next commit of the site |
 //	| The progress of a rollout reaches 25, 50 or 75 %. | with the next commit of the site |

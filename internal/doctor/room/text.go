@@ -33,11 +33,11 @@ func (r Report) Lines() []string {
 	return append([]string{headlines[r.Answer]}, lists.Map(worse, Limit.String)...)
 }
 
-// relations relate the pods of a rebuild to a limit.
+// relations say how the pods of a rebuild relate to a limit.
 var relations = map[Answer]string{
 	Unknown:    "and it is unknown whether this fits",
-	DoesNotFit: "which exceeds",
-	Close:      "but its nodes may exceed",
+	DoesNotFit: "which exceeds the limit",
+	Close:      "and its nodes may exceed the limit",
 	LikelyFits: "which likely fits",
 }
 
@@ -45,7 +45,7 @@ var relations = map[Answer]string{
 func (l Limit) String() string {
 	text := "it is unknown whether a rebuild fits"
 	if l.Asked != nil && l.There != nil {
-		text = fmt.Sprintf("a rebuild needs %s %s, %s the limit of %s (%s)", l.Amount(l.Asked), l.Resource, relations[l.Answer], l.Amount(l.There), term.Percent(l.Share()))
+		text = fmt.Sprintf("a rebuild needs %s %s (%s of the limit of %s), %s", l.Amount(l.Asked), l.Resource, term.Percent(l.Share()), l.Amount(l.There), relations[l.Answer])
 	}
 	switch {
 	case l.Why != "" && l.There != nil && *l.There == 0:

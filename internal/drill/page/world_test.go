@@ -103,7 +103,7 @@ func scored(i int) drill.Workload {
 		w.Causes = append(w.Causes, drill.Cause{Name: "owner-suspended", Text: "HelmRelease shop/web is suspended (spec.suspend: true)."})
 	}
 	if i%29 == 5 {
-		w.Frozen = &drill.Frozen{Reason: "autoscaler", Text: "its autoscaler cannot compute a replica count (ScalingActive is False: FailedGetResourceMetric)", Since: noon.Add(-time.Duration(i%50) * time.Hour)}
+		w.Frozen = &drill.Frozen{Reason: "autoscaler", Text: "the autoscaler cannot compute a replica count (ScalingActive is False: FailedGetResourceMetric)", Since: noon.Add(-time.Duration(i%50) * time.Hour)}
 	}
 	if i%47 == 17 {
 		w.Rollout = &drill.Rollout{InFlight: true, Target: "6d9f5c", Available: new(need / 3), Desired: new(need), Milestone: new(int32(25)), Phase: "progressing",

@@ -103,19 +103,19 @@ func TestAPreviewIsHonest(t *testing.T) {
 		want, findings string
 	}{
 		"the manifest omits replicas": {func(*lost) {},
-			"Without gitlatch, a rebuild would start 1 of 87 needed pods (1.1 %) and take about 7 min 30 s. With gitlatch, a rebuild would start 100 pods and take about 30 s.", ""},
+			"Without gitlatch, a rebuild would start 1 of the 87 needed pods (1.1 %) and take about 7 min 30 s. With gitlatch, a rebuild would start 100 pods and take about 30 s.", ""},
 		"a manifest that nobody can see": {one(owned("web", ""), "{replicas: 87, template: {spec: {containers: [{name: main}]}}}"),
-			"Without gitlatch, a rebuild would start 0 to 87 of 87 needed pods (0 % to 100 %) and take about 30 s to 7 min 30 s. With gitlatch, a rebuild would start 0 to 100 pods and take about 30 s to 7 min 30 s.", "manifest-unknown"},
+			"Without gitlatch, a rebuild would start 0 to 87 of the 87 needed pods (0 % to 100 %) and take about 30 s to 7 min 30 s. With gitlatch, a rebuild would start 0 to 100 pods and take about 30 s to 7 min 30 s.", "manifest-unknown"},
 		"nothing creates the workload": {one(`{name: web, namespace: shop, managedFields: [{manager: ci, operation: Apply, fieldsV1: {"f:spec": {}}}]}`, "{replicas: 87, template: {spec: {containers: [{name: main}]}}}"),
-			"Without gitlatch, a rebuild would start 0 to 1 of 87 needed pods (0 % to 1.1 %) and take about 7 min 30 s. With gitlatch, a rebuild would start 0 to 100 pods and take about 30 s to 7 min 30 s.", "no-owner"},
+			"Without gitlatch, a rebuild would start 0 to 1 of the 87 needed pods (0 % to 1.1 %) and take about 7 min 30 s. With gitlatch, a rebuild would start 0 to 100 pods and take about 30 s to 7 min 30 s.", "no-owner"},
 		"Flux resets the replicas": {one(owned("web", stated), "{replicas: 30, template: {spec: {containers: [{name: main}]}}}"),
-			"Without gitlatch, a rebuild would start 30 of 87 needed pods (34.4 %) and take about 2 min 30 s. With gitlatch, a rebuild would start 30 pods and take about 2 min 30 s.", "replicas-reset"},
+			"Without gitlatch, a rebuild would start 30 of the 87 needed pods (34.4 %) and take about 2 min 30 s. With gitlatch, a rebuild would start 30 pods and take about 2 min 30 s.", "replicas-reset"},
 		"the manifest states 0": {one(owned("web", stated), "{replicas: 0, template: {spec: {containers: [{name: main}]}}}"),
-			"Without gitlatch, a rebuild would start 0 of 87 needed pods (0 %) and take about 7 min 30 s. With gitlatch, a rebuild would start 0 pods and take about 7 min 30 s.", "manifest-states-zero replicas-reset"},
+			"Without gitlatch, a rebuild would start 0 of the 87 needed pods (0 %) and take about 7 min 30 s. With gitlatch, a rebuild would start 0 pods and take about 7 min 30 s.", "manifest-states-zero replicas-reset"},
 		"Kubernetes 1.35": {func(l *lost) { l.minor = 35 },
-			"Without gitlatch, a rebuild would start 1 of 87 needed pods (1.1 %) and take about 7 min 30 s. With gitlatch, a rebuild would start 1 pod and take about 7 min 30 s.", "kubernetes-too-old"},
+			"Without gitlatch, a rebuild would start 1 of the 87 needed pods (1.1 %) and take about 7 min 30 s. With gitlatch, a rebuild would start 1 pod and take about 7 min 30 s.", "kubernetes-too-old"},
 		"Kustomizations that may not be read": {func(l *lost) { l.fail = "Kustomization" },
-			"Without gitlatch, a rebuild would start 0 to 1 of 87 needed pods (0 % to 1.1 %) and take about 7 min 30 s. With gitlatch, a rebuild would start 0 to 100 pods and take about 30 s to 7 min 30 s.", "missing-rights not-read"},
+			"Without gitlatch, a rebuild would start 0 to 1 of the 87 needed pods (0 % to 1.1 %) and take about 7 min 30 s. With gitlatch, a rebuild would start 0 to 100 pods and take about 30 s to 7 min 30 s.", "missing-rights not-read"},
 		"no workload": {func(l *lost) { l.samples, l.objects["Deployment"] = nil, "" },
 			"The effect of a loss of this cluster is unknown: no workload is latched, and git has no level.", ""},
 	} {
@@ -134,7 +134,7 @@ func TestAPreviewIsHonest(t *testing.T) {
 // The sentence includes workloads that never get their pods.
 func TestASentenceNamesStuckWorkloads(t *testing.T) {
 	t.Parallel()
-	const want = "Without gitlatch, a rebuild would start 1 of 2 needed pods (50 %) and take about 1 min 30 s, except the pods of 1 workload without an autoscaler that adds pods. With gitlatch, a rebuild would start 1 pod and take about 30 s, except the pods of 2 workloads without an autoscaler that adds pods."
+	const want = "Without gitlatch, a rebuild would start 1 of the 2 needed pods (50 %) and take about 1 min 30 s, except the pods of 1 workload without an autoscaler that adds pods. With gitlatch, a rebuild would start 1 pod and take about 30 s, except the pods of 2 workloads without an autoscaler that adds pods."
 	p := drill.Preview{Need: 2, Without: drill.Outcome{CoveredAtLeast: 1, CoveredAtMost: 1, SecondsAtLeast: 90, SecondsAtMost: 90, Stuck: 1},
 		With: drill.Outcome{PodsAtLeast: 1, PodsAtMost: 1, SecondsAtLeast: 30, SecondsAtMost: 30, Stuck: 2}}
 	if got := p.Told().Sentence; got != want {
@@ -163,7 +163,7 @@ func TestTheTableOfAPreview(t *testing.T) {
 	for _, want := range []string{
 		"Without gitlatch,", "\nshop/w11  111", "\nshop/w2   102", "\nand 4 more workloads\n", "\n" + "Next: gitlatch init ",
 		"\nmanifest-unknown (unknown): shop/deployment/seen\n", "\n  Fix: apply the workload server-side",
-		"could not be read: statefulsets: unreachable", "The prediction does not include 1 workload (it has no autoscaler)", "The cluster does not have room for all pods of a rebuild",
+		"could not be read: statefulsets: unreachable", "Not in the prediction: 1 workload (it has no autoscaler)", "The cluster does not have room for all pods of a rebuild",
 	} {
 		next := strings.Index(text, want)
 		if next < at || next < 0 {
