@@ -43,7 +43,7 @@ type Recovery struct {
 type Step struct {
 	Name  Name   `json:"name"`
 	State State  `json:"state"`
-	Done  int    `json:"done"` // number of workloads that have passed the step
+	Done  int    `json:"done"` // number of workloads that are known to have passed the step
 	Of    int    `json:"of"`   // number of workloads of the step; 0 for Released and Adopted
 	Text  string `json:"text"` // the numbers and the names of workloads, as a phrase
 }
@@ -263,7 +263,14 @@ func (t *tally) step(name Name, one, several string) Step {
 	if s.Of == 1 {
 		of = one
 	}
+	if len(t.unknown) == s.Of {
+		s.Text = fmt.Sprintf("it is unknown whether %s %s", term.Among(t.unknown), of)
+		return s
+	}
 	s.Text = fmt.Sprintf("%s of %s (%d %%) %s", term.Number(int64(s.Done)), term.Count(s.Of, "workload"), 100*s.Done/s.Of, of)
+	if len(t.unknown) > 0 {
+		s.Text = "at least " + s.Text
+	}
 	if len(t.pending) > 0 {
 		s.Text += ". Not yet: " + term.Among(t.pending)
 	}
