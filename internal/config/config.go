@@ -143,7 +143,7 @@ func configDocument(c *Config) yamldoc.Document {
 				yamldoc.Required("email", "email address of the commit author", yamldoc.Into(&c.Commit.Author.Email, yamldoc.Text(`^[^<>\s]+@[^<>\s]+$`, "an e-mail address"))),
 			)),
 			yamldoc.Optional("signingKey", "location of the private SSH key for signing commits"+secretForms+"; by default, gitlatch does not sign commits", secret(&c.Commit.Signing.Key)),
-			yamldoc.Optional("signingPassphrase", "location of the passphrase of the signing key, if the key has one"+secretForms, secret(&c.Commit.Signing.Passphrase)),
+			yamldoc.Optional("signingPassphrase", "location of the signing key's passphrase, if the key has one"+secretForms, secret(&c.Commit.Signing.Passphrase)),
 		).With(yamldoc.Needs("signingPassphrase", "it is the passphrase of this key", "signingKey"))),
 		yamldoc.Optional("alerts", "destination of the alerts; by default, gitlatch writes alerts only to its log", yamldoc.Fields(
 			yamldoc.Optional("topicArn", "ARN of the Amazon SNS topic that receives the alerts", yamldoc.Into(&c.Alerts.TopicARN, topic)),
