@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -215,5 +216,22 @@ func TestSpansAreOfMinutesAndSeconds(t *testing.T) {
 		if got := drill.Span(seconds); got != want {
 			t.Errorf("%d is %s, want %s", seconds, got, want)
 		}
+	}
+}
+
+// A rebuild in which every workload is stuck has no time, and none is printed as 0.
+func TestAStuckRebuildHasNoTime(t *testing.T) {
+	t.Parallel()
+	d := drill.Document{Fleet: drill.Fleet{Workloads: 1, Need: 50, Coverage: new(1.0), With: 30, StuckWithout: 1}}
+	const want = "Once a rebuild has created the workloads, all needed pods are ready within 30 s. Without gitlatch, no autoscaler adds the missing pods of 1 workload."
+	if lines := d.Lines(); !slices.Contains(lines, want) {
+		t.Errorf("got %q, want %q", lines, want)
+	}
+	one := drill.Outcome{PodsAtLeast: 1, PodsAtMost: 1, CoveredAtLeast: 1, CoveredAtMost: 1, Stuck: 1}
+	all := drill.Outcome{PodsAtLeast: 50, PodsAtMost: 50, CoveredAtLeast: 50, CoveredAtMost: 50, SecondsAtLeast: 30, SecondsAtMost: 30}
+	p := drill.Preview{Need: 50, Without: one, With: all}.Told()
+	const sentence = "Without gitlatch, a rebuild would start 1 of the 50 needed pods (2 %) and add no pods later, because no autoscaler adds the missing pods of 1 workload. With gitlatch, a rebuild would start 50 pods and take about 30 s."
+	if p.Sentence != sentence {
+		t.Errorf("got %q, want %q", p.Sentence, sentence)
 	}
 }

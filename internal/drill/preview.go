@@ -54,13 +54,17 @@ type Outcome struct {
 	Stuck          int   `json:"stuck"`
 }
 
-// takes returns the time of an outcome, or both limits of an unknown one.
+// takes returns the time of an outcome, or both limits of an unknown one, with a verb. Of an
+// outcome in which every workload is stuck, no time is known.
 func (o Outcome) takes() string {
+	if o.SecondsAtMost == 0 && o.Stuck > 0 {
+		return "add no pods later, because no autoscaler adds the missing pods of " + term.Count(o.Stuck, "workload")
+	}
 	text := takes(o.SecondsAtMost, o.Stuck)
 	if o.SecondsAtLeast < o.SecondsAtMost {
 		text = Span(o.SecondsAtLeast) + " to " + text
 	}
-	return text
+	return "take about " + text
 }
 
 // Told returns the preview with its sentence.
@@ -74,7 +78,7 @@ func (p Preview) Told() Preview {
 	if p.With.PodsAtLeast == p.With.PodsAtMost {
 		with = term.Count(int(p.With.PodsAtMost), "pod")
 	}
-	p.Sentence = fmt.Sprintf("Without gitlatch, a rebuild would start %s of the %s (%s) and take about %s. With gitlatch, a rebuild would start %s and take about %s.",
+	p.Sentence = fmt.Sprintf("Without gitlatch, a rebuild would start %s of the %s (%s) and %s. With gitlatch, a rebuild would start %s and %s.",
 		limits(p.Without.CoveredAtLeast, p.Without.CoveredAtMost), term.Count(int(p.Need), "needed pod"), percents(share(p.Without.CoveredAtLeast), share(p.Without.CoveredAtMost)),
 		p.Without.takes(), with, p.With.takes())
 	return p

@@ -49,7 +49,7 @@ func (d Document) Lines() []string {
 			term.Count(f.Workloads, "workload"), limits(f.Covered, f.CoveredAtMost), term.Count(int(f.Need), "needed pod"), limits(f.BareAtLeast, f.BareAtMost),
 			term.Count(f.Full, "workload"), term.Percent(d.MinCoverage), term.Count(f.Low, "workload"))
 		lines = append(lines, f.surplus()...)
-		say("Once a rebuild has created the workloads, all needed pods are ready within %s. Without gitlatch, all needed pods are ready after %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
+		say("Once a rebuild has created the workloads, %s. Without gitlatch, %s.", ready("within", f.With, f.StuckWith), ready("after", f.Without, f.StuckWithout))
 		scored = "Scored"
 	}
 	if d.Fit != nil {
@@ -188,6 +188,15 @@ func Span(seconds int64) string {
 	default:
 		return fmt.Sprintf("%d min %d s", minutes, rest)
 	}
+}
+
+// ready returns when all needed pods are ready, as a clause. when is the preposition before
+// the time. Of a rebuild in which every workload is stuck, no time is known.
+func ready(when string, seconds int64, stuck int) string {
+	if seconds == 0 && stuck > 0 {
+		return "no autoscaler adds the missing pods of " + term.Count(stuck, "workload")
+	}
+	return "all needed pods are ready " + when + " " + takes(seconds, stuck)
 }
 
 // takes returns the time until all pods are ready, and the number of workloads without an

@@ -117,7 +117,7 @@ func TestAPreviewIsHonest(t *testing.T) {
 		"Kustomizations that may not be read": {func(l *lost) { l.fail = "Kustomization" },
 			"Without gitlatch, a rebuild would start 0 to 1 of the 87 needed pods (0 % to 1.1 %) and take about 7 min 30 s. With gitlatch, a rebuild would start 0 to 100 pods and take about 30 s to 7 min 30 s.", "missing-rights not-read"},
 		"no workload": {func(l *lost) { l.samples, l.objects["Deployment"] = nil, "" },
-			"The effect of a loss of this cluster is unknown: no workload is latched, and git has no level.", ""},
+			"The effect of a loss of this cluster is unknown: gitlatch writes no level for any of its workloads, and git has no level.", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

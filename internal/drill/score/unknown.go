@@ -38,7 +38,7 @@ func nothing(d drill.Document) string {
 	case declared > 0:
 		return fmt.Sprintf("no workload needs pods now, but git has levels for %s", term.Count(declared, "workload"))
 	}
-	return "no workload is latched, and git has no level"
+	return "gitlatch writes no level for any of its workloads, and git has no level"
 }
 
 // notices returns the reasons to trust the coverage less. dropped is true during a mass
