@@ -27,18 +27,17 @@ func newAdopt(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "adopt [TARGET...]",
 		Short: "Accept a cluster, or resume a workload's level changes",
-		Long: `If you specify no targets, "gitlatch adopt" accepts the current cluster as the
-cluster of the site, for example after a rebuild. After you run "gitlatch
-adopt", gitlatch can lower levels again. If many workloads lose half of their
-pods at the same time, gitlatch reports a mass drop. If the drop is intended,
-for example after a move to another cluster, run "gitlatch adopt" to accept the
-new replica counts.
+		Long: `Without targets, "gitlatch adopt" accepts the current cluster as the site's
+cluster. After a rebuild, gitlatch lowers no levels until you run the command.
+If many workloads lose half of their pods at once, gitlatch reports a mass drop.
+If the drop is intended, run "gitlatch adopt" to accept the new replica counts.
+A move to another cluster, for example, can cause an intended drop.
 
-If a user deleted the entry of a workload from git, gitlatch writes no level for
-the workload. To let gitlatch write a level again, run "gitlatch adopt" with the
-workload as a target. With a target, "gitlatch adopt" also ends the pause and
-the edit grace period of the workload. During an edit grace period (24 hours),
-gitlatch does not overwrite a user's edit.
+If a user deletes a workload's entry from git, the workload gets no new level.
+To let gitlatch write a level again, run "gitlatch adopt" with the workload as a
+target. With a target, "gitlatch adopt" also ends the workload's pause and edit
+grace period. During an edit grace period (24 hours), gitlatch does not
+overwrite a user's edit.
 
 "gitlatch adopt" changes the state of the site, and writes nothing to git.` + targetWords,
 		Example: `  # Accept the rebuilt cluster
@@ -58,9 +57,9 @@ func newPause(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "pause [TARGET...] --until TIME",
 		Short: "Pause level changes for a site or its workloads",
-		Long: `If you specify no targets, "gitlatch pause" stops all level changes of the site
-until the given time. If you specify targets, the command stops the level
-changes of the given workloads only.
+		Long: `"gitlatch pause" stops all level changes of the site until the given time. If
+you specify targets, the command stops the level changes of the given workloads
+only.
 
 During a pause, gitlatch stops the timers and commits no level changes. gitlatch
 continues to sample the cluster, and to send reports and alerts. The time "now"
@@ -82,7 +81,7 @@ ends a pause.` + targetWords,
 		}),
 	}
 	a.registerAll(c, env)
-	c.Flags().Var(&until, "until", "end of the pause (required): a time such as 2026-03-02T18:00:00Z, a duration such as 3h or 2d, or now")
+	c.Flags().Var(&until, "until", "end of the pause (required), such as 2026-03-02T18:00:00Z, 3h, 2d or now")
 	return c
 }
 

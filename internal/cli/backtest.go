@@ -48,10 +48,10 @@ same decisions as "gitlatch tick". The command writes nothing.
 
 For each policy, the command prints the number of commits per day. The coverage
 is the percentage of the needed pods that start in a rebuild from git. The table
-shows the lowest coverage, the time during which the coverage is below 95 %, and
-the mean coverage. The surplus is the number of additional pods that a rebuild
-starts, as a percentage of the needed pods. For comparison, the first row shows
-a job that commits all replica counts every hour.
+shows the lowest coverage and the mean coverage. The table also shows how long
+the coverage is below 95 %. The surplus is the percentage of additional pods in
+a rebuild, relative to the needed pods. For comparison, the first row shows a
+job that commits all replica counts every hour.
 
 FILE is a CSV file, or the response of a Prometheus server. To read from
 standard input, specify "-" as FILE. If you specify several files, start with
@@ -67,10 +67,9 @@ To get a response from Prometheus, send this query to the query_range endpoint:
 
   max by (namespace, deployment) (kube_deployment_spec_replicas)
 
-The command ignores rollouts and gaps in the data. A gap is a time span of more
-than three periods without a sample of the workload. The command assumes that
-all workloads are autoscaled. If you select no policy, the command compares all
-presets.`,
+The command ignores rollouts and gaps in the data. A gap is more than three
+periods without a sample of the workload. The command assumes that all workloads
+are autoscaled. If you select no policy, the command compares all presets.`,
 		Example: `  # Compare all presets
   gitlatch backtest past.csv
 

@@ -29,29 +29,26 @@ func newDiff(env Env) *cobra.Command {
 		Use:   "diff [TARGET...]",
 		Short: "Compare the live cluster with the levels in git",
 		Long: `"gitlatch diff" samples the cluster once and compares each workload with its
-level in git. A workload is in sync while its replica count is between the upper
-and the lower threshold of its level. For example, a workload with 1,874 live
-pods is in sync with a level of 2,000.
+level in git. Each level has an upper and a lower threshold. A workload is in
+sync while its replica count is between both thresholds. For example, a workload
+with 1,874 live pods is in sync with a level of 2,000.
 
 A workload is pending if its replica count has crossed a threshold of its level.
-A workload is waiting while a stabilization window delays a lower level, for
-example for 26 hours. A workload is frozen if gitlatch does not change its
-level. The column WHY shows the reason. Waiting and frozen workloads are not
-differences.
+A workload is waiting while a stabilization window delays a lower level. The
+window lasts 26 hours, for example. A workload is frozen if gitlatch does not
+change its level. The column WHY shows the reason. Waiting and frozen workloads
+are not differences.
 
-"gitlatch diff" does not read the state of the site, so it ignores timers,
-pauses and opt-outs. The command writes nothing. If you specify no targets, the
-table omits workloads that are in sync, and workloads for which gitlatch writes
-no levels.
+"gitlatch diff" does not read the site's timers, pauses and opt-outs. The
+command writes nothing. Without targets, the table omits workloads that are in
+sync. The table then also omits workloads for which gitlatch writes no levels.
 
-In a CI job for a pull request, use "--tree ." to compare the cluster with the
-files of the pull request.
+In CI, use "--tree ." to compare the cluster with the files of a pull request.
 
 Exit status:
   0  No workload differs from its entry in git.
   1  At least one workload differs from its entry in git.
-  2  The command could not read a part of the data, such as some objects of
-     the cluster.` + targetWords,
+  2  The command could not read some data, such as objects of the cluster.` + targetWords,
 		Example: `  # Compare all workloads of the site
   gitlatch diff -c prod-eu.yaml
 

@@ -28,25 +28,29 @@ func newDoctor(env Env) *cobra.Command {
 		Use:   "doctor",
 		Short: "List the problems that a rebuild would have",
 		Long: `"gitlatch doctor" reads the live cluster and the levels in git. For each
-workload, the command prints the number of pods that a rebuild would start, with
-and without gitlatch. It builds no manifests and writes nothing.
+workload, the command prints how many pods a rebuild would start. The output
+compares rebuilds with and without gitlatch. The command builds no manifests and
+writes nothing.
 
-Each of these numbers has a basis: "observed" in the cluster, "stated" by a user
-in the policy, or "unknown". "gitlatch doctor" prints a fix for each problem and
-for each unknown number. The command also checks whether the nodes and NodePools
-have room for all pods of a rebuild. With --aws, it also checks the quotas of
-the AWS account.
+The basis of each number is "observed", "stated" or "unknown". An observed
+number comes from the cluster, and a stated number from a user's policy.
+"gitlatch doctor" prints a fix for each problem and for each unknown number. The
+command also checks whether all pods of a rebuild fit the nodes and NodePools.
+With --aws, the command also checks the quotas of the AWS account.
 
-With --try, the command also asks the API server, in a dry run, to create each
-live workload at its level. The report lists the workloads that the API server
-refuses to create. A dry run creates nothing, but requires the right to create.
+With --try, the command also sends a dry run for each live workload. The dry run
+asks the API server to create the workload at its level. The report lists the
+workloads that the API server refuses to create. A dry run creates nothing, but
+requires the right to create.
 
 "gitlatch doctor" needs the permissions in infra/rbac/doctor.
 
 Exit status:
-  0  A rebuild starts each workload at its level.
-  1  The command found a problem or an unknown number, could not list some
-     objects in the cluster, or found no room for all pods of a rebuild.
+  0  The command found no problem: a rebuild starts each workload at its level.
+  1  At least one of these is true:
+     - The command found a problem or an unknown number.
+     - The command could not list some objects in the cluster.
+     - The cluster has no room for all pods of a rebuild.
   2  The command could not check the site.`,
 		Example: `  # List the problems of the site
   gitlatch doctor -c prod-eu.yaml

@@ -40,34 +40,35 @@ func newDrill(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "drill",
 		Short: "Predict how many pods a rebuild would start",
-		Long: `"gitlatch drill" samples the cluster once. Like "gitlatch doctor", it determines
-for each workload the number of pods that a rebuild would start. The command
-prints the coverage, which is the percentage of the needed pods that start in a
-rebuild. If it is unknown how many pods a workload starts with, the command
-prints the lowest and the highest possible coverage. The report also lists the
-causes of missing pods, and estimates the time until all pods run.
+		Long: `"gitlatch drill" samples the cluster once, like "gitlatch doctor". For each
+workload, the command determines how many pods a rebuild would start. The
+command prints the coverage. The coverage is the percentage of the needed pods
+that start in a rebuild. If a number of pods is unknown, the command prints a
+range of coverage. The report also lists the causes of missing pods. The command
+also estimates the time until all pods run.
 
 Without --flush, the command writes nothing to git. With --flush, the command
-first raises the level of each healthy workload to the number of pods that it
-needs now, and commits the new levels. A flush ignores stabilization windows and
-margins.
+first raises the levels of healthy workloads and commits them. Each raised level
+covers the number of pods that the workload needs now. A flush ignores
+stabilization windows and margins.
 
 A flush skips workloads that are frozen, paused, blocked or waiting for a
-review. A flush also skips each workload with an entry in git that a user edited
-in the last 24 hours. If the policy sets "mode: observe", a flush writes no
-levels to git.
+review. A flush also skips entries in git that a user edited in the last 24
+hours. If the policy sets "mode: observe", a flush writes no levels to git.
 
-With --try, the command also asks the API server, in a dry run, to create each
-live workload at its level.
+With --try, the command also sends a dry run for each live workload. The dry run
+asks the API server to create the workload at its level.
 
 "gitlatch drill" needs the permissions in infra/rbac/doctor.
 
 Exit status:
   0  The coverage is at least --min-coverage, and the command could read all
-     objects of the cluster.
-  1  The coverage is or may be below --min-coverage, the command could not read
-     some objects, the pods of a rebuild do not fit the cluster, or many
-     workloads lost half of their pods at the same time (a mass drop).
+     objects.
+  1  At least one of these is true:
+     - The coverage is or may be below --min-coverage.
+     - The command could not read some objects of the cluster.
+     - The pods of a rebuild do not fit the cluster.
+     - Many workloads lost half of their pods at the same time (a mass drop).
   2  The command could not compute a coverage, for example because no workload
      needs pods.`,
 		Example: `  # Print the coverage of the levels in git
@@ -86,7 +87,7 @@ Exit status:
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --flush, print the new levels and write nothing")
 	registerTry(c, &d.try)
 	registerAWS(c, &d.aws)
-	c.Flags().Var(&d.gateway, "pushgateway", "URL of the Prometheus Pushgateway for the metrics, such as http://pushgateway:9091")
+	c.Flags().Var(&d.gateway, "pushgateway", "URL of the Prometheus Pushgateway that receives the metrics, such as http://pushgateway:9091")
 	d.output.register(c, drill.Document.Table, map[string]form[drill.Document]{"html": inHTML(page.Drill)})
 	return c
 }

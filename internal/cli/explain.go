@@ -30,15 +30,15 @@ func newExplain(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain TARGET",
 		Short: "Explain the decision about a workload",
-		Long: `"gitlatch explain" samples the cluster once and makes the same decisions as
-"gitlatch tick", but writes nothing. The command prints the live replicas of one
-workload, its level in git, the replica counts at which the level changes, the
-running timers, the decision, and the reason for the decision.
+		Long: `"gitlatch explain" samples the cluster once and makes the decisions of "gitlatch
+tick", but writes nothing. The command prints the live replicas of one workload
+and its level in git. The output also contains the running timers and the
+thresholds of the level. The command also prints the decision and its reason.
 
 Exit status:
   0  The command found no problem.
-  1  The command could not list some objects in the cluster, or found a problem
-     that a user must fix.
+  1  The command found a problem that a user must fix. The status is also 1 if
+     the command could not list some objects in the cluster.
   2  The command could not compute the decisions.` + workloadWords,
 		Example: "  gitlatch explain shop/web -c prod-eu.yaml",
 		Args:    arguments(cobra.ExactArgs(1), "one workload, as shop/web"),

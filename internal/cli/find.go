@@ -20,15 +20,15 @@ type targets struct{ namespace string }
 // targetWords describe targets in the help.
 const targetWords = `
 
-A TARGET is NAMESPACE, NAMESPACE/NAME or NAMESPACE/KIND/NAME. With the flag -n,
-omit the namespace from the targets. For example, "-n shop web" selects
+A TARGET is NAMESPACE, NAMESPACE/NAME or NAMESPACE/KIND/NAME. If you use -n,
+write the targets without the namespace. For example, "-n shop web" selects
 shop/web. Without targets, "-n shop" selects every workload in shop.`
 
 // workloadWords describe the target of a command for one workload.
 const workloadWords = `
 
-TARGET is NAMESPACE/NAME or NAMESPACE/KIND/NAME. With the flag -n, omit the
-namespace from TARGET. For example, "-n shop web" selects shop/web.`
+TARGET is NAMESPACE/NAME or NAMESPACE/KIND/NAME. If you use -n, write TARGET
+without the namespace. For example, "-n shop web" selects shop/web.`
 
 // registerTargets adds the flag -n to a command with any targets.
 func (t *targets) registerTargets(c *cobra.Command, f *flags) {

@@ -32,30 +32,29 @@ func newInit(env Env) *cobra.Command {
 		Long: `"gitlatch init" samples the cluster once and commits the first files of the
 site. The file site.yaml contains the name of the site and the UID of the
 cluster. The policy file contains the mode of the site. The folder
-checkpoints/admission contains the admission policy for all sites. When a tool
-creates a workload, this admission policy raises the replicas to the level in
-git.
+checkpoints/admission contains the admission policy for all sites. The admission
+policy raises the replicas of each new workload to its level.
 
 By default, a new site has the mode "observe", in which gitlatch writes no
-levels. With --mode latch, "gitlatch tick" can write levels from its first run
-on.
+levels. With --mode latch, gitlatch can write levels as soon as you start ticks.
 
-Run "gitlatch init" again after you upgrade gitlatch, and after you change the
-field "kinds" or "admission" in the policy file. The command then updates the
-admission policy in a separate commit and changes no other file. If the
-admission policy is up to date, the command makes no commit.
+After you upgrade gitlatch, run "gitlatch init" again. Also run the command
+after you change the field "kinds" or "admission" in the policy file. The
+command then updates the admission policy in a separate commit and changes no
+other file. If the admission policy is up to date, the command makes no commit.
 
-With -o flux or -o argocd, the command prints objects that make Flux or Argo CD
-apply the admission policy and the levels to the cluster. The objects include
-the RBAC roles for the custom kinds in the policy. With -o rbac, the command
-prints only these RBAC roles. With these formats, the command commits nothing.
+With -o flux or -o argocd, the command prints objects for Flux or Argo CD. The
+objects make the tool apply the admission policy and the levels to the cluster.
+The objects also include the RBAC roles for the custom kinds in the policy. With
+-o rbac, the command prints only these RBAC roles. With these formats, the
+command commits nothing.
 
 With --aws, "gitlatch init" prepares a deployment on AWS and commits nothing.
-The command asks up to five questions, and uses your AWS credentials to read the
-settings of the EKS cluster, its VPC and its subnets. Then it writes
-samconfig.toml and the configuration of the site, and prints how to store the
-git credential. The command changes nothing on AWS. Run "gitlatch init --aws" in
-a clone of the gitlatch repository.`,
+The command asks up to five questions. Your AWS credentials let the command read
+the EKS cluster, its VPC and its subnets. Then the command writes samconfig.toml
+and the configuration of the site. The output explains how to store the git
+credential. The command changes nothing on AWS. Run "gitlatch init --aws" in a
+clone of the gitlatch repository.`,
 		Example: `  # Print the files without a commit
   gitlatch init --dry-run -c prod-eu.yaml
 
@@ -238,7 +237,7 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 		b.next += fmt.Sprintf("commit %s\n  %s\n", git.at, strings.Join(slices.Sorted(maps.Keys(change.files)), "\n  "))
 	}
 	if i.output.chosen == "argocd" && b.url == placeholder {
-		fmt.Fprintf(env.Err, "no cluster can read the repository at its path. Replace %s with its URL\n", placeholder)
+		fmt.Fprintf(env.Err, "A cluster cannot read the repository at %s. Before you apply the output, replace %s with a URL that the cluster can reach\n", c.Repository.URL, placeholder)
 	}
 	if !i.dryRun {
 		b.next += i.next(c, latches, len(git.set.Kinds) > 0)

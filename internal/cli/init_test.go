@@ -218,7 +218,7 @@ func TestInitPrintsTheExamples(t *testing.T) {
 	w := initial(t)
 	for tool, warning := range map[string]string{
 		"flux":   "",
-		"argocd": "no cluster can read the repository at its path. Replace https://git.example.com/platform/fleet.git with its URL\n",
+		"argocd": "A cluster cannot read the repository at " + w.origin.Dir + ". Before you apply the output, replace https://git.example.com/platform/fleet.git with a URL that the cluster can reach\n",
 	} {
 		got := w.run("init", "-o", tool)
 		if got.status != 0 || got.err != warning {

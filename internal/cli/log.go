@@ -38,15 +38,15 @@ func newLog(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "log TARGET",
 		Short: "Show the history of a workload's level",
-		Long: `"gitlatch log" reads the branch of the site and lists the commits that changed a
-workload's entry in the checkpoint file, newest first. For each commit, the
-command prints the author, the reason, and the changes to the level, the minimum
+		Long: `"gitlatch log" lists the commits on the site's branch that changed a workload's
+entry. The newest commit is first. For each commit, the command prints the
+author, the reason and the changes. Changes can affect the level, the minimum
 and maximum replicas, and the rollout milestone. A merge is one change in the
 list. The command does not connect to the cluster.
 
-The command reads at most 1,000 commits. If it does not read all commits of the
-branch, the command prints the date of the oldest commit that it read. If git no
-longer contains an entry for the workload, use the form NAMESPACE/KIND/NAME.` + workloadWords,
+The command reads at most 1,000 commits. If the command reads only part of the
+branch, it prints the date of the oldest commit that it read. If the workload no
+longer has an entry in git, write NAMESPACE/KIND/NAME.` + workloadWords,
 		Example: `  # List the last 20 changes
   gitlatch log shop/web -c prod-eu.yaml
 

@@ -24,15 +24,14 @@ func newPreview(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "preview",
 		Short: "Predict a rebuild of your current cluster",
-		Long: `"gitlatch preview" reads the cluster of your current kube context once, and
-predicts a rebuild of this cluster, with and without gitlatch. The command needs
-no repository and no configuration, and changes nothing.
+		Long: `"gitlatch preview" reads the cluster of your current kube context once. The
+command predicts a rebuild of the cluster with and without gitlatch. The command
+needs no repository and no configuration, and changes nothing.
 
-To predict the rebuild with gitlatch, the command uses the levels of the default
+The prediction uses the levels that gitlatch would write with the default
 policy. The prediction assumes that the rebuild applies these levels before it
-creates the workloads. If it is unknown how many pods a workload starts with,
-the command prints the lowest and the highest possible number, the missing
-information, and a fix.
+creates the workloads. If a number of pods is unknown, the command prints the
+possible range. The output also states the missing information and a fix.
 
 "gitlatch preview" needs the permissions in infra/rbac/doctor.`,
 		Example: `  # Predict a rebuild of the cluster of another kube context

@@ -44,7 +44,7 @@ func TestAPreviewThatKnowsNothingFails(t *testing.T) {
 	w := newWorld(t)
 	clear(w.api.workloads)
 	for want, config := range map[string]string{
-		"predict a rebuild: no workload is latched": w.path("kubeconfig"),
+		"predict a rebuild: gitlatch writes no level for any of its workloads": w.path("kubeconfig"),
 		"no such file": filepath.Join(w.dir, "none"),
 	} {
 		if got := w.run("preview", "--kubeconfig", config); got.status != 2 || !strings.Contains(got.err, want) {

@@ -43,34 +43,35 @@ func newRestore(env Env) *cobra.Command {
 		Short: "Raise live replicas to the levels in git",
 		Long: `"gitlatch restore" raises the replicas of each workload in the site to its level
 in git. If you specify targets, the command raises only the replicas of these
-workloads. Run "gitlatch restore" if a rebuilt cluster started with too few
-pods, and before you move traffic to any rebuilt cluster. Until the traffic
-arrives, autoscalers can scale down the workloads.
+workloads. If a rebuilt cluster started with too few pods, run "gitlatch
+restore". Also run the command before you move traffic to any rebuilt cluster.
+Until the traffic arrives, autoscalers can scale down the workloads.
 
-"gitlatch restore" never lowers the replicas of a workload, and never exceeds
-the maximum replicas in git or in the cluster. The command skips workloads that
-are suspended or opted out.
+"gitlatch restore" never lowers the replicas of a workload. The command never
+exceeds the maximum replicas in git or in the cluster. The command skips
+workloads that are suspended or opted out.
 
-"gitlatch restore" first sets a brake on the autoscaler of each workload that
-has a level, including workloads that are already at their level. A brake is a
+"gitlatch restore" first sets a brake on the autoscaler of each workload with a
+level. Workloads that are already at their level also get a brake. A brake is a
 setting that stops the autoscaler from scaling down until the brake expires.
 Each run of "gitlatch restore" also removes the brakes that have expired.
 
 With --release, the command removes all brakes and raises no replicas. With
 --release=expired, the command removes only the brakes that have expired. When
-it removes a brake, the command restores the previous scale-down setting of the
-autoscaler, unless a user has changed the setting since the restore.
+the command removes a brake, the autoscaler gets its previous scale-down setting
+back. If a user has changed the setting since the restore, the command keeps the
+change.
 
 Without --yes, "gitlatch restore" prints the plan and writes nothing. If the
-command stops early, run it again to continue. With --wait, the command
-continues until every workload is ready at its level and every autoscaler has a
-brake. The command also waits for workloads that do not exist yet, but not for
-workloads that it skips.
+command stops early, run it again to continue. With --wait, the command runs
+until every workload is ready at its level. Every autoscaler must also have a
+brake. The command also waits for workloads that do not exist yet. The command
+does not wait for workloads that it skips.
 
 Exit status:
   0  The command printed the plan, or every workload reached the state in
      the plan.
-  1  A workload or an autoscaler has not reached the state in the plan yet. Run
+  1  At least one workload or autoscaler is not in the planned state yet. Run
      "gitlatch restore" again.
   2  The command could not run.` + targetWords,
 		Example: `  # Print the plan for all workloads

@@ -35,30 +35,31 @@ func newStatus(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Show the status of a site or a fleet",
-		Long: `"gitlatch status" prints the mode, the cluster, the last tick and the remaining
-commit budget of a site. It shows whether the levels in the cluster differ from
-the levels in git, and lists open alerts, pauses, edit grace periods and the
-open pull request. If the policy sets "mode: observe", gitlatch does not update
-the entries in git, and the command prints their number. For a fleet, the
-command prints one line for each site.
+		Long: `"gitlatch status" prints a site's mode, cluster, last tick and remaining commit
+budget. The command shows whether the levels in the cluster differ from git. The
+output lists open alerts, pauses, edit grace periods and the open pull request.
+If the policy sets "mode: observe", gitlatch does not update the entries in git.
+The command then prints the number of these entries. For a fleet, the command
+prints one line for each site.
 
-A recovery is in progress if the live cluster is not the site's cluster, or if a
-restore has set brakes. "gitlatch status" then also prints the steps of the
-recovery, and the next action. For the commands of each step, see "gitlatch help
-runbook".
+A recovery is in progress if the live cluster is not the site's cluster. A
+recovery is also in progress if a restore has set brakes. "gitlatch status" then
+also prints the steps of the recovery, and the next action. For the commands of
+each step, see "gitlatch help runbook".
 
-For one site, "gitlatch status" reads the saved state of the site, the levels in
-git, and the workloads in the cluster. If the command cannot read git or the
-cluster, it reports the state of the recovery as unknown. For a fleet, "gitlatch
-status" reads only the saved state and the list of sites. The command writes
-nothing.
+For one site, "gitlatch status" reads the saved state, git and the cluster.
+Without access to git or the cluster, the command reports the recovery as
+unknown. For a fleet, "gitlatch status" reads only the saved state and the list
+of sites. The command writes nothing.
 
 Exit status:
   0  Every site is healthy.
-  1  At least one site has an open alert or a level change that waits for a
-     commit, or had no tick in the last three periods. The status is also 1 if
-     a recovery is in progress, or if the recovery or the levels in the cluster
-     are unknown.
+  1  At least one of these is true:
+     - A site has an open alert.
+     - A level change of a site waits for a commit.
+     - A site had no tick in the last three periods.
+     - A recovery is in progress, or its state is unknown.
+     - The levels in the cluster are unknown.
   2  The command could not read the state.`,
 		Example: `  # Show the status of one site
   gitlatch status -c prod-eu.yaml

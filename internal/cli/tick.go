@@ -27,13 +27,14 @@ func newTick(env Env) *cobra.Command {
 		Use:   "tick",
 		Short: "Sample the cluster once and commit level changes",
 		Long: `"gitlatch tick" samples the cluster once and compares each workload with its
-level in git. A level has an upper and a lower threshold. If the replica count
-of a workload stays beyond a threshold during the whole stabilization window,
-the command commits a new level. A tick makes one commit for all level changes.
+level in git. A level has an upper and a lower threshold. The command commits a
+new level only after a stabilization window. During the whole window, the
+replica count must stay beyond a threshold. A tick makes one commit for all
+level changes.
 
 If you use --repository instead of --config, the name of the site is "local".
-For the site "local", gitlatch uses the current kubeconfig context, and stores
-the state in a file in your cache folder. The first tick prints the path of the
+The site "local" uses the current kubeconfig context. The state of the site
+"local" is in a file in your cache folder. The first tick prints the path of the
 state file.`,
 		Example: "  gitlatch tick --dry-run -c prod-eu.yaml\n  gitlatch tick -c prod-eu.yaml",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
@@ -53,7 +54,7 @@ state file.`,
 	f.register(c, env)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the level changes and write nothing")
 	o.register(c, report.Document.Table, nil)
-	c.Flags().Var(&gateway, "pushgateway", "URL of the Prometheus Pushgateway for the metrics, such as http://pushgateway:9091")
+	c.Flags().Var(&gateway, "pushgateway", "URL of the Prometheus Pushgateway that receives the metrics, such as http://pushgateway:9091")
 	return c
 }
 

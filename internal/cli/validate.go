@@ -20,14 +20,13 @@ func newValidate(env Env) *cobra.Command {
 		Use:   "validate FILE...",
 		Short: "Check Config, Policy and Fleet files",
 		Long: `"gitlatch validate" checks files for errors, and prints every error with its
-line and field. The command does not connect to a cluster or a repository, so
-you can run it in CI. To read from standard input, specify "-" as FILE.
+line and field. You can run the command in CI, because it needs no cluster and
+no repository. To read from standard input, specify "-" as FILE.
 
-Whether a policy is valid depends on the tick period and the repository host of
-the site. If you also give the configuration file of the site, "gitlatch
-validate" uses the tick period and the repository host in this file. Without a
-configuration file, the command assumes a period of 5m and a repository host
-that supports pull requests.
+Some checks of a policy depend on the site's tick period and repository host. If
+you also specify the site's configuration file, the command uses its period and
+host. Without a configuration file, the command assumes a period of 5m. The
+assumed repository host supports pull requests.
 
 Exit status:
   0  All files are valid.

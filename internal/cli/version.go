@@ -10,8 +10,8 @@ func newVersion(env Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Long: `"gitlatch version" prints the version of gitlatch. If you built gitlatch from a
-git checkout, the command also prints the commit and its date.`,
+		Long: `"gitlatch version" prints the version of gitlatch. For a build from a git
+checkout, the command also prints the commit and date.`,
 		Example: "  gitlatch version",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {

@@ -22,7 +22,7 @@ func regionField(region *string, resource string) yamldoc.Field {
 
 const (
 	eksMeaning  = "name or ARN of an Amazon EKS cluster that gitlatch accesses with AWS credentials; if you set a name, the cluster must be in the Region where gitlatch runs"
-	roleMeaning = "ARN of the IAM role that gitlatch assumes to access an EKS cluster in a different AWS account; the external ID is `gitlatch/`, followed by the name of the site"
+	roleMeaning = "ARN of the IAM role that gitlatch assumes for a cluster in another AWS account; the external ID is `gitlatch/`, followed by the name of the site"
 )
 
 var (

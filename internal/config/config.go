@@ -135,9 +135,9 @@ func configDocument(c *Config) yamldoc.Document {
 			)),
 		).With(yamldoc.OneOf("bolt", "dynamodb", "memory"))),
 		yamldoc.Required("repository", "git repository that contains the policy and the checkpoint files", repositoryFields(&c.Repository)),
-		yamldoc.Optional("period", "time between two ticks; set `period` to the interval at which your scheduler starts ticks", span(&c.Period, time.Second)),
+		yamldoc.Optional("period", "time between two ticks; set `period` to the interval of your scheduler", span(&c.Period, time.Second)),
 		yamldoc.Optional("commit", "settings for the commits that gitlatch creates", yamldoc.Fields(
-			yamldoc.Optional("skipCI", "whether gitlatch adds `[skip ci]` to the messages of its commits outside pull requests", yes(&c.Commit.SkipCI)),
+			yamldoc.Optional("skipCI", "adds `[skip ci]` to the messages of commits outside pull requests", yes(&c.Commit.SkipCI)),
 			yamldoc.Optional("author", "author of the commits that gitlatch creates; the default is gitlatch", yamldoc.Fields(
 				yamldoc.Required("name", "name of the commit author", yamldoc.Into(&c.Commit.Author.Name, yamldoc.Text(`^[^<>\r\n]+$`, "a name on one line, without < and >"))),
 				yamldoc.Required("email", "email address of the commit author", yamldoc.Into(&c.Commit.Author.Email, yamldoc.Text(`^[^<>\s]+@[^<>\s]+$`, "an e-mail address"))),
@@ -147,12 +147,12 @@ func configDocument(c *Config) yamldoc.Document {
 		).With(yamldoc.Needs("signingPassphrase", "it is the passphrase of this key", "signingKey"))),
 		yamldoc.Optional("alerts", "destination of the alerts; by default, gitlatch writes alerts only to its log", yamldoc.Fields(
 			yamldoc.Optional("topicArn", "ARN of the Amazon SNS topic that receives the alerts", yamldoc.Into(&c.Alerts.TopicARN, topic)),
-			yamldoc.Optional("webhook", "location of the webhook URL for alerts"+secretForms+"; the webhook must accept a JSON object with the field `text`, as Slack and Mattermost webhooks do", secret(&c.Alerts.Webhook)),
+			yamldoc.Optional("webhook", "location of the webhook URL for alerts"+secretForms+"; the webhook must accept a JSON object with the field `text`, as Slack and Mattermost do", secret(&c.Alerts.Webhook)),
 		).With(yamldoc.OneOf("topicArn", "webhook"))),
 		yamldoc.Optional("demand", "metrics that measure the load on workloads, such as requests per second", items(&c.Demand, demandFields)),
 		yamldoc.Optional("drills", "folder for drill reports, or `s3://BUCKET/PREFIX` for an Amazon S3 bucket; each drill compares its result with the previous report; by default, gitlatch stores no drill reports", drills(&c.Drills)),
 		yamldoc.Optional("gitops", gitopsMeaning, otherCluster(&c.GitOps)),
-		yamldoc.Optional("standby", "cluster in which you plan to rebuild the site; the default is the site's cluster", otherCluster(&c.Standby)),
+		yamldoc.Optional("standby", "cluster in which a rebuild of the site will run; the default is the site's cluster", otherCluster(&c.Standby)),
 		yamldoc.Optional("fleet", "path of the fleet file, relative to the root of the git repository; set this field only in the Config of a fleet",
 			yamldoc.Into(&c.Fleet, anyText, wrongPolicyFile)),
 	).With(

@@ -61,7 +61,7 @@ func cloudwatchFields(c *CloudWatch) yamldoc.Object {
 		yamldoc.Required("namespace", "namespace of the CloudWatch metric, such as AWS/ApplicationELB", yamldoc.Into(&c.Namespace, yamldoc.Text(`^[^:][ -~]{0,254}$`, "a namespace such as AWS/ApplicationELB"))),
 		yamldoc.Required("metric", "name of the CloudWatch metric, such as RequestCount", yamldoc.Into(&c.Metric, yamldoc.Text(`^[ -~]{1,255}$`, "the name of a metric such as RequestCount"))),
 		yamldoc.Optional("dimensions", "names and values of all dimensions of the CloudWatch metric", pairs(&c.Dimensions, anyText)),
-		yamldoc.Optional("statistic", "statistic of the CloudWatch metric over five minutes", yamldoc.Into(&c.Statistic, yamldoc.Word(statistics...))),
+		yamldoc.Optional("statistic", "statistic that CloudWatch computes for the metric over five minutes", yamldoc.Into(&c.Statistic, yamldoc.Word(statistics...))),
 		regionField(&c.Region, "CloudWatch metric"),
 	)
 }

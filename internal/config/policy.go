@@ -67,17 +67,17 @@ func newPolicyDocument(period time.Duration) *policyDocument {
 // override it, and kinds come before the policies that match them.
 func (d *policyDocument) fields() yamldoc.Object {
 	return yamldoc.Fields(
-		yamldoc.Optional("mode", "mode of the site: with `observe`, gitlatch only reports level changes, and with `latch`, it commits them to git",
+		yamldoc.Optional("mode", "mode of the site; `observe` only reports level changes, and `latch` commits them to git",
 			yamldoc.Into(&d.mode, yamldoc.Word(Modes()...))),
 		yamldoc.Optional("preset", "preset that supplies the defaults for fields omitted from a policy",
 			preset(d)),
 		yamldoc.Optional("kinds", "custom kinds with a scale subresource, which gitlatch samples in addition to the built-in kinds", kindList(&d.set.Kinds)),
 		yamldoc.Optional("admission", "settings for the admission policy that `gitlatch init` writes for all sites of a repository", yamldoc.Fields(
-			yamldoc.Optional("images", "whether the admission policy starts a new workload with the old images if the workload's rollout entry in git selects the old pod template", yes(&d.set.Images)),
+			yamldoc.Optional("images", "lets the admission policy start new workloads with old images; the workload's rollout entry in git must select the old pod template", yes(&d.set.Images)),
 			yamldoc.Optional("first", "your confirmation that the bootstrap applies the levels before the workloads; needed only if gitlatch cannot determine the order", yes(&d.set.First)),
 		)),
 		yamldoc.Optional("commit", "settings for the commits and pull requests that gitlatch creates", yamldoc.Fields(
-			yamldoc.Optional("subject", "template for the subject of commits and the title of pull requests, with the placeholders `{{.Site}}` and `{{.Changes}}`", subject(&d.set.Subject)),
+			yamldoc.Optional("subject", "template for commit subjects and pull request titles; the placeholders are `{{.Site}}` and `{{.Changes}}`", subject(&d.set.Subject)),
 		)),
 		yamldoc.Optional("policies", "list of policies; for each workload, gitlatch uses the first policy that selects it", items(&d.rules, d.ruleFields)),
 		yamldoc.Optional("commitsPerDay", "maximum number of commits that gitlatch creates for the site per day; the maximum does not apply to urgent changes", whole(&d.set.Guards.CommitsPerDay)),
@@ -180,19 +180,19 @@ func policyFields(p *policy.Policy) []yamldoc.Field {
 		yamldoc.Optional("series", "series of possible levels: the name of a built-in series, or a list of numbers", series(&p.Series)),
 		yamldoc.Optional("round", "how gitlatch rounds the desired replicas to a level", yamldoc.Into(&p.Round, rounds)),
 		yamldoc.Optional("hold", "stabilization windows for level changes", yamldoc.Fields(
-			yamldoc.Optional("up", "how many samples in a row must round to a higher level before gitlatch raises the level", whole(&p.HoldUp)),
+			yamldoc.Optional("up", "number of samples in a row that must round to a higher level before a raise", whole(&p.HoldUp)),
 			yamldoc.Optional("down", "how long the desired replicas must stay below the threshold before gitlatch lowers the level; until twice this time has passed, gitlatch commits a lower level only together with another change; if `hold.down` is `0`, gitlatch lowers a level after `hold.up` samples", span(&p.HoldDown, 0)),
 		)),
 		yamldoc.Optional("margin", "how much gitlatch adds to the desired replicas before it decides whether to lower a level", share(&p.Margin)),
-		yamldoc.Optional("review", "whether gitlatch opens a pull request for a surge (desired replicas above 10 times the level) instead of a direct commit", yes(&p.Review)),
-		yamldoc.Optional("scale", "whether gitlatch writes the level of a workload to git, only reports the level, or ignores the workload", yamldoc.Into(&p.Scale, modes)),
-		yamldoc.Optional("bounds", "how gitlatch handles changes to an autoscaler's minimum and maximum replicas: `latch` writes them to git, `report` only reports them, and `ignore` skips them", yamldoc.Into(&p.Bounds, modes)),
+		yamldoc.Optional("review", "opens a pull request for a surge instead of a direct commit; in a surge, the desired replicas exceed 10 times the level", yes(&p.Review)),
+		yamldoc.Optional("scale", "how gitlatch handles a level; `latch` writes the level to git, `report` only reports the level, and `ignore` skips the workload", yamldoc.Into(&p.Scale, modes)),
+		yamldoc.Optional("bounds", "how gitlatch handles changes to an autoscaler's minimum and maximum replicas; `latch` writes the changes to git, `report` only reports them, and `ignore` skips them", yamldoc.Into(&p.Bounds, modes)),
 		yamldoc.Optional("rollout", "settings for rollouts that are in progress", yamldoc.Fields(
-			yamldoc.Optional("mode", "how gitlatch handles rollouts: `latch` writes rollout entries to git, `report` only reports them, and `ignore` skips rollouts", yamldoc.Into(&p.Rollout, modes)),
+			yamldoc.Optional("mode", "how gitlatch handles rollouts; `latch` writes rollout entries to git, `report` only reports the entries, and `ignore` skips rollouts", yamldoc.Into(&p.Rollout, modes)),
 			yamldoc.Optional("after", "how long a rollout must be in progress before gitlatch writes a rollout entry to git; gitlatch writes the entry for a failed rollout without this delay", span(&p.RolloutAfter, 0)),
-			yamldoc.Optional("progressDeadline", "how long gitlatch waits for another new pod to become available before it can treat the rollout as failed; a failed rollout counts as recovered after it has been healthy for the same duration", span(&p.ProgressDeadline, 0)),
+			yamldoc.Optional("progressDeadline", "how long gitlatch waits for another new pod to become available; after this time, gitlatch can treat the rollout as failed; a failed rollout counts as recovered after it has been healthy for the same duration", span(&p.ProgressDeadline, 0)),
 			yamldoc.Optional("cut", "rollout progress, in percent, at which a rollout entry switches to the new pod template; the rollout must be healthy and show this progress in two samples in a row", percent(&p.Cut)),
 		)),
-		yamldoc.Optional("undriven", "whether gitlatch also writes levels for workloads without an autoscaler", yes(&p.Undriven)),
+		yamldoc.Optional("undriven", "also writes levels for workloads without an autoscaler", yes(&p.Undriven)),
 	}
 }

@@ -60,13 +60,13 @@ const (
 func repositoryFields(r *Repository) yamldoc.Object {
 	return yamldoc.Fields(
 		yamldoc.Required("url", "URL of the repository (https or ssh), or the path of a local repository; gitlatch recognizes GitHub, GitLab and CodeCommit by the host name; for your own GitHub or GitLab server, add the prefix `github::` or `gitlab::` to the https URL", address(&r.URL)),
-		yamldoc.Optional("credential", "location of the credential for the git server"+secretForms+"; the credential is an access token, the text `USER:TOKEN`, the JSON file of a GitHub App, or (for SSH) the output of `ssh-keyscan` followed by the private key", secret(&r.Credential)),
-		yamldoc.Optional("mode", "how gitlatch publishes level changes: `direct` commits them to the branch, and `proposal` opens one pull request for all of them",
+		yamldoc.Optional("credential", "location of the credential for the git server"+secretForms+"; the credential is an access token, the text `USER:TOKEN`, or the JSON file of a GitHub App; for SSH, the credential is the output of `ssh-keyscan`, followed by the private key", secret(&r.Credential)),
+		yamldoc.Optional("mode", "how gitlatch publishes level changes; `direct` commits them to the branch, and `proposal` opens one pull request for all changes",
 			yamldoc.Into(&r.Mode, yamldoc.Word(Direct, Propose))),
 		yamldoc.Optional("branch", "branch that contains the policy and the checkpoint files",
 			yamldoc.Into(&r.Branch, yamldoc.Text(branchShape, "the name of a branch"), wrongBranch)),
 		yamldoc.Optional("policyFile", "path of the policy file, relative to the root of the git repository", yamldoc.Into(&r.PolicyFile, anyText, wrongPolicyFile)),
-		yamldoc.Optional("caFile", "path of a PEM file with CA certificates that gitlatch trusts instead of the operating system's certificates", file(&r.CAFile)),
+		yamldoc.Optional("caFile", "path of a PEM file with CA certificates; gitlatch trusts these certificates instead of the operating system's", file(&r.CAFile)),
 		yamldoc.Optional("maxBytes", "maximum size of a download in bytes, for git servers without partial clone; the default is 256 MiB", whole(&r.MaxBytes)),
 	).With(
 		r.requires(repo.SSHShape, "requires credential, with the private key and the lines of ssh-keyscan"),

@@ -52,7 +52,7 @@ func (s Secret) At(field string) string {
 }
 
 // secretForms ends the description of a secret.
-const secretForms = ": `env:NAME`, `file:PATH`, or `secret:NAME-OR-ARN` (AWS Secrets Manager)"
+const secretForms = "; use `env:NAME`, `file:PATH`, or `secret:NAME-OR-ARN` for AWS Secrets Manager"
 
 const (
 	// Upper case only: few secrets that are written here by mistake match this.
