@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gitlatch/gitlatch/internal/docs"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 )
 
@@ -102,6 +103,20 @@ func TestTheQuickStartOfTheReadmeRuns(t *testing.T) {
 	}
 	if got := cp.Kubectl(t, "", "get", "deployment", "web", "-o", "jsonpath={.spec.replicas}"); got != "50" {
 		t.Errorf("the workload was created again with %s pods", got)
+	}
+
+	// The page that comes next says how to delete everything again.
+	_, text, _ = strings.Cut(docs.Text("quickstart"), "If you ran the quick start of the README")
+	text, _, _ = strings.Cut(text, "\n")
+	deletes := regexp.MustCompile("`(kubectl delete [^`]+)`").FindAllStringSubmatch(text, -1)
+	if len(deletes) != 2 {
+		t.Fatalf("the page has %d commands that delete", len(deletes))
+	}
+	for _, command := range deletes {
+		sh.must(t, command[1])
+	}
+	if left := cp.Kubectl(t, "", "get", "namespace,deployment,mutatingadmissionpolicy,mutatingadmissionpolicybinding", "-o", "name"); regexp.MustCompile("gitlatch|web").MatchString(left) {
+		t.Errorf("the commands leave %s", left)
 	}
 }
 
