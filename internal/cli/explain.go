@@ -30,10 +30,11 @@ func newExplain(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain TARGET",
 		Short: "Explain the decision about a workload",
-		Long: `"gitlatch explain" samples the cluster once and makes the decisions of "gitlatch
-tick", but writes nothing. The command prints the live replicas of one workload
-and its level in git. The output also contains the running timers and the
-thresholds of the level. The command also prints the decision and its reason.
+		Long: `"gitlatch explain" samples the cluster once and makes the same decisions as
+"gitlatch tick", but writes nothing. The command prints the live replicas of one
+workload and its level in git. The output also contains the running timers and
+the thresholds of the level. The command also prints the decision and its
+reason.
 
 Exit status:
   0  The command found no problem.
@@ -201,25 +202,25 @@ func (e explanation) explainSample(lines *term.Topics) {
 	if e.RaiseAbove == nil {
 		lines.Add("raise", "never: the workload is at its maximum")
 	} else {
-		lines.Add("raise", "if %s above %s", held(p.HoldUp), term.Count(*e.RaiseAbove, "pod"))
+		lines.Add("raise", "if %s more than %s", held(p.HoldUp), term.Count(*e.RaiseAbove, "pod"))
 	}
 	switch {
 	case e.LowerAt == nil:
 		lines.Add("lower", "never: the workload is at its lowest level")
 	case p.HoldDown == 0:
-		lines.Add("lower", "if %s at or below %s", held(p.HoldUp), term.Count(*e.LowerAt, "pod"))
+		lines.Add("lower", "if %s at most %s", held(p.HoldUp), term.Count(*e.LowerAt, "pod"))
 	default:
-		lines.Add("lower", "if no sample within %s is above %s", policy.Span(p.HoldDown), term.Count(*e.LowerAt, "pod"))
+		lines.Add("lower", "if no sample exceeds %[2]s for %[1]s", policy.Span(p.HoldDown), term.Count(*e.LowerAt, "pod"))
 	}
 }
 
 // held returns the number of samples beyond a threshold that change the level, with the
-// verb "are".
+// verb "show".
 func held(samples int) string {
 	if samples == 1 {
-		return "1 sample is"
+		return "1 sample shows"
 	}
-	return fmt.Sprintf("%d samples in a row are", samples)
+	return fmt.Sprintf("%d samples in a row show", samples)
 }
 
 // rounded returns the levels of the samples that count towards a raise.
@@ -271,7 +272,7 @@ func (e explanation) explainRollout(lines *term.Topics) {
 		return
 	}
 	lines.Add("rollout", "from template %s to %s. In git: milestone %d %%, phase %q. A rebuild starts with template %s.", template(r.From), template(r.To), r.Milestone, r.Phase, r.Returned().Hash)
-	lines.Add("", "If two samples in a row find the rollout healthy and at %d %% or more, a rebuild starts with template %s. If the rollout fails, or if the workload returns to its old template, a rebuild starts with template %s. When the rollout is over, gitlatch removes the rollout entry.", p.Cut, r.To.Hash, r.From.Hash)
+	lines.Add("", "If the rollout is healthy and at %d %% or more in two samples in a row, a rebuild starts with template %s. If the rollout fails, or if the workload returns to its old template, a rebuild starts with template %s. When the rollout is over, gitlatch removes the rollout entry.", p.Cut, r.To.Hash, r.From.Hash)
 }
 
 // template formats a template so that users can distinguish two of them.

@@ -31,7 +31,7 @@ func TestExplainSaysWhatIsKnownOfARollout(t *testing.T) {
 		"missing pods": {latch.Latch{Flight: &latch.Rollout{Target: "db-2", Flight: hour, Stalled: latch.Stopwatch{Since: noon.Add(-20 * time.Minute), Lost: 14 * time.Minute}}},
 			"timer: the rollout has been in progress for 1h\ntimer: pods of db-2 are missing. No new pod became available for 6m\n"},
 		"recorded": {latch.Latch{Declared: record}, "rollout: from template db-1 to db-2. In git: milestone 30 %, phase \"progressing\". A rebuild starts with template db-1.\n" +
-			": If two samples in a row find the rollout healthy and at 50 % or more, a rebuild starts with template db-2. If the rollout fails, or if the workload returns to its old template, a rebuild starts with template db-1. When the rollout is over, gitlatch removes the rollout entry.\n"},
+			": If the rollout is healthy and at 50 % or more in two samples in a row, a rebuild starts with template db-2. If the rollout fails, or if the workload returns to its old template, a rebuild starts with template db-1. When the rollout is over, gitlatch removes the rollout entry.\n"},
 	} {
 		var b strings.Builder
 		var lines term.Topics

@@ -88,9 +88,9 @@ func TestALargeSiteIsSmallWork(t *testing.T) {
 		args, says string
 		dry        int32
 	}{
-		{"doctor", "A rebuild starts 500 of 500 workloads at their level in git (500 observed, 0 stated by a user).", 0},
+		{"doctor", "A rebuild starts 500 of 500 workloads at their levels in git (basis: 500 observed, 0 stated by a user).", 0},
 		{"doctor --try", "Sent 500 dry-run CREATE requests", many},
-		{"drill", "For 500 workloads, a rebuild starts 21,000 of the 21,000 needed pods, or 500 without gitlatch", 0},
+		{"drill", "For 500 workloads, a rebuild starts 21,000 of the 21,000 needed pods. Without gitlatch, it starts 500 pods", 0},
 		{"preview --kubeconfig " + w.path("kubeconfig"), "would start 500 of the 21,000 needed pods", 0},
 	} {
 		dry.Store(0)

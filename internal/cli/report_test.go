@@ -178,8 +178,8 @@ func TestExplainSaysWhatIsNotThere(t *testing.T) {
 		}
 	}
 	for workload, want := range map[string][]string{
-		"shop/one": {"live       1 pod, 1 of them ready\n", "in git     level 1 (any number of replicas allowed)\n", "raises levels after 1 sample", "raise      if 1 sample is above 1 pod\n", "lower      never: the workload is at its lowest level\n"},
-		"shop/top": {"scaled by  hpa, which allows 2 to 60 replicas\n", "lowers them after 1 sample", "raise      never: the workload is at its maximum\n", "lower      if 1 sample is at or below 45 pods\n"},
+		"shop/one": {"live       1 pod, 1 of them ready\n", "in git     level 1 (any number of replicas allowed)\n", "raises levels after 1 sample", "raise      if 1 sample shows more than 1 pod\n", "lower      never: the workload is at its lowest level\n"},
+		"shop/top": {"scaled by  hpa, which allows 2 to 60 replicas\n", "lowers them after 1 sample", "raise      never: the workload is at its maximum\n", "lower      if 1 sample shows at most 45 pods\n"},
 		"shop/odd": {"brake      HPA odd does not scale down. The end of its brake is unknown, because its annotation gitlatch.dev/brake cannot be read\n",
 			"gitlatch ignores the annotation gitlatch.dev/policy, because no policy \"weekly\" matches namespace shop\n"},
 	} {

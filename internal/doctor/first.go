@@ -30,7 +30,7 @@ func (e *examination) first(s subject) Answer {
 		}
 	}
 	return Open(NotFirst, "it is unknown whether a rebuild applies "+checkpoint.Directory(e.Site)+" before the workload",
-		fmt.Sprintf("when you bootstrap a cluster, apply checkpoints/admission and %s before you install Flux or Argo CD. Then set \"admission: {first: true}\" in %s. With Flux, you can instead add the Kustomizations of both folders to dependsOn of the workload's Kustomization",
+		fmt.Sprintf("when you bootstrap a cluster, apply checkpoints/admission and %s before you install Flux or Argo CD. Then set \"admission: {first: true}\" in %s. With Flux, you can instead list the Kustomizations of both folders under dependsOn of the workload's Kustomization",
 			checkpoint.Directory(e.Site), e.Policy))
 }
 

@@ -78,7 +78,7 @@ func (r Report) summary() string {
 	if len(declared) == 0 {
 		return fmt.Sprintf("%s: %s. Git has no levels yet.", r.Site, found)
 	}
-	text := fmt.Sprintf("%s: %s. A rebuild starts %s of %s at their level in git (%s observed, %s stated by a user).",
+	text := fmt.Sprintf("%s: %s. A rebuild starts %s of %s at their levels in git (basis: %s observed, %s stated by a user).",
 		r.Site, found, term.Number(int64(at(Observed)+at(Stated))), term.Count(len(declared), "workload"), term.Number(int64(at(Observed))), term.Number(int64(at(Stated))))
 	if unknown > 0 {
 		text += fmt.Sprintf(" For %s, it is unknown how many pods a rebuild starts.", term.Count(unknown, "workload"))

@@ -115,7 +115,7 @@ func TestASummaryNamesTheWorstThree(t *testing.T) {
 	s := d.Since(&drill.Document{At: time.Date(2026, 11, 19, 9, 0, 0, 0, time.UTC), Fleet: drill.Fleet{Coverage: new(1.0)}})
 	want := `gitlatch prod-eu: a rebuild starts with 89.9 % of the needed pods, below the minimum of 95 %
 
-For 6 workloads, a rebuild starts 89 to 91 of the 100 needed pods, or 6 without gitlatch. All needed pods start for 2 workloads, and less than 95 % of the needed pods start for 3 workloads.
+For 6 workloads, a rebuild starts 89 to 91 of the 100 needed pods. Without gitlatch, it starts 6 pods. Workloads with all needed pods: 2. Workloads below 95 %: 3.
 Once a rebuild has created the workloads, all needed pods are ready within 1 min 30 s. Without gitlatch, all needed pods are ready after 7 min 30 s, except the pods of 1 workload without an autoscaler that adds pods.
 Scored: 5484ca8 on main. The flush did not change any levels.
 In the last drill (2026-11-19 09:00), the coverage was 100 %. Since the last drill, 5 workloads changed.

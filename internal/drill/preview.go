@@ -74,13 +74,9 @@ func (p Preview) Told() Preview {
 		return p
 	}
 	share := func(pods int64) float64 { return float64(pods) / float64(p.Need) }
-	with := limits(p.With.PodsAtLeast, p.With.PodsAtMost) + " pods"
-	if p.With.PodsAtLeast == p.With.PodsAtMost {
-		with = term.Count(int(p.With.PodsAtMost), "pod")
-	}
 	p.Sentence = fmt.Sprintf("Without gitlatch, a rebuild would start %s of the %s (%s) and %s. With gitlatch, a rebuild would start %s and %s.",
 		limits(p.Without.CoveredAtLeast, p.Without.CoveredAtMost), term.Count(int(p.Need), "needed pod"), percents(share(p.Without.CoveredAtLeast), share(p.Without.CoveredAtMost)),
-		p.Without.takes(), with, p.With.takes())
+		p.Without.takes(), podsOf(p.With.PodsAtLeast, p.With.PodsAtMost), p.With.takes())
 	return p
 }
 
@@ -129,7 +125,7 @@ func (p Preview) Table(out io.Writer, s term.Style) error {
 		page.Say("", "could not be read: %s", text)
 	}
 	for _, left := range p.LeftOut {
-		page.Say("", "Not in the prediction: %s (%s).", term.Count(left.Workloads, "workload"), left.Text)
+		page.Say("", "Not counted in the prediction: %s (%s).", term.Count(left.Workloads, "workload"), left.Text)
 	}
 	if p.Fit.Refuses() {
 		for _, line := range p.Fit.Lines() {

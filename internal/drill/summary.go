@@ -45,9 +45,9 @@ func (d Document) Lines() []string {
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	f, scored := d.Fleet, "Read"
 	if f.Coverage != nil {
-		say("For %s, a rebuild starts %s of the %s, or %s without gitlatch. All needed pods start for %s, and less than %s of the needed pods start for %s.",
-			term.Count(f.Workloads, "workload"), limits(f.Covered, f.CoveredAtMost), term.Count(int(f.Need), "needed pod"), limits(f.BareAtLeast, f.BareAtMost),
-			term.Count(f.Full, "workload"), term.Percent(d.MinCoverage), term.Count(f.Low, "workload"))
+		say("For %s, a rebuild starts %s of the %s. Without gitlatch, it starts %s. Workloads with all needed pods: %d. Workloads below %s: %d.",
+			term.Count(f.Workloads, "workload"), limits(f.Covered, f.CoveredAtMost), term.Count(int(f.Need), "needed pod"), podsOf(f.BareAtLeast, f.BareAtMost),
+			f.Full, term.Percent(d.MinCoverage), f.Low)
 		lines = append(lines, f.surplus()...)
 		say("Once a rebuild has created the workloads, %s. Without gitlatch, %s.", ready("within", f.With, f.StuckWith), ready("after", f.Without, f.StuckWithout))
 		scored = "Scored"
@@ -89,6 +89,14 @@ func limits(low, high int64) string {
 		return term.Number(low)
 	}
 	return term.Number(low) + " to " + term.Number(high)
+}
+
+// podsOf formats a number of pods, or both limits of an unknown one.
+func podsOf(low, high int64) string {
+	if low == high {
+		return term.Count(int(low), "pod")
+	}
+	return limits(low, high) + " pods"
 }
 
 // atMost returns the highest coverage of a fleet that has a coverage.

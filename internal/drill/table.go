@@ -61,10 +61,10 @@ func (p *sheet) rows() {
 		p.Line("")
 	}
 	for _, left := range p.LeftOut {
-		p.Say("  ", "Not in the coverage: %s (%s).", term.Count(left.Workloads, "workload"), left.Text)
+		p.Say("  ", "Not counted in the coverage: %s (%s).", term.Count(left.Workloads, "workload"), left.Text)
 	}
 	if unscored > 0 {
-		p.Say("  ", "Not in the coverage: %s with a need of 0 pods. To list these workloads, use -o html or -o json.", term.Count(unscored, "workload"))
+		p.Say("  ", "Not counted in the coverage: %s with a need of 0 pods. To list these workloads, use -o html or -o json.", term.Count(unscored, "workload"))
 	}
 	if len(p.LeftOut) > 0 || unscored > 0 {
 		p.Line("")

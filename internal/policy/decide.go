@@ -150,7 +150,7 @@ func (j judgement) raise() (Decision, bool) {
 	if hold == 1 {
 		return j.cross(level, fmt.Sprintf("%s1 sample of %s rounded to level %d or higher", onlyReady(j.scale), pods(raiseNeed(j.scale)), level)), true
 	}
-	return j.cross(level, fmt.Sprintf("%s%d samples in a row rounded to level %d or higher (the last: %s)", onlyReady(j.scale), hold, level, pods(raiseNeed(j.scale)))), true
+	return j.cross(level, fmt.Sprintf("%s%d samples in a row rounded to level %d or higher (last sample: %s)", onlyReady(j.scale), hold, level, pods(raiseNeed(j.scale)))), true
 }
 
 // first decides about a workload without a level, which cannot be lowered.
@@ -167,12 +167,12 @@ func (j judgement) lower() (Decision, bool) {
 	case j.stop.Reason != ReasonNone && below:
 		return j.stopped(j.stop), true
 	case down.Running() && down.Count >= j.policy.HoldUp && elapsed >= j.policy.HoldDown:
-		d := j.cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than level %d (the last: %s)",
+		d := j.cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than level %d (last sample: %s)",
 			Span(elapsed), down.Since.UTC().Format(time.RFC3339), down.Level, pods(j.scale.Desired)))
 		d.Rides = elapsed < 2*j.policy.HoldDown
 		return d, true
 	case down.Running():
-		return j.as(Pending, ReasonNone, fmt.Sprintf("the desired replicas have been below the threshold for %s. If this lasts for %s, the level falls to their rounded peak, currently %d",
+		return j.as(Pending, ReasonNone, fmt.Sprintf("the desired replicas have been below the threshold for %s. If this lasts for %s, the level falls to the rounded peak, currently %d",
 			Span(elapsed), Span(j.policy.HoldDown), down.Level)), true
 	case below: // a repeated sample starts no timer
 		return j.as(Pending, ReasonNone, fmt.Sprintf("%d is under the threshold of %d, but this sample is not later than the last one: the next one starts the timer",

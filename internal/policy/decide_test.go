@@ -106,7 +106,7 @@ func TestTheReasonOfARaiseNamesTheReadyPods(t *testing.T) {
 	l := latch.Latch{}
 	for i, want := range []string{
 		"14 of 42 pods are ready, and a raise counts only ready pods: 14 rounds to 20: sample 1 of 2",
-		"14 of 42 pods are ready, and a raise counts only ready pods: 2 samples in a row rounded to level 20 or higher (the last: 14 pods)",
+		"14 of 42 pods are ready, and a raise counts only ready pods: 2 samples in a row rounded to level 20 or higher (last sample: 14 pods)",
 	} {
 		var d policy.Decision
 		l, d = policy.Decide(policy.Presets()["cope"], l, s, policy.Look{Now: noon.Add(time.Duration(i) * time.Minute), Period: time.Minute})

@@ -107,7 +107,7 @@ func TestAFlushSaysWhatItDoes(t *testing.T) {
 		{"raises at once", 100, latch.Latch{}, view{desired: 187, ready: 187}, 200, "cross", "", "a drill finds a need of 187, which rounds to 200"},
 		{"declares what has nothing", 0, latch.Latch{}, view{desired: 7, ready: 7}, 10, "cross", "", "a need of 7, which rounds to 10"},
 		{"to what is ready, where too much is not", 100, latch.Latch{}, view{desired: 450, ready: 187}, 200, "cross", "", "a need of 187, which rounds to 200"},
-		{"leaves what is too high", 500, latch.Latch{}, view{desired: 40, ready: 40}, 0, "pending", "", "their rounded peak, currently 50"},
+		{"leaves what is too high", 500, latch.Latch{}, view{desired: 40, ready: 40}, 0, "pending", "", "the rounded peak, currently 50"},
 		{"lowers nothing that is not ready", 500, latch.Latch{}, view{desired: 40, ready: 20}, 0, "freeze", "unready", "only 20 of 40"},
 		{"leaves alone what a person set", 100, yields, view{desired: 187, ready: 187}, 0, "freeze", "yield", "edit grace period"},
 		{"knows nothing of what is unread", 100, latch.Latch{}, view{unread: true}, 0, "freeze", "unread", "unknown"},

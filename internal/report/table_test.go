@@ -73,14 +73,14 @@ func TestTheTableFitsATerminal(t *testing.T) {
 	r := decided(
 		policy.Decision{
 			Verdict: policy.Cross, From: checkpoint.Entry{Replicas: 50}, To: checkpoint.Entry{Replicas: 100}, Count: 51,
-			Text: "2 samples in a row rounded to level 100 or higher (the last: 51 pods)", Mismatch: &policy.Bounds{Min: 2, Max: 900},
+			Text: "2 samples in a row rounded to level 100 or higher (last sample: 51 pods)", Mismatch: &policy.Bounds{Min: 2, Max: 900},
 		},
 		policy.Decision{Verdict: policy.Frozen, Count: 4, Text: "the autoscaler cannot compute a replica count (ScalingActive is False: FailedGetResourceMetric)"},
 	)
 	want := `WORKLOAD    REPLICAS  IN GIT  DECISION      WHY
 shop/web-0  51        50      raise to 100  2 samples in a row rounded to level
-                                            100 or higher (the last: 51 pods).
-                                            The cluster allows 2 to 900
+                                            100 or higher (last sample: 51
+                                            pods). The cluster allows 2 to 900
                                             replicas, but the minimum or maximum
                                             in git is different
 shop/web-1  4         -       freeze        the autoscaler cannot compute a

@@ -585,7 +585,7 @@ func TestTheTableListsBrakesAndRaises(t *testing.T) {
 3 priority 0   shop/api      1         100           hpa/api
 3 priority 0   shop/manual   1         100           no autoscaler
 not raised: shop/capped has 50 replicas. Its maximum is 50 and its level 100
-The restore would raise 4 workloads by 396 pods in 3 waves, and set 6 brakes; already at the level or above: 2 workloads.
+The restore would add 396 pods to 4 workloads in 3 waves, and set 6 brakes; already at the level or above: 2 workloads.
 Nothing was written. To make these changes, run the command again with --yes.
 `
 	if table.String() != want {

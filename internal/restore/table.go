@@ -114,7 +114,7 @@ func (r Report) summary() string {
 	case workloads == 0:
 		text = "The restore raised no workload"
 	case r.DryRun:
-		text = fmt.Sprintf("The restore would raise %s by %s in %s", term.Count(workloads, "workload"), term.Count(int(pods), "pod"), term.Count(len(r.Waves), "wave"))
+		text = fmt.Sprintf("The restore would add %s to %s in %s", term.Count(int(pods), "pod"), term.Count(workloads, "workload"), term.Count(len(r.Waves), "wave"))
 	default:
 		text = fmt.Sprintf("The restore raised %s of %s", term.Number(int64(len(r.Raised))), term.Count(workloads, "workload"))
 	}

@@ -125,7 +125,7 @@ data:
 	body := r.origin.Git(t, "log", "-1", "--format=%an %cI%n%b", "main")
 	for _, want := range []string{
 		"gitlatch " + report.At.Format("2006-01-02T15:04:05"),
-		"\nsearch/statefulset/index new -> 20: 2 samples in a row rounded to level 20 or higher (the last: 12 pods)\n",
+		"\nsearch/statefulset/index new -> 20: 2 samples in a row rounded to level 20 or higher (last sample: 12 pods)\n",
 		"\nGitlatch-Site: prod-eu\nGitlatch-Intent: ",
 	} {
 		if !strings.Contains(body, want) {

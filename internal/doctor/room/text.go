@@ -33,19 +33,19 @@ func (r Report) Lines() []string {
 	return append([]string{headlines[r.Answer]}, lists.Map(worse, Limit.String)...)
 }
 
-// relations say how the pods of a rebuild relate to a limit.
+// relations say how the need of a rebuild relates to a limit and its share of the limit.
 var relations = map[Answer]string{
-	Unknown:    "and it is unknown whether this fits",
-	DoesNotFit: "which exceeds the limit",
-	Close:      "and its nodes may exceed the limit",
-	LikelyFits: "which likely fits",
+	Unknown:    "and it is unknown whether this fits within the limit of %s (%s)",
+	DoesNotFit: "which exceeds the limit of %s (%s)",
+	Close:      "which is close to the limit of %s (%s)",
+	LikelyFits: "which likely fits within the limit of %s (%s)",
 }
 
 // String returns the limit as a sentence.
 func (l Limit) String() string {
 	text := "it is unknown whether a rebuild fits"
 	if l.Asked != nil && l.There != nil {
-		text = fmt.Sprintf("a rebuild needs %s %s (%s of the limit of %s), %s", l.Amount(l.Asked), l.Resource, term.Percent(l.Share()), l.Amount(l.There), relations[l.Answer])
+		text = fmt.Sprintf("a rebuild needs %s %s, "+relations[l.Answer], l.Amount(l.Asked), l.Resource, l.Amount(l.There), term.Percent(l.Share()))
 	}
 	switch {
 	case l.Why != "" && l.There != nil && *l.There == 0:

@@ -163,7 +163,7 @@ func TestTheTableOfAPreview(t *testing.T) {
 	for _, want := range []string{
 		"Without gitlatch,", "\nshop/w11  111", "\nshop/w2   102", "\nand 4 more workloads\n", "\n" + "Next: gitlatch init ",
 		"\nmanifest-unknown (unknown): shop/deployment/seen\n", "\n  Fix: apply the workload server-side",
-		"could not be read: statefulsets: unreachable", "Not in the prediction: 1 workload (it has no autoscaler)", "The cluster does not have room for all pods of a rebuild",
+		"could not be read: statefulsets: unreachable", "Not counted in the prediction: 1 workload (it has no autoscaler)", "The cluster does not have room for all pods of a rebuild",
 	} {
 		next := strings.Index(text, want)
 		if next < at || next < 0 {

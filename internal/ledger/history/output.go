@@ -36,7 +36,7 @@ func (l Log) Table(out io.Writer, s term.Style) error {
 		if l.Looked > 0 {
 			far = fmt.Sprintf("read %s, the oldest from %s. It ", term.Count(l.Looked, "commit"), l.Oldest.UTC().Format(time.RFC3339))
 		}
-		p.Say("", "\"gitlatch log\" %sdid not read older commits. The command reads at most %s, and a shallow clone lacks older commits.", far, term.Count(l.Commits, "commit"))
+		p.Say("", "\"gitlatch log\" %sdid not read older commits. The command reads at most %s, and fewer in a shallow clone.", far, term.Count(l.Commits, "commit"))
 	}
 	return p.Print(out)
 }

@@ -264,7 +264,7 @@ func (t *tally) step(name Name, one, several string) Step {
 		of = one
 	}
 	if len(t.unknown) == s.Of {
-		s.Text = fmt.Sprintf("it is unknown whether %s %s", term.Among(t.unknown), of)
+		s.Text = fmt.Sprintf("it is unknown whether %s %s: %s", term.Count(s.Of, "workload"), of, term.Among(t.unknown))
 		return s
 	}
 	s.Text = fmt.Sprintf("%s of %s (%d %%) %s", term.Number(int64(s.Done)), term.Count(s.Of, "workload"), 100*s.Done/s.Of, of)
@@ -310,7 +310,7 @@ func (c Case) adopted() Step {
 	case c.Fleet.Cluster == c.Cluster:
 		s.State, s.Text = Done, "the live cluster is the site's cluster"
 	default:
-		s.Text = fmt.Sprintf("the live cluster %s is not the site's cluster %s", c.Fleet.Cluster, c.Cluster)
+		s.Text = fmt.Sprintf("the live cluster is %s, but the site's cluster is %s", c.Fleet.Cluster, c.Cluster)
 	}
 	return s
 }

@@ -155,7 +155,7 @@ func (c *candidate) capped(*latch.Episode) sight {
 	if _, tooLow := policy.CompareBounds(c.policy, declared, c.scale); !tooLow {
 		return no
 	}
-	return yes("the desired replicas are %d, but the maximum in git is %d", c.scale.Desired, declared.Max)
+	return yes("the desired replica count is %d, but the maximum in git is %d", c.scale.Desired, declared.Max)
 }
 
 // brakeLeft matches a brake of a restore that is past its end, or whose end is unknown.
