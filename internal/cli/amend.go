@@ -30,13 +30,13 @@ func newAdopt(env Env) *cobra.Command {
 		Long: `Without targets, "gitlatch adopt" accepts the current cluster as the site's
 cluster. After a rebuild, gitlatch lowers no levels until you run the command.
 If many workloads lose half of their pods at once, gitlatch reports a mass drop.
-If the drop is intended, run "gitlatch adopt" to accept the new replica counts.
-A move to another cluster, for example, can cause an intended drop.
+A drop can be intended, for example when you move to another cluster. Then run
+"gitlatch adopt" to accept the new replica counts.
 
 If a user deletes a workload's entry from git, the workload gets no new level.
 To let gitlatch write a level again, run "gitlatch adopt" with the workload as a
-target. With a target, "gitlatch adopt" also ends the workload's pause and edit
-grace period. During an edit grace period (24 hours), gitlatch does not
+target. With a target, "gitlatch adopt" also ends the workload's edit grace
+period and its pause. During an edit grace period (24 hours), gitlatch does not
 overwrite a user's edit.
 
 "gitlatch adopt" changes the state of the site, and writes nothing to git.` + targetWords,
@@ -58,8 +58,7 @@ func newPause(env Env) *cobra.Command {
 		Use:   "pause [TARGET...] --until TIME",
 		Short: "Pause level changes for a site or its workloads",
 		Long: `"gitlatch pause" stops all level changes of the site until the given time. If
-you specify targets, the command stops the level changes of the given workloads
-only.
+you specify targets, the command stops level changes only for these workloads.
 
 During a pause, gitlatch stops the timers and commits no level changes. gitlatch
 continues to sample the cluster, and to send reports and alerts. The time "now"

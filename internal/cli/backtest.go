@@ -49,9 +49,9 @@ same decisions as "gitlatch tick". The command writes nothing.
 For each policy, the command prints the number of commits per day. The coverage
 is the percentage of the needed pods that start in a rebuild from git. The table
 shows the lowest coverage and the mean coverage. The table also shows how long
-the coverage is below 95 %. The surplus is the percentage of additional pods in
-a rebuild, relative to the needed pods. For comparison, the first row shows a
-job that commits all replica counts every hour.
+the coverage is below 95 %. The surplus is the number of additional pods in a
+rebuild, as a percentage of the needed pods. For comparison, the first row shows
+a job that commits all replica counts every hour.
 
 FILE is a CSV file, or the response of a Prometheus server. To read from
 standard input, specify "-" as FILE. If you specify several files, start with

@@ -34,10 +34,10 @@ sync while its replica count is between both thresholds. For example, a workload
 with 1,874 live pods is in sync with a level of 2,000.
 
 A workload is pending if its replica count has crossed a threshold of its level.
-A workload is waiting while a stabilization window delays a lower level. The
-window lasts 26 hours, for example. A workload is frozen if gitlatch does not
-change its level. The column WHY shows the reason. Waiting and frozen workloads
-are not differences.
+A workload is waiting while a stabilization window, such as 26 hours, delays the
+change to a lower level. While a workload is frozen, gitlatch does not change
+its level. The column WHY shows the reason. Waiting and frozen workloads are not
+differences.
 
 "gitlatch diff" does not read the site's timers, pauses and opt-outs. The
 command writes nothing. Without targets, the table omits workloads that are in

@@ -38,10 +38,10 @@ number comes from the cluster, and a stated number from a user's policy.
 command also checks whether all pods of a rebuild fit the nodes and NodePools.
 With --aws, the command also checks the quotas of the AWS account.
 
-With --try, the command also sends a dry run for each live workload. The dry run
-asks the API server to create the workload at its level. The report lists the
-workloads that the API server refuses to create. A dry run creates nothing, but
-requires the right to create.
+With --try, the command also sends a dry-run request for each live workload. The
+request asks the API server to create the workload at its level. The report
+lists the workloads that the API server refuses to create. A dry run creates
+nothing, but requires the right to create workloads.
 
 "gitlatch doctor" needs the permissions in infra/rbac/doctor.
 
@@ -50,7 +50,7 @@ Exit status:
   1  At least one of these is true:
      - The command found a problem or an unknown number.
      - The command could not list some objects in the cluster.
-     - The cluster has no room for all pods of a rebuild.
+     - The cluster does not have room for all pods of a rebuild.
   2  The command could not check the site.`,
 		Example: `  # List the problems of the site
   gitlatch doctor -c prod-eu.yaml

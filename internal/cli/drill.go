@@ -43,9 +43,9 @@ func newDrill(env Env) *cobra.Command {
 		Long: `"gitlatch drill" samples the cluster once, like "gitlatch doctor". For each
 workload, the command determines how many pods a rebuild would start. The
 command prints the coverage. The coverage is the percentage of the needed pods
-that start in a rebuild. If a number of pods is unknown, the command prints a
-range of coverage. The report also lists the causes of missing pods. The command
-also estimates the time until all pods run.
+that start in a rebuild. If the number of pods of a workload is unknown, the
+command prints the coverage as a range. The report also lists the causes of
+missing pods. The command also estimates the time until all pods run.
 
 Without --flush, the command writes nothing to git. With --flush, the command
 first raises the levels of healthy workloads and commits them. Each raised level
@@ -56,8 +56,8 @@ A flush skips workloads that are frozen, paused, blocked or waiting for a
 review. A flush also skips entries in git that a user edited in the last 24
 hours. If the policy sets "mode: observe", a flush writes no levels to git.
 
-With --try, the command also sends a dry run for each live workload. The dry run
-asks the API server to create the workload at its level.
+With --try, the command also sends a dry-run request for each live workload. The
+request asks the API server to create the workload at its level.
 
 "gitlatch drill" needs the permissions in infra/rbac/doctor.
 
@@ -65,7 +65,7 @@ Exit status:
   0  The coverage is at least --min-coverage, and the command could read all
      objects.
   1  At least one of these is true:
-     - The coverage is or may be below --min-coverage.
+     - The coverage, or the lower end of its range, is below --min-coverage.
      - The command could not read some objects of the cluster.
      - The pods of a rebuild do not fit the cluster.
      - Many workloads lost half of their pods at the same time (a mass drop).

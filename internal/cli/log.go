@@ -41,8 +41,8 @@ func newLog(env Env) *cobra.Command {
 		Long: `"gitlatch log" lists the commits on the site's branch that changed a workload's
 entry. The newest commit is first. For each commit, the command prints the
 author, the reason and the changes. Changes can affect the level, the minimum
-and maximum replicas, and the rollout milestone. A merge is one change in the
-list. The command does not connect to the cluster.
+and maximum replicas, and the rollout milestone. The list shows a merge as one
+change. The command does not connect to the cluster.
 
 The command reads at most 1,000 commits. If the command reads only part of the
 branch, it prints the date of the oldest commit that it read. If the workload no

@@ -25,13 +25,13 @@ func newPreview(env Env) *cobra.Command {
 		Use:   "preview",
 		Short: "Predict a rebuild of your current cluster",
 		Long: `"gitlatch preview" reads the cluster of your current kube context once. The
-command predicts a rebuild of the cluster with and without gitlatch. The command
+command predicts the result of a rebuild with and without gitlatch. The command
 needs no repository and no configuration, and changes nothing.
 
 The prediction uses the levels that gitlatch would write with the default
 policy. The prediction assumes that the rebuild applies these levels before it
-creates the workloads. If a number of pods is unknown, the command prints the
-possible range. The output also states the missing information and a fix.
+creates the workloads. If the number of pods of a workload is unknown, the
+command prints the possible range, the cause and a fix.
 
 "gitlatch preview" needs the permissions in infra/rbac/doctor.`,
 		Example: `  # Predict a rebuild of the cluster of another kube context

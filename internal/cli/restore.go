@@ -56,7 +56,7 @@ level. Workloads that are already at their level also get a brake. A brake is a
 setting that stops the autoscaler from scaling down until the brake expires.
 Each run of "gitlatch restore" also removes the brakes that have expired.
 
-With --release, the command removes all brakes and raises no replicas. With
+With --release, the command removes all brakes and does not raise replicas. With
 --release=expired, the command removes only the brakes that have expired. When
 the command removes a brake, the autoscaler gets its previous scale-down setting
 back. If a user has changed the setting since the restore, the command keeps the

@@ -37,15 +37,15 @@ func newStatus(env Env) *cobra.Command {
 		Short: "Show the status of a site or a fleet",
 		Long: `"gitlatch status" prints a site's mode, cluster, last tick and remaining commit
 budget. The command shows whether the levels in the cluster differ from git. The
-output lists open alerts, pauses, edit grace periods and the open pull request.
-If the policy sets "mode: observe", gitlatch does not update the entries in git.
-The command then prints the number of these entries. For a fleet, the command
-prints one line for each site.
+output lists open alerts, pauses, workloads in an edit grace period, and the
+open pull request. If the policy sets "mode: observe", gitlatch does not update
+the entries in git. The command then prints the number of these entries. For a
+fleet, the command prints one line for each site.
 
-A recovery is in progress if the live cluster is not the site's cluster. A
-recovery is also in progress if a restore has set brakes. "gitlatch status" then
-also prints the steps of the recovery, and the next action. For the commands of
-each step, see "gitlatch help runbook".
+A recovery is in progress if the live cluster is not the cluster that gitlatch
+has saved for the site. A recovery is also in progress if a restore has set
+brakes. "gitlatch status" then also prints the steps of the recovery, and the
+next action. For the commands of each step, see "gitlatch help runbook".
 
 For one site, "gitlatch status" reads the saved state, git and the cluster.
 Without access to git or the cluster, the command reports the recovery as
@@ -56,7 +56,7 @@ Exit status:
   0  Every site is healthy.
   1  At least one of these is true:
      - A site has an open alert.
-     - A level change of a site waits for a commit.
+     - A level change of a site is not published yet.
      - A site had no tick in the last three periods.
      - A recovery is in progress, or its state is unknown.
      - The levels in the cluster are unknown.

@@ -29,8 +29,8 @@ func newTick(env Env) *cobra.Command {
 		Long: `"gitlatch tick" samples the cluster once and compares each workload with its
 level in git. A level has an upper and a lower threshold. The command commits a
 new level only after a stabilization window. During the whole window, the
-replica count must stay beyond a threshold. A tick makes one commit for all
-level changes.
+replica count must stay above the upper threshold or below the lower one. A tick
+makes one commit for all level changes.
 
 If you use --repository instead of --config, the name of the site is "local".
 The site "local" uses the current kubeconfig context. The state of the site

@@ -73,7 +73,7 @@ func (d *policyDocument) fields() yamldoc.Object {
 			preset(d)),
 		yamldoc.Optional("kinds", "custom kinds with a scale subresource, which gitlatch samples in addition to the built-in kinds", kindList(&d.set.Kinds)),
 		yamldoc.Optional("admission", "settings for the admission policy that `gitlatch init` writes for all sites of a repository", yamldoc.Fields(
-			yamldoc.Optional("images", "lets the admission policy start new workloads with old images; the workload's rollout entry in git must select the old pod template", yes(&d.set.Images)),
+			yamldoc.Optional("images", "lets the admission policy set the images of the old pod template in a new workload; the workload's rollout entry in git must select this template", yes(&d.set.Images)),
 			yamldoc.Optional("first", "your confirmation that the bootstrap applies the levels before the workloads; needed only if gitlatch cannot determine the order", yes(&d.set.First)),
 		)),
 		yamldoc.Optional("commit", "settings for the commits and pull requests that gitlatch creates", yamldoc.Fields(
@@ -180,11 +180,11 @@ func policyFields(p *policy.Policy) []yamldoc.Field {
 		yamldoc.Optional("series", "series of possible levels: the name of a built-in series, or a list of numbers", series(&p.Series)),
 		yamldoc.Optional("round", "how gitlatch rounds the desired replicas to a level", yamldoc.Into(&p.Round, rounds)),
 		yamldoc.Optional("hold", "stabilization windows for level changes", yamldoc.Fields(
-			yamldoc.Optional("up", "number of samples in a row that must round to a higher level before a raise", whole(&p.HoldUp)),
-			yamldoc.Optional("down", "how long the desired replicas must stay below the threshold before gitlatch lowers the level; until twice this time has passed, gitlatch commits a lower level only together with another change; if `hold.down` is `0`, gitlatch lowers a level after `hold.up` samples", span(&p.HoldDown, 0)),
+			yamldoc.Optional("up", "number of samples in a row that must round to a higher level before gitlatch raises the level", whole(&p.HoldUp)),
+			yamldoc.Optional("down", "how long the desired replicas must stay below the threshold before gitlatch lowers the level; gitlatch commits the lower level together with another change, or alone after twice this time; if `hold.down` is `0`, gitlatch lowers a level after `hold.up` samples", span(&p.HoldDown, 0)),
 		)),
 		yamldoc.Optional("margin", "how much gitlatch adds to the desired replicas before it decides whether to lower a level", share(&p.Margin)),
-		yamldoc.Optional("review", "opens a pull request for a surge instead of a direct commit; in a surge, the desired replicas exceed 10 times the level", yes(&p.Review)),
+		yamldoc.Optional("review", "opens a pull request instead of committing a surge; in a surge, the desired replicas exceed 10 times the level", yes(&p.Review)),
 		yamldoc.Optional("scale", "how gitlatch handles a level; `latch` writes the level to git, `report` only reports the level, and `ignore` skips the workload", yamldoc.Into(&p.Scale, modes)),
 		yamldoc.Optional("bounds", "how gitlatch handles changes to an autoscaler's minimum and maximum replicas; `latch` writes the changes to git, `report` only reports them, and `ignore` skips them", yamldoc.Into(&p.Bounds, modes)),
 		yamldoc.Optional("rollout", "settings for rollouts that are in progress", yamldoc.Fields(
