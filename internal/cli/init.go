@@ -236,8 +236,12 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 		b.Commits = append(b.Commits, git.at)
 		b.next += fmt.Sprintf("commit %s\n  %s\n", git.at, strings.Join(slices.Sorted(maps.Keys(change.files)), "\n  "))
 	}
-	if i.output.chosen == "argocd" && b.url == placeholder {
+	switch {
+	case i.output.chosen != "argocd":
+	case b.url == placeholder:
 		fmt.Fprintf(env.Err, "A cluster cannot read the repository at %s. Before you apply the output, replace %s with a URL that the cluster can reach\n", c.Repository.URL, placeholder)
+	case c.Repository.OnThisMachine():
+		fmt.Fprintf(env.Err, "%s is an address of this machine. If Argo CD cannot reach this address, replace it in the output\n", b.url)
 	}
 	if !i.dryRun {
 		b.next += i.next(c, latches, len(git.set.Kinds) > 0)
@@ -245,7 +249,7 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 	return i.output.write(env, b)
 }
 
-// placeholder replaces the URL of a repository that no cluster can read.
+// placeholder replaces the path of a local repository, which no cluster can read.
 const placeholder = "https://git.example.com/platform/fleet.git"
 
 // admission returns the file of the admission policy that git should have, and the file that

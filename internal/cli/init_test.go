@@ -212,6 +212,21 @@ func TestInitNamesAKindThatNoPolicyRaises(t *testing.T) {
 	}
 }
 
+// Argo CD gets the URL of a git server as the configuration has it. An address of this machine may
+// be one that the cluster cannot reach, so init names it.
+func TestInitPrintsAnAddressOfThisMachine(t *testing.T) {
+	t.Parallel()
+	w := served(t, initial(t))
+	got := w.run("init", "-o", "argocd")
+	url, _, _ := strings.Cut(got.err, " ")
+	if got.status != 0 || !strings.HasPrefix(url, "http://127.0.0.1:") || !strings.HasSuffix(got.err, " is an address of this machine. If Argo CD cannot reach this address, replace it in the output\n") {
+		t.Errorf("%+v", got)
+	}
+	if n := strings.Count(got.out, "repoURL: \""+url+"\""); n != 2 || strings.Contains(got.out, "git.example.com") {
+		t.Errorf("%d of the 2 Applications read %s:\n%s", n, url, got.out)
+	}
+}
+
 // The examples in infra/gitops are the output of init for a site prod-eu.
 func TestInitPrintsTheExamples(t *testing.T) {
 	t.Parallel()

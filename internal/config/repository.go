@@ -35,14 +35,21 @@ func (r Repository) Host() repo.Host {
 	return host
 }
 
-// Address returns the URL for access from other machines, as https, ssh or
-// user@host:path. It returns "" if the configuration does not have one.
+// Address returns the URL of a repository on a git server, as https, ssh, user@host:path, or
+// http, which a configuration may use for this machine only. It returns "" for the path of a
+// local repository.
 func (r Repository) Address() string {
-	if url := r.Host().URL; strings.HasPrefix(url, "https://") || repo.OverSSH(url) {
+	url := r.Host().URL
+	switch {
+	case strings.HasPrefix(url, "https://"), r.OnThisMachine(), repo.OverSSH(url):
 		return url
 	}
 	return ""
 }
+
+// OnThisMachine reports whether the repository's git server has an address that only this
+// machine can reach.
+func (r Repository) OnThisMachine() bool { return strings.HasPrefix(r.Host().URL, "http://") }
 
 // HasProposals reports whether the repository's host has pull requests.
 func (r Repository) HasProposals() bool { return r.Host().Kind != repo.Git }
