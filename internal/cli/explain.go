@@ -238,7 +238,7 @@ func (e explanation) explainLatch(lines *term.Topics) {
 	}
 	if l.Down.Running() {
 		lines.Add("timer", "the desired replicas have been at or below the lower threshold for %s, since %s. The highest replica count since then rounds to level %d.",
-			policy.Span(l.Down.Elapsed(e.At)), l.Down.Since.UTC().Format(time.RFC3339), l.Down.Level)
+			policy.Elapsed(l.Down.Elapsed(e.At)), l.Down.Since.UTC().Format(time.RFC3339), l.Down.Level)
 	}
 	if len(l.Up.Levels) > 0 || l.Down.Running() {
 		lines.Add("note", "\"gitlatch explain\" takes a sample, but saves neither the sample nor the timers.")
@@ -247,7 +247,7 @@ func (e explanation) explainLatch(lines *term.Topics) {
 		lines.Add("frozen", "since %s: %s", l.Freeze.Since.UTC().Format(time.RFC3339), l.Freeze.Reason)
 	}
 	if l.Missing.Running() {
-		lines.Add("missing", "for %s", policy.Span(l.Missing.Elapsed(e.At)))
+		lines.Add("missing", "for %s", policy.Elapsed(l.Missing.Elapsed(e.At)))
 	}
 }
 
@@ -265,7 +265,7 @@ func (e explanation) explainRollout(lines *term.Topics) {
 		{t.Healthy, "the rollout has been healthy for %s"},
 	} {
 		if watch.of.Running() {
-			lines.Add("timer", watch.text, policy.Span(watch.of.Elapsed(e.At)))
+			lines.Add("timer", watch.text, policy.Elapsed(watch.of.Elapsed(e.At)))
 		}
 	}
 	if r == (checkpoint.Rollout{}) {

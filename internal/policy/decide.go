@@ -173,7 +173,7 @@ func (j judgement) lower() (Decision, bool) {
 		return d, true
 	case down.Running():
 		return j.as(Pending, ReasonNone, fmt.Sprintf("the desired replicas have been below the threshold for %s. If this lasts for %s, the level falls to the rounded peak, currently %d",
-			Span(elapsed), Span(j.policy.HoldDown), down.Level)), true
+			Elapsed(elapsed), Span(j.policy.HoldDown), down.Level)), true
 	case below: // a repeated sample starts no timer
 		return j.as(Pending, ReasonNone, fmt.Sprintf("%d is under the threshold of %d, but this sample is not later than the last one: the next one starts the timer",
 			j.scale.Desired, j.declared())), true

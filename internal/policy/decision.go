@@ -271,3 +271,13 @@ func Span(d time.Duration) string {
 	}
 	return text
 }
+
+// Elapsed returns the time that something has lasted, as Span does. It returns "less than 1m"
+// instead of "0m".
+func Elapsed(d time.Duration) string {
+	text := Span(d)
+	if text == "0m" {
+		return "less than 1m"
+	}
+	return text
+}

@@ -208,7 +208,7 @@ func (f *flight) judge(d Decision, look Look) Decision {
 		return d.as(Quiet, ReasonWayBack, fmt.Sprintf("its rollout goes back to the earlier template %s. gitlatch adds a rollout entry only if the rollout fails", hash))
 	case unrecorded && !f.timer.Failed && lasted < f.policy.RolloutAfter:
 		return d.as(Pending, ReasonNone, fmt.Sprintf(
-			"a rollout to %s has been in progress for %s. gitlatch adds a rollout entry after %s, or when the rollout fails", hash, Span(lasted), Span(f.policy.RolloutAfter)))
+			"a rollout to %s has been in progress for %s. gitlatch adds a rollout entry after %s, or when the rollout fails", hash, Elapsed(lasted), Span(f.policy.RolloutAfter)))
 	}
 	if to := f.record(); to != f.recorded {
 		return f.cross(d, to, f.why(to))

@@ -259,17 +259,18 @@ func (t *tally) step(name Name, one, several string) Step {
 		s.Text = "no workload can show it"
 		return s
 	}
-	of := several
+	count := term.Count(s.Of, "workload")
+	does := several
 	if s.Of == 1 {
-		of = one
+		does = one
 	}
-	if len(t.unknown) == s.Of {
-		s.Text = fmt.Sprintf("it is unknown whether %s %s: %s", term.Count(s.Of, "workload"), of, term.Among(t.unknown))
-		return s
-	}
-	s.Text = fmt.Sprintf("%s of %s (%d %%) %s", term.Number(int64(s.Done)), term.Count(s.Of, "workload"), 100*s.Done/s.Of, of)
-	if len(t.unknown) > 0 {
-		s.Text = "at least " + s.Text
+	switch {
+	case len(t.unknown) == 0:
+		s.Text = fmt.Sprintf("%s of %s (%d %%) %s", term.Number(int64(s.Done)), count, 100*s.Done/s.Of, does)
+	case s.Of == 1:
+		s.Text = fmt.Sprintf("it is unknown whether %s %s", count, does)
+	default:
+		s.Text = fmt.Sprintf("it is unknown how many of %s %s", count, does)
 	}
 	if len(t.pending) > 0 {
 		s.Text += ". Not yet: " + term.Among(t.pending)
